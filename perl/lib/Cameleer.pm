@@ -84,6 +84,9 @@ sub said ($) { return $INC{'Cameleer/Sections.pm'} ? Cameleer::Sections::handed(
 
 sub defines_directive ($name) { return $INC{'Cameleer/Directives.pm'} ? Cameleer::Directives::knows($name) : '' }
 
+# All of them, a line each, in lower case.
+sub defined_directives ($) { return $INC{'Cameleer/Directives.pm'} ? Cameleer::Directives::names() : '' }
+
 sub set_env ($pair) {
     my ( $name, $value ) = split /=/, $pair, 2;
     $ENV{$name} = $value;

@@ -6,7 +6,7 @@ use super::rows::Support;
 const PARTLY: &[(&str, &str)] = &[
     ("APR::Request::Hook", "apr_xml_parser dies: no Perl code could see its result"),
     ("Apache2::Filter", "requests' bodies and answers pass filters; those of connections are refused"),
-    ("Apache2::RequestUtil", "lines of add_config hold no directives that Perl modules define, and no DefaultLanguage"),
+    ("Apache2::RequestUtil", "lines of add_config hold no DefaultLanguage"),
     (
         "Apache2::Connection",
         "client_socket is the client's in a PerlProcessConnectionHandler; in a request it is one on which nothing ever comes",

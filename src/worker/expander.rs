@@ -82,6 +82,7 @@ impl Expander {
         let said = self.take_waiting()?;
         let end = At { file: "what start-up code added".into(), line: 0 };
         tree.extend(self.made(&said, &end)?);
+        self.learn_all().map_err(|error| vec![ConfigError { at: None, message: error.to_string() }])?;
         Ok(Bundle { tree, facts: self.facts.clone() })
     }
 
@@ -147,7 +148,8 @@ impl Expander {
         };
         let path = if is_host { String::new() } else { directive.args.last().cloned().unwrap_or_default() };
         let kind = if is_host { String::new() } else { directive.name.clone() };
-        let outer = std::mem::replace(&mut self.within, Within { section: self.sections, server, host, kind, path });
+        let inner = Within { section: self.sections.into(), server, host, kind, path, allowed: None };
+        let outer = std::mem::replace(&mut self.within, inner);
         let expanded = self.all(inside);
         self.within = outer;
         expanded
@@ -169,6 +171,13 @@ impl Expander {
             let own = &mut self.facts.expanded.get_or_insert_default().own;
             own.push(name.to_ascii_lowercase());
         }
+        Ok(())
+    }
+
+    /// What all modules that are loaded now define.
+    fn learn_all(&mut self) -> libperl::Result {
+        let names = self.perl.ask(c"Cameleer::defined_directives", "")?;
+        self.facts.expanded.get_or_insert_default().defined = names.lines().map(str::to_owned).collect();
         Ok(())
     }
 

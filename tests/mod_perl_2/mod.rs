@@ -5,6 +5,7 @@ mod answers;
 mod bad_input;
 mod clumsy_filters;
 mod connections;
+mod directives;
 mod environment;
 mod filters;
 mod generation;

@@ -35,7 +35,7 @@ fn a_subrequest_may_answer_in_the_place_of_its_request() {
 #[test]
 fn a_handler_adds_lines_to_the_place_of_its_request() {
     let code = "sub fixup { my $r = shift; my %of = map { split /=/ } split /&/, $r->args // '';\n\
-        my @more = $of{options} ? (-1, '/its/place', $of{bits}) : ();\n\
+        my @more = $of{options} ? (-1, '/its/place', $of{bits}) : $of{path} ? (-1, $of{path}) : ();\n\
         eval { $r->add_config([$of{options} ? \"Options $of{options}\" : 'PerlSetVar Camel two'], @more); 1 } or $r->pnotes(error => $@);\n\
         $r->pnotes(at_once => $r->dir_config('Camel')); -1 }\n\
         sub handler { my $r = shift; $r->print(join '|', $r->dir_config('Camel') // '-', $r->pnotes('at_once') // '-',\n\
@@ -43,10 +43,11 @@ fn a_handler_adds_lines_to_the_place_of_its_request() {
     let inside = "PerlFixupHandler My::fixup\nPerlSetVar Camel one\nOptions None";
     let server = site(&format!("use Apache2::Access ();\n{code}")).serve(&conf(inside));
     assert_eq!(server.text("/my"), "two|two|4|/my|-");
-    assert_eq!(server.text("/my?options=ExecCGI&bits=8"), "one|one|8|/its/place|-");
+    assert_eq!(server.text("/my?options=ExecCGI&bits=8"), "one|one|8|/my|-");
+    assert_eq!(server.text("/my?path=/its/place"), "two|two|4|/its/place|-", "the place of mod_perl's own lines");
     let refused = server.text("/my?options=Indexes&bits=8");
     assert!(refused.starts_with("one|one|4|/my|") && refused.contains("$r->add_config:1: Options: "), "{refused}");
-    assert_eq!(server.text("/my?options=None&bits=0"), "one|one|0|/its/place|-", "nothing stays of the request before");
+    assert_eq!(server.text("/my?options=None&bits=0"), "one|one|0|/my|-", "nothing stays of the request before");
 }
 
 #[test]

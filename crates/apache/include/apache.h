@@ -192,7 +192,7 @@ void apache_server_alias(uint32_t host, size_t at, apache_text *name);
 void apache_set_server_port(uint32_t host, uint16_t port);
 void apache_set_log_level(uint32_t level);
 void apache_add_version_component(apache_text text);
-int32_t apache_section(size_t at); /* -1: no more */
+int64_t apache_section(size_t at); /* -1: no more */
 enum { APACHE_CONTEXT_LEADS, APACHE_CONTEXT_FOLLOWS, APACHE_CONTEXT_NONE, APACHE_CONTEXT_BARE };
 void apache_log(uint32_t level, uint32_t context, apache_text text);
 

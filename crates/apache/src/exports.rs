@@ -339,8 +339,8 @@ extern "C" fn apache_server_number(host: u32, field: u32) -> i64 {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn apache_section(at: usize) -> i32 {
-    place().and_then(|place| place.sections.get(at).copied()).map_or(-1, i32::from)
+extern "C" fn apache_section(at: usize) -> i64 {
+    place().and_then(|place| place.sections.get(at).copied()).map_or(-1, i64::from)
 }
 
 #[unsafe(no_mangle)]

@@ -57,8 +57,8 @@ pub struct Place {
     pub location: String,
     /// What the innermost section names.
     pub section: String,
-    /// The sections that apply, in the order of their merge.
-    pub sections: Vec<u16>,
+    /// The sections that apply, in the order of their merge; those of `.htaccess` files have higher numbers than all others.
+    pub sections: Vec<u32>,
     /// `SetHandler`; `None` is a file.
     pub handler: Option<String>,
     /// `PerlOptions` that are on, by their names.

@@ -65,6 +65,10 @@ directives.
 
 C<< get($r) >> returns the object of the request's sections, merged by C<DIR_MERGE> (without one the innermost counts);
 C<< get($server) >> that of C<SERVER_CREATE> and C<SERVER_MERGE>. Objects are made by C<DIR_CREATE>, or are empty hashes.
-Undef when no directive of the class stands there. Own directives are not possible in .htaccess.
+Undef when no directive of the class stands there.
+
+A F<.htaccess> file may hold them where C<AllowOverride> has one of the classes that the module's C<req_override> names, and C<PerlHtaccess>
+is not C<Off>. In a server of mod_perl 1 a directive of a module, or C<< <Perl> >>, stands in the server's own files, too: without
+these their Perl is not asked what directives there are.
 
 =cut

@@ -80,7 +80,7 @@ sections(...)
   PPCODE:
     PERL_UNUSED_VAR(items);
     for (size_t at = 0;; at++) {
-        const int32_t section = apache_section(at);
+        const int64_t section = apache_section(at);
         if (section < 0)
             break;
         mXPUSHi(section);

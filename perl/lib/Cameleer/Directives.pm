@@ -33,6 +33,10 @@ my %NO_DIRECTIVE = map { $_ => 1 } qw(DIR_CREATE DIR_MERGE SERVER_CREATE SERVER_
 
 # http_config.h: 128 outside of containers, 64 in them, 31 is everything that .htaccess may say.
 my ( $IN_SERVER, $IN_CONTAINER ) = ( 128 | 2 | 4 | 16, 64 | 31 );
+my %CLASSES = ( Limit => 1, Options => 2, FileInfo => 4, AuthConfig => 8, Indexes => 16 );
+
+# The server numbers the sections of .htaccess files from here on, anew for each place that they make.
+my $OF_HTACCESS = 65_536;
 
 # What Apache::ExtUtils::command_table takes: 'Name', ['Name', 'usage'] or { name => ..., func => ..., ... }.
 sub register ( $class, @rows ) {
@@ -89,28 +93,40 @@ sub by_prototype ($class) {
 
 sub knows ($name) { return $OWN{ lc $name } ? 1 : '' }
 
+sub names () { return join "\n", sort keys %OWN }
+
 # One directive of the configuration. The server packs: file, line, name, rest of the line, lines inside (of a section), number
-# of the section, of the server's section, of the server, what the section is, its path, and the words of the line.
+# of the section, of the server's section, of the server, what the section is, its path, of a .htaccess file what may stand there and what
+# Options may say, and the words of the line.
 sub apply ($packed) {
-    my ( $file, $line, $name, $rest, $inside, $section, $server, $host, $in, $path, @words ) = split /\0/, $packed, -1;
+    my ( $file, $line, $name, $rest, $inside, $section, $server, $host, $in, $path, $allowed, $options, @words ) = split /\0/, $packed, -1;
     my $row   = $OWN{ lc $name } or die "$name: the module that defines it is not loaded\n";
     my $class = $row->{class};
     local $CURRENT = $server;
     $BASE{$host} = $server if $host;
     my $parms = bless {
         cmd  => $row, info => $row->{info}, path => $path, limited => -1, lines => [ split /\n/, $inside ],
-        server => bless( \( my $number = 0 + $host ), ref Apache->server ), override => $section == $server ? $IN_SERVER : $IN_CONTAINER,
-        file => $file, line => $line, in => $in, section => $section,
+        server => bless( \( my $number = 0 + $host ), ref Apache->server ), file => $file, line => $line, in => $in, section => $section,
+        override => $allowed ne '' ? $allowed : $section == $server ? $IN_SERVER : $IN_CONTAINER,
+        override_opts => $options, is_htaccess => $allowed ne '',
     }, $PARMS;
     $parms->{path} = undef if $path eq '' && $PARMS ne 'Apache::CmdParms';
-    $row->{req_override} & $parms->{override} or die "$name: is not allowed " . elsewhere( $section == $server ) . "\n";
+    $row->{req_override} & $parms->{override} or die "$name: is not allowed " . elsewhere( $row, $parms, $section == $server ) . "\n";
+    # Merged before, perhaps without what this one adds.
+    %MERGED = ();
     $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE') || $PARMS ne 'Apache::CmdParms';
     my $config = $DIR{$class}{$section} //= create( $class, 'DIR_CREATE', $parms );
     call( $row, $config, $parms, $rest, @words );
     return;
 }
 
-sub elsewhere ($outside) {
+sub elsewhere ( $row, $parms, $outside ) {
+    if ( $parms->{is_htaccess} ) {
+        my @classes = grep { $row->{req_override} & $CLASSES{$_} } sort keys %CLASSES;
+        return @classes
+            ? 'here: its <Directory> would have to say AllowOverride ' . join ' or ', @classes
+            : 'in .htaccess files: write it in the main configuration';
+    }
     return $outside
         ? 'outside of sections: write it in a <Directory> or <Location>'
         : 'in a section: write it outside of all but <VirtualHost>';
@@ -164,6 +180,13 @@ sub value ( $class, $of ) {
 sub of_server ( $class, $host ) {
     return value( $class, 'server' ) if defined $CURRENT;
     return merged( $class, 'SERVER_MERGE', $SERVER{$class}, 1, grep { defined } $BASE{$host} );
+}
+
+# Called by the server, which has forgotten the places of .htaccess files and numbers their sections anew.
+sub forget_htaccess {
+    %MERGED = ();
+    for my $sections ( values %DIR ) { delete @$sections{ grep { $_ >= $OF_HTACCESS } keys %$sections } }
+    return;
 }
 
 sub merged ( $class, $merge, $values, @sections ) {

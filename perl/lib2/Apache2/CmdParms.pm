@@ -38,6 +38,7 @@ sub check_cmd_context ( $self, $forbidden ) {
 }
 
 sub stands_in ( $self, $bit ) {
+    return 1 if $bit == 32 && $self->{is_htaccess};
     my $path = $self->{path} // '';
     return $bit == 8 if $path ne '' && $self->{in} =~ /\ALocation/i;
     return $bit == 4 if $path ne '' && $self->{in} =~ /\ADirectory/i;
@@ -48,7 +49,8 @@ sub stands_in ( $self, $bit ) {
 # A <Limit> around it is not told: lines in it are of all methods.
 sub method_is_limited ( $self, $method ) { return 1 }
 
-sub override_opts ($self) { return 255 }
+# Of a .htaccess file what its AllowOverride lets Options say.
+sub override_opts ($self) { return length $self->{override_opts} ? 0 + $self->{override_opts} : 255 }
 
 sub add_config ( $self, $lines ) {
     require Cameleer::Sections;

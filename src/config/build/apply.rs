@@ -89,11 +89,17 @@ impl Draft {
     /// Whether a Perl module of the site defines it.
     fn is_own(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
-        self.facts.expanded.as_ref().is_some_and(|expanded| expanded.own.contains(&name))
+        let expanded = self.facts.expanded.as_ref();
+        expanded.is_some_and(|it| if self.htaccess.is_some() { &it.defined } else { &it.own }.contains(&name))
     }
 
-    /// Its module is told at the start; here it is only noted where.
+    /// Its module is told at the start, of a `.htaccess` file when a request comes to it; here it is only noted where.
     fn own(&mut self, directive: &Directive) -> Result<(), String> {
+        if let Some(rules) = self.htaccess
+            && let Err(message) = rules.check_own()
+        {
+            return self.forbidden(message);
+        }
         if !self.config.may_configure(self.position.pool) {
             return Err(CODE_ELSEWHERE.to_owned());
         }

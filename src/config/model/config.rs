@@ -152,8 +152,11 @@ impl Facts {
 /// What is known after the configuration's Perl has run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Expanded {
-    /// Directives that Perl modules define, in lower case.
+    /// Directives that Perl modules define, in lower case: those that the configuration uses.
     pub own: Vec<String>,
+    /// All that the modules define, which `.htaccess` files may use.
+    #[serde(default)]
+    pub defined: Vec<String>,
 }
 
 /// The same site once more, on ports of its own, for measurements: what is different about it. Nothing of the running one is touched.

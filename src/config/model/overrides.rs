@@ -60,6 +60,9 @@ const WORDS: [(&str, Class); 5] = [
     ("Options", Class::OPTIONS),
 ];
 
+/// The classes whose bits httpd's numbers have, from the lowest on.
+const OF_HTTPD: [Class; 5] = [Class::LIMIT, Class::OPTIONS, Class::FILE_INFO, Class::AUTH_CONFIG, Class::INDEXES];
+
 impl Overrides {
     /// `.htaccess` files are not even looked for.
     pub const NONE: Overrides =
@@ -83,10 +86,15 @@ impl Overrides {
     /// By httpd's numbers of classes (`OR_LIMIT` 1, `OR_OPTIONS` 2, `OR_FILEINFO` 4, `OR_AUTHCFG` 8, `OR_INDEXES` 16) and of
     /// what `Options` may say.
     pub fn of_numbers(classes: u32, options: u32) -> Overrides {
-        let of_httpd = [Class::LIMIT, Class::OPTIONS, Class::FILE_INFO, Class::AUTH_CONFIG, Class::INDEXES];
-        let allowed = of_httpd.iter().enumerate().filter(|(bit, _)| classes & 1 << bit != 0);
+        let allowed = OF_HTTPD.iter().enumerate().filter(|(bit, _)| classes & 1 << bit != 0);
         let classes = allowed.fold(0, |all, (_, class)| all | class.0);
         Overrides { classes, options: Some(Options::of_bits(options)), ..Overrides::NONE }
+    }
+
+    /// The same two numbers; of `Options` `None` where all may be said.
+    pub fn numbers(self) -> (u32, Option<u32>) {
+        let set = OF_HTTPD.iter().enumerate().filter(|(_, class)| self.has(**class));
+        (set.fold(0, |all, (bit, _)| all | 1 << bit), self.options.map(Options::bits))
     }
 
     /// The arguments of `AllowOverride`.
@@ -252,10 +260,7 @@ impl HtaccessRules {
         }
         let perl = PerlHtaccess::needed(directive, is_code);
         if perl > self.perl {
-            return Err(format!(
-                "is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess {}",
-                perl.name()
-            ));
+            return Err(too_little_perl(perl));
         }
         if perl == PerlHtaccess::On && !self.allowed.lets_scripts_run() {
             return Err(
@@ -264,6 +269,14 @@ impl HtaccessRules {
             );
         }
         Ok(())
+    }
+
+    /// The same for one that a Perl module defines. Which classes it needs, the module says, where its Perl runs.
+    pub fn check_own(&self) -> Result<(), String> {
+        match self.perl < PerlHtaccess::Vars {
+            true => Err(too_little_perl(PerlHtaccess::Vars)),
+            false => Ok(()),
+        }
     }
 
     /// `AllowOverride Options=…`
@@ -279,6 +292,13 @@ impl HtaccessRules {
             _ => Ok(()),
         }
     }
+}
+
+fn too_little_perl(needed: PerlHtaccess) -> String {
+    format!(
+        "is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess {}",
+        needed.name()
+    )
 }
 
 #[cfg(test)]

@@ -15,10 +15,11 @@ const NAME: &str = "$r->add_config";
 
 impl Config {
     /// Reads them as a `.htaccess` file in which that is allowed, and Perl anyway: the program could do it itself. `path` is
-    /// what `$r->location` says behind them.
+    /// what `$r->location` says behind them, if one of them is mod_perl's own.
     pub fn added(&self, text: &str, allowed: Overrides, path: Option<&str>) -> Result<Htaccess, ConfigError> {
         let rules = HtaccessRules { allowed, perl: PerlHtaccess::On };
         let mut read = self.rules_in(Path::new("/"), Path::new(NAME), text, rules)?;
+        let path = path.filter(|_| text.lines().any(is_about_perl));
         read.stands_in(path.map_or(Scope::Host, |path| Scope::Directory(path.into())));
         Ok(read)
     }
@@ -39,4 +40,8 @@ impl Config {
         };
         self.sections_without_file(host, path).into_iter().filter(is_it).collect()
     }
+}
+
+fn is_about_perl(line: &str) -> bool {
+    line.trim_start().get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("Perl"))
 }

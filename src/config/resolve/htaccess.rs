@@ -13,7 +13,7 @@ use crate::config::model::config::Config;
 use crate::config::model::context::{Rank, Scope, depth};
 use crate::config::model::overrides::{HtaccessRules, Overrides};
 use crate::config::model::settings::Section;
-use crate::config::model::start_up::StartUp;
+use crate::config::model::start_up::{StartUp, StartUpStep};
 use crate::config::resolve::translate;
 use crate::config::syntax::meter::Meter;
 use crate::config::syntax::parse::Reader;
@@ -33,8 +33,10 @@ pub const TOO_HEAVY: &str =
 pub struct Htaccess {
     /// What it says itself, then its `<Files>` sections.
     sections: Vec<Section>,
-    /// Code that it wants loaded (`PerlHtaccess On`).
+    /// Code that it wants loaded (`PerlHtaccess On`), and directives of Perl modules, whose sections are counted from its own on.
     pub start_up: Vec<StartUp>,
+    /// What `AllowOverride` lets it say.
+    pub allowed: Overrides,
     /// What its regular expressions need; see [`OF_HTACCESS`].
     pub weight: usize,
     /// How much memory it takes, about.
@@ -47,8 +49,18 @@ pub struct Htaccess {
 
 impl Htaccess {
     /// What it says itself is one, each of its `<Files>` another.
-    pub(super) fn section_count(&self) -> usize {
+    pub fn section_count(&self) -> usize {
         self.sections.len()
+    }
+
+    /// What one of them is about.
+    pub fn scope(&self, section: u16) -> Option<&Scope> {
+        self.sections.get(usize::from(section)).map(|section| &section.scope)
+    }
+
+    /// Whether directives of Perl modules stand in it.
+    pub fn has_own_directives(&self) -> bool {
+        self.start_up.iter().any(|it| matches!(it.step, StartUpStep::Own { .. }))
     }
 
     /// What it says itself is about that part of the site.
@@ -134,6 +146,7 @@ impl Config {
             None => Ok(Htaccess {
                 sections: draft.config.sections,
                 start_up: draft.config.start_up,
+                allowed: rules.allowed,
                 weight: draft.patterns.spent(),
                 memory: draft.patterns.memory() + text.len(),
                 meter,

@@ -151,6 +151,7 @@ impl Site {
         libperl::request_is(NO_REQUEST);
         libperl::activity_ends();
         self.forget_subrequests();
+        self.forget_told_sections();
         let ended = apache::end();
         self.error_logs.borrow().leave(&self.config, host)?;
         self.restore(context.path());

@@ -12,7 +12,7 @@ use libperl::{Code, Interrupted};
 use wire::control::PoolNumber;
 
 use super::Site;
-use crate::config::{Applied, Handler, Htaccess, Overrides, Phase, Settings};
+use crate::config::{Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
 use crate::mime;
 use crate::worker::location::{LocationKey, ResolvedLocation, htaccess};
 use crate::worker::place::place;
@@ -51,7 +51,7 @@ impl Site {
     }
 
     fn locate(&self, key: &LocationKey) -> Result<ResolvedLocation, Interrupted> {
-        let mut settings = self.settings(key)?;
+        let (mut settings, sections) = self.settings(key)?;
         if let Some(handler) = &key.handler {
             settings = settings.with_handler(handler);
         }
@@ -64,7 +64,7 @@ impl Site {
         let place = apache::Place {
             start_env: self.start_env.clone(),
             logged,
-            sections: key.sections.clone(),
+            sections,
             types: self.types_of(settings.clone()),
             ..place(&self.config, key.host, &settings)
         };
@@ -117,14 +117,19 @@ impl Site {
         Ok(applied)
     }
 
-    fn settings(&self, key: &LocationKey) -> Result<Settings, Interrupted> {
+    /// What is said there, and the numbers by which Perl code knows its sections.
+    fn settings(&self, key: &LocationKey) -> Result<(Settings, Vec<u32>), Interrupted> {
         let applied = self.applied(key).map_err(Interrupted::Died)?;
         for step in applied.files.iter().flat_map(|file| &file.start_up) {
+            if matches!(step.step, StartUpStep::Own { .. }) {
+                continue;
+            }
             let mut loaded = HashMap::new();
             start_up::take(&self.perl, &self.config, step, &mut loaded)?;
             self.apps.borrow_mut().extend(loaded);
         }
-        Ok(self.config.settings_of(&applied, key.script))
+        let sections = self.sections_for_modules(key.host, &applied)?;
+        Ok((self.config.settings_of(&applied, key.script), sections))
     }
 
     /// What Perl code has added for a request; why it may not.

@@ -1,5 +1,6 @@
 //! The site's Perl, loaded: the interpreter and the PSGI applications, from the start to the end of a process.
 
+mod htaccess_directives;
 mod locations;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -48,6 +49,8 @@ pub struct Site {
     pub(super) psgi_cleanup: Cell<bool>,
     /// Whose passwords were right.
     pub(super) users: Users,
+    /// How many sections of `.htaccess` files Perl modules have been told of.
+    pub(super) told_sections: Cell<u32>,
     /// Opens files that become parts of answers.
     pub(super) opener: Opener,
     /// The `.htaccess` files that requests have come to inside this process.
@@ -93,6 +96,7 @@ impl Site {
             subrequests: RefCell::default(),
             running: RefCell::default(),
             renewals: RefCell::default(),
+            told_sections: Cell::new(0),
             users: Users::default(),
             opener: Opener::default(),
             htaccess_cache: HtaccessCache::default(),

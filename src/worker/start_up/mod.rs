@@ -219,13 +219,15 @@ pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
 /// Where a directive of a Perl module stands. Sections are numbered, the server or virtual host among them.
 #[derive(Debug, Clone, Default)]
 pub struct Within {
-    pub section: u16,
+    pub section: u32,
     pub server: u16,
     /// Of the server, as `Apache->server` numbers them.
     pub host: u16,
     /// `Location`; empty outside of sections.
     pub kind: String,
     pub path: String,
+    /// What a `.htaccess` file may say, by httpd's numbers: of classes, and of `Options` where not all of these.
+    pub allowed: Option<(u32, Option<u32>)>,
 }
 
 impl Within {
@@ -233,7 +235,8 @@ impl Within {
         let server = config.hosts.get(usize::from(host)).map_or(1, |host| host.base);
         let scope = config.sections.get(usize::from(section)).map(|section| &section.scope);
         let kind = scope.map(Scope::kind).unwrap_or_default().to_owned();
-        Within { section, server, host, kind, path: scope.map(Scope::argument).unwrap_or_default() }
+        let path = scope.map(Scope::argument).unwrap_or_default();
+        Within { section: section.into(), server, host, kind, path, allowed: None }
     }
 }
 
@@ -244,8 +247,10 @@ pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), In
     let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };
     let mut fields = vec![step.at.file.to_string(), step.at.line.to_string(), name.clone(), rest];
     fields.push(inside.clone().unwrap_or_default());
-    fields.extend([within.section, within.server, within.host].map(|number| number.to_string()));
+    fields.extend([within.section, within.server.into(), within.host.into()].map(|number| number.to_string()));
     fields.extend([within.kind.clone(), within.path.clone()]);
+    let (classes, options) = within.allowed.unzip();
+    fields.extend([classes, options.flatten()].map(|number| number.map_or_else(String::new, |it| it.to_string())));
     fields.extend(words);
     perl.call(c"Cameleer::Directives::apply", Some(&fields.join("\0")))
 }

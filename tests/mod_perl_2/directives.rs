@@ -1,0 +1,120 @@
+//! Directives of Perl modules where only `.htaccess` files, or a request's own Perl code, say them.
+
+use crate::support::{Server, Site, within};
+
+const PAINT: &str = r#"package Paint;
+use strict;
+use warnings;
+use base 'Apache2::Module';
+use Apache2::RequestRec ();
+use Apache2::RequestIO ();
+use Apache2::RequestUtil ();
+use Apache2::CmdParms ();
+use Apache2::Const -compile => qw(OK :override :options NOT_IN_HTACCESS);
+
+Apache2::Module::add(__PACKAGE__, [
+    { name => 'Paint', args_how => 'ITERATE' },
+    { name => 'PaintIndexes', func => 'Paint', args_how => 'ITERATE', req_override => Apache2::Const::OR_INDEXES },
+    { name => 'PaintServer', func => 'Paint', args_how => 'ITERATE', req_override => Apache2::Const::RSRC_CONF },
+]);
+
+our ($made, $gone) = (0, 0);
+sub DIR_CREATE { $made++; bless { colors => [] }, shift }
+sub DESTROY { $gone++ }
+sub DIR_MERGE { my ($base, $new) = @_; $made++; bless { %$base, %$new, colors => [ @{ $base->{colors} }, @{ $new->{colors} } ] }, ref $base }
+
+sub Paint {
+    my ($self, $parms, $color) = @_;
+    die "no $color here\n" if $color eq 'pink';
+    push @{ $self->{colors} }, $color;
+    $self->get_config($parms->server)->{last} = $color;
+    @$self{qw(path options)} = ($parms->path, $parms->override_opts);
+    $self->{context} = $parms->check_cmd_context(Apache2::Const::NOT_IN_HTACCESS);
+}
+
+sub fixup { my $r = shift; my $more = $r->args; $r->add_config(["Paint $more"]) if $more; Apache2::Const::OK }
+
+sub handler : method {
+    my ($class, $r) = @_;
+    my $config = $class->get_config($r->server, $r->per_dir_config);
+    my $server = $class->get_config($r->server);
+    $r->print(join '|', "@{ $config->{colors} || [] }", map { $_ // '-' } @$config{qw(path options context)}, $server->{last});
+    Apache2::Const::OK;
+}
+sub count { my $r = shift; $r->print($made - $gone); Apache2::Const::OK }
+1;
+"#;
+
+/// Folders of pages that `Paint` answers, with one worker.
+#[track_caller]
+fn serve(site: Site, allowed: &str, conf: &str) -> Server {
+    site.file("lib/Paint.pm", PAINT).file("htdocs/page", "").serve(&format!(
+        "MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlLoadModule Paint\nDocumentRoot htdocs\n\
+         <Directory @DIR@/htdocs>\nAllowOverride {allowed}\nSetHandler modperl\nPerlResponseHandler Paint\nPerlFixupHandler Paint::fixup\n</Directory>\n\
+         <Location /count>\nPerlResponseHandler Paint::count\n</Location>\n{conf}"
+    ))
+}
+
+#[test]
+fn a_module_gets_what_htaccess_files_say_and_their_values_are_merged() {
+    let site = Site::new()
+        .file("htdocs/.htaccess", "Paint red 'light green'\n")
+        .file("htdocs/in/.htaccess", "Paint blue\n<Files page>\nPaint white\n</Files>\n")
+        .file("htdocs/in/page", "");
+    let folder = site.path("htdocs").display().to_string();
+    let server = serve(site, "All", "<Directory @DIR@/htdocs/in>\nPaint black\n</Directory>");
+    let refused = "Paint cannot occur within .htaccess section";
+    assert_eq!(server.text("/page"), format!("red light green|{folder}|255|{refused}|light green"));
+    let inner = server.text("/in/page");
+    assert!(inner.starts_with("red light green black blue white|"), "{inner}");
+    assert!(server.text("/in/other").starts_with(&format!("red light green black blue|{folder}/in|255|{refused}|")));
+}
+
+#[test]
+fn a_change_of_the_file_is_seen_and_what_was_made_of_it_before_goes() {
+    let server = serve(Site::new().file("htdocs/.htaccess", "Paint red\n"), "All", "");
+    assert!(server.text("/page").starts_with("red|"));
+    for at in 0..300 {
+        // Each place has some sections; more than are kept at once.
+        let files = format!("<Files page>\nPaint p{at}\n</Files>\n").repeat(20);
+        server.site.write("htdocs/.htaccess", &format!("Paint c{at}\n{files}"));
+        let wanted = format!("c{at} p{at} ");
+        within(std::time::Duration::from_secs(5), &wanted, || server.text("/page").starts_with(&wanted));
+    }
+    let alive: u32 = server.text("/count").parse().expect("a count");
+    assert!((1..5000).contains(&alive), "{alive} of more than 6000 are left");
+}
+
+#[test]
+fn the_module_and_allow_override_say_where_its_directives_may_stand() {
+    for (allowed, line, logged) in [
+        (
+            "FileInfo",
+            "PaintIndexes red",
+            "is not allowed here: its <Directory> would have to say AllowOverride Indexes",
+        ),
+        ("All", "PaintServer red", "is not allowed in .htaccess files: write it in the main configuration"),
+        ("All", "Paint pink", "no pink here"),
+        ("All", "Paints pink", "Paints: is not a directive"),
+    ] {
+        let server = serve(Site::new().file("htdocs/.htaccess", &format!("\n{line}")), allowed, "");
+        for _ in 0..2 {
+            server.get("/page").is(500);
+        }
+        server.logged(".htaccess:2: ");
+        server.logged(logged);
+    }
+    let server = serve(Site::new().file("htdocs/.htaccess", "PaintIndexes red"), "Options=Indexes Indexes", "");
+    assert!(server.text("/page").contains("|1|"), "{}", server.text("/page"));
+    let server = serve(Site::new().file("htdocs/.htaccess", "Paint red"), "All", "PerlHtaccess Off");
+    server.get("/page").is(500);
+    server
+        .logged("Paint: is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess Vars");
+}
+
+#[test]
+fn a_request_adds_them_for_itself() {
+    let server = serve(Site::new().file("htdocs/.htaccess", "Paint red"), "All", "");
+    assert!(server.text("/page?blue").starts_with("red blue|"), "{}", server.text("/page?blue"));
+    assert!(server.text("/page").starts_with("red|"));
+}

@@ -1,22 +1,24 @@
-//! Turns perl/lib/**/*.xs into C and compiles it with the flags of the perl that will be embedded.
+//! Turns the .xs files of perl/lib and perl/lib2 into C and compiles it with the flags of the perl that will be embedded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PERL: &str = "../../perl";
-const FILES: [&str; 12] = [
-    "Apache.xs",
-    "Apache/Body.xs",
-    "Apache/Connection.xs",
-    "Apache/Leak.xs",
-    "Apache/Log.xs",
-    "Apache/Registry.xs",
-    "Apache/Request.xs",
-    "Apache/Response.xs",
-    "Apache/Server.xs",
-    "Apache/Table.xs",
-    "Apache/Util.xs",
-    "B/TerseSize.xs",
+const FILES: [&str; 14] = [
+    "lib/Apache.xs",
+    "lib/Apache/Body.xs",
+    "lib/Apache/Connection.xs",
+    "lib/Apache/Leak.xs",
+    "lib/Apache/Log.xs",
+    "lib/Apache/Registry.xs",
+    "lib/Apache/Request.xs",
+    "lib/Apache/Response.xs",
+    "lib/Apache/Server.xs",
+    "lib/Apache/Table.xs",
+    "lib/Apache/Util.xs",
+    "lib/B/TerseSize.xs",
+    "lib2/Apache2/Filter.xs",
+    "lib2/Cameleer/ModPerl2.xs",
 ];
 
 fn perl(code: &str) -> String {
@@ -64,7 +66,7 @@ fn main() {
     }
     sanitize(&mut build);
     for file in FILES {
-        let xs = Path::new(PERL).join("lib").join(file);
+        let xs = Path::new(PERL).join(file);
         build.file(translate(&xs, &out));
         println!("cargo::rerun-if-changed={}", xs.display());
     }

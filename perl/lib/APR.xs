@@ -42,7 +42,8 @@ static void set_abort(void)
     apr_pool_destroy(pool);
 }
 
-static const aprxs_api API = {aprxs_table_over, aprxs_native_pool, aprxs_end_pool, aprxs_address, aprxs_socket, aprxs_fail};
+static const aprxs_api API = {aprxs_table_over, aprxs_native_pool, aprxs_end_pool, aprxs_address, aprxs_socket, aprxs_fail,
+                               aprxs_text_brigade, aprxs_brigade_text, aprxs_empty_brigade};
 
 /* The one name that others find in APR.so. */
 __attribute__((visibility("default"))) XS_EXTERNAL(boot_Cameleer__APR);

@@ -106,6 +106,8 @@ pub struct Worker {
     site: Rc<Site>,
     port: Port,
     identity: WorkerIdentity,
+    /// It has a process of its own. That of `-X` has children that are not its program's.
+    is_forked: bool,
     limit: RequestLimit,
     memory: MemoryLimit,
     growth: Growth,
@@ -153,7 +155,8 @@ impl Worker {
         let memory = MemoryLimit::new(words, identity.slot, site.config.pool.worker.max_private);
         let port = Rc::new(port.into());
         let (growth, record) = (Growth::default(), Record::default());
-        Worker { site, port, identity, limit, memory, growth, has_children: false, fork_us: 0, record }
+        let is_forked = identity.master != std::process::id();
+        Worker { site, port, identity, is_forked, limit, memory, growth, has_children: false, fork_us: 0, record }
     }
 
     /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process. It returns
@@ -257,11 +260,9 @@ impl Worker {
         inbound
     }
 
-    /// Children that have ended, and that the request that started them did not wait for; says whether others run. The one
-    /// process of `-X` has children that are not its program's.
+    /// Children that have ended, and that the request that started them did not wait for; says whether others run.
     fn reap(&self) -> bool {
-        let is_forked = self.identity.master != std::process::id();
-        let others_run = is_forked && others_run();
+        let others_run = self.is_forked && others_run();
         libperl::has_children(others_run);
         others_run
     }

@@ -211,9 +211,8 @@ impl Output {
         self.send_packet(id, client);
     }
 
-    /// A piece too large to be gathered leaves without being copied.
+    /// A piece too large to be gathered leaves without being copied, with the head where that is still here.
     pub fn send_through(&mut self, id: u64, bytes: &[u8], client: &mut dyn Client) {
-        self.send_gathered(id, client);
         self.send(id, bytes, None, client);
     }
 

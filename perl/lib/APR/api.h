@@ -23,6 +23,9 @@ typedef struct {
     void (*change)(pTHX_ void *store, int verb, aprxs_text name, aprxs_text value);
 } aprxs_table_ops;
 
+/* What may stand behind the text of a brigade. */
+enum { APRXS_NOTHING, APRXS_FLUSH, APRXS_EOS };
+
 /* Each returns a new reference; objects of a pool live as long as that, or say that they are over. */
 typedef struct {
     /* An APR::Table over somebody else's store of at most 32 bytes. */
@@ -36,9 +39,15 @@ typedef struct {
     SV *(*socket)(pTHX_ SV *pool, int descriptor);
     /* Throws an APR::Error. */
     void (*fail)(pTHX_ int status, const char *function);
+    /* An APR::Brigade of that scalar and a mark. It gets a pool and buckets when somebody asks it for one: `r` is whose request it is. */
+    SV *(*text_brigade)(pTHX_ SV *text, int mark, SV *r);
+    /* The scalar of one that nobody has asked yet, not counted, and the mark; NULL: the buckets tell. */
+    SV *(*brigade_text)(pTHX_ SV *brigade, int *mark);
+    /* What its method cleanup does. */
+    void (*empty_brigade)(pTHX_ SV *brigade);
 } aprxs_api;
 
 /* Under which PL_modglobal has the address of an aprxs_api, once APR.pm is loaded. */
-#define APRXS_API "APR::api 1"
+#define APRXS_API "APR::api 2"
 
 #endif

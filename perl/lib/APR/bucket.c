@@ -132,7 +132,92 @@ void aprxs_brigade_destroy(pTHX_ aprxs_object *object)
     apr_brigade_destroy(brigade);
 }
 
-const aprxs_kind aprxs_kind_Brigade = {"APR::Brigade", brigade_lost, aprxs_brigade_destroy};
+/* Brigades of one text. Most filters read it as a stream, and nobody sees a bucket: then there is no pool either. */
+
+enum { ITS_TEXT, ITS_MARK, ITS_REQUEST };
+
+static SV *recipe_of(pTHX_ SV *text, int mark, SV *r)
+{
+    AV *const recipe = newAV();
+    av_extend(recipe, ITS_REQUEST);
+    av_store(recipe, ITS_TEXT, SvREFCNT_inc_simple(text));
+    av_store(recipe, ITS_MARK, newSViv(mark));
+    av_store(recipe, ITS_REQUEST, newSVsv(r));
+    return (SV *)recipe;
+}
+
+/* Pushes nothing back: the two are mortal. */
+static void ask_for_home(pTHX_ SV *r, SV **pool, SV **allocator)
+{
+    dSP;
+    PUSHMARK(SP);
+    XPUSHs(r);
+    PUTBACK;
+    const int count = call_pv("Cameleer::Filters::_home", G_LIST);
+    SPAGAIN;
+    *allocator = count == 2 ? POPs : &PL_sv_undef;
+    *pool = count == 2 ? POPs : &PL_sv_undef;
+    PUTBACK;
+}
+
+static void make_brigade(pTHX_ aprxs_object *object)
+{
+    AV *const recipe = (AV *)sv_2mortal(object->recipe);
+    SV *const text = *av_fetch(recipe, ITS_TEXT, 1);
+    const IV mark = SvIV(*av_fetch(recipe, ITS_MARK, 1));
+    SV *pool, *allocator;
+    object->recipe = NULL;
+    ask_for_home(aTHX_ *av_fetch(recipe, ITS_REQUEST, 1), &pool, &allocator);
+    aprxs_object *const home = aprxs_expect(aTHX_ pool, &aprxs_kind_Pool);
+    aprxs_object *const list = aprxs_expect(aTHX_ allocator, &aprxs_kind_BucketAlloc);
+    apr_bucket_brigade *const brigade = apr_brigade_create(home->it, list->it);
+    object->it = brigade;
+    object->also = SvREFCNT_inc(list->inner);
+    aprxs_settle(aTHX_ object, home);
+    know(aTHX_ end_of(brigade), object);
+    if (SvPOK(text) && SvCUR(text))
+        APR_BRIGADE_INSERT_TAIL(brigade, aprxs_sv_bucket(aTHX_ text, 0, SvCUR(text), list->it));
+    if (mark != APRXS_NOTHING)
+        APR_BRIGADE_INSERT_TAIL(brigade, mark == APRXS_EOS ? apr_bucket_eos_create(list->it) : apr_bucket_flush_create(list->it));
+}
+
+const aprxs_kind aprxs_kind_Brigade = {"APR::Brigade", brigade_lost, aprxs_brigade_destroy, make_brigade};
+
+SV *aprxs_text_brigade(pTHX_ SV *text, int mark, SV *r)
+{
+    SV *const reference = aprxs_new(aTHX_ &aprxs_kind_Brigade, NULL, NULL);
+    aprxs_find(aTHX_ reference)->recipe = recipe_of(aTHX_ text, mark, r);
+    return reference;
+}
+
+/* NULL for one that has buckets, and for what is no brigade. */
+static AV *recipe_in(pTHX_ SV *brigade)
+{
+    aprxs_object *const object = aprxs_find(aTHX_ brigade);
+    const int is_brigade = object && object->kind == &aprxs_kind_Brigade;
+    return is_brigade ? (AV *)object->recipe : NULL;
+}
+
+SV *aprxs_brigade_text(pTHX_ SV *brigade, int *mark)
+{
+    AV *const recipe = recipe_in(aTHX_ brigade);
+    if (!recipe)
+        return NULL;
+    *mark = (int)SvIV(*av_fetch(recipe, ITS_MARK, 1));
+    return *av_fetch(recipe, ITS_TEXT, 1);
+}
+
+void aprxs_empty_brigade(pTHX_ SV *brigade)
+{
+    AV *const recipe = recipe_in(aTHX_ brigade);
+    aprxs_object *const object = aprxs_find(aTHX_ brigade);
+    if (recipe) {
+        av_store(recipe, ITS_TEXT, newSVpvs(""));
+        av_store(recipe, ITS_MARK, newSViv(APRXS_NOTHING));
+    } else if (object && object->kind == &aprxs_kind_Brigade && object->it) {
+        apr_brigade_cleanup(object->it);
+    }
+}
 
 SV *aprxs_brigade_reference(pTHX_ apr_bucket_brigade *brigade, aprxs_object *pool, SV *allocator)
 {

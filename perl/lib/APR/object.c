@@ -34,6 +34,12 @@ void aprxs_lose(pTHX_ aprxs_object *object)
     object->it = NULL;
 }
 
+static void make(pTHX_ aprxs_object *object)
+{
+    if (!object->it && object->recipe)
+        object->kind->make(aTHX_ object);
+}
+
 static int is_going(pTHX_ SV *inner, MAGIC *magic)
 {
     aprxs_object *const object = (aprxs_object *)magic->mg_ptr;
@@ -51,6 +57,7 @@ static int is_going(pTHX_ SV *inner, MAGIC *magic)
     leave_home(object);
     SvREFCNT_dec(object->home);
     SvREFCNT_dec(object->also);
+    SvREFCNT_dec(object->recipe);
     Safefree(object);
     return 0;
 }
@@ -125,6 +132,7 @@ aprxs_object *aprxs_get(pTHX_ CV *cv, SV *sv, const aprxs_kind *kind, const char
     if (!object || object->kind != kind)
         croak("%s::%s: Expected %s to be of type %s; got %s%" SVf " instead", HvNAME(GvSTASH(gv)), GvNAME(gv), argument, kind->class,
               SvROK(sv) ? "" : "scalar ", SVfARG(sv));
+    make(aTHX_ object);
     if (!object->it)
         is_over(aTHX_ kind->class);
     return object;
@@ -135,6 +143,7 @@ aprxs_object *aprxs_expect(pTHX_ SV *sv, const aprxs_kind *kind)
     aprxs_object *const object = aprxs_find(aTHX_ sv);
     if (!object || object->kind != kind)
         croak("argument is not a blessed reference (expecting an %s derived object)", kind->class);
+    make(aTHX_ object);
     if (!object->it && kind == &aprxs_kind_Pool)
         croak("invalid pool object (already destroyed?)");
     if (!object->it)

@@ -21,6 +21,8 @@ typedef struct {
     void (*lost)(pTHX_ aprxs_object *object);
     /* The last reference to it is going while the structure is there. */
     void (*unused)(pTHX_ aprxs_object *object);
+    /* Somebody asks for the structure of one that has only a recipe; NULL: there are none. */
+    void (*make)(pTHX_ aprxs_object *object);
 } aprxs_kind;
 
 /* What a Perl object stands for. It hangs on the scalar behind the references as magic, where no Perl code can forge it. An object keeps
@@ -33,6 +35,7 @@ struct aprxs_object {
     SV *home;   /* the scalar of what it lives in, counted */
     SV *also;   /* a second one that must not go before it, counted */
     UV flags;   /* the kind's own */
+    SV *recipe; /* what the structure will be made of, counted; NULL: it has been made */
     aprxs_object *link; /* the kind's own */
     /* Who lives in it; who lives beside it in the same home; the pointer that leads to it in that list. */
     aprxs_object *first, *next, **slot;
@@ -101,6 +104,9 @@ SV *aprxs_native_pool(pTHX_ SV *parent);
 void aprxs_end_pool(pTHX_ SV *pool);
 SV *aprxs_address(pTHX_ SV *pool, const char *ip, int port);
 SV *aprxs_socket(pTHX_ SV *pool, int descriptor);
+SV *aprxs_text_brigade(pTHX_ SV *text, int mark, SV *r);
+SV *aprxs_brigade_text(pTHX_ SV *brigade, int *mark);
+void aprxs_empty_brigade(pTHX_ SV *brigade);
 
 /* What boots with the interpreter, and the layer for files. */
 void aprxs_register_layer(pTHX);

@@ -1,4 +1,4 @@
-/* A request's tables as APR::Table, and its pool: over the functions that APR.so leaves in PL_modglobal once it is loaded. */
+/* A request's tables as APR::Table, and brigades: over the functions that APR.so leaves in PL_modglobal once it is loaded. */
 #include "xs.h"
 
 #include "../APR/api.h"
@@ -62,4 +62,19 @@ SV *apache_apr_table_object(pTHX_ Request r, uint32_t number)
 {
     const Table table = {r, number, 0};
     return api(aTHX)->table(aTHX_ &OF_REQUEST, &table, sizeof table);
+}
+
+SV *apache_text_brigade(pTHX_ SV *text, int mark, SV *r)
+{
+    return api(aTHX)->text_brigade(aTHX_ text, mark, r);
+}
+
+SV *apache_brigade_text(pTHX_ SV *brigade, int *mark)
+{
+    return api(aTHX)->brigade_text(aTHX_ brigade, mark);
+}
+
+void apache_empty_brigade(pTHX_ SV *brigade)
+{
+    api(aTHX)->empty_brigade(aTHX_ brigade);
 }

@@ -381,7 +381,9 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
     each(Apache__Server, Apache::Server)                                                                               \
     each(Apache__Table, Apache::Table)                                                                                 \
     each(Apache__Util, Apache::Util)                                                                                   \
-    each(B__TerseSize, B::TerseSize)
+    each(Apache2__Filter, Apache2::Filter)                                                                             \
+    each(B__TerseSize, B::TerseSize)                                                                                   \
+    each(Cameleer__ModPerl2, Cameleer::ModPerl2)
 
 #define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);
 PACKAGES(DECLARE)

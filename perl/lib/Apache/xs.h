@@ -41,6 +41,11 @@ SV *apache_table_object(pTHX_ Request r, uint32_t number);
 /* The same table as an APR::Table, which is loaded when it is not. */
 SV *apache_apr_table_object(pTHX_ Request r, uint32_t number);
 
+/* A brigade of one text, as long as nobody has asked it for a bucket: see api.h. */
+SV *apache_text_brigade(pTHX_ SV *text, int mark, SV *r);
+SV *apache_brigade_text(pTHX_ SV *brigade, int *mark);
+void apache_empty_brigade(pTHX_ SV *brigade);
+
 /* Croaks for a status that is not APACHE_OK. */
 void apache_check(pTHX_ int status);
 

@@ -41,16 +41,20 @@ my %NAMES = (
         qw(new get FETCH EXISTS set STORE add merge unset DELETE clear CLEAR FIRSTKEY NEXTKEY do apr)
     ],
     'Apache::Util'  => [qw(escape_html escape_uri)],
+    'Apache2::Filter' => [qw(read print PRINT _text_brigade _empty_brigade _write_text)],
     'B::TerseSize'  => [qw(value_size op_sizes)],
+    'Cameleer::ModPerl2'             => [qw(of_request kept_of is_early)],
+    'Cameleer::ModPerl2::RequestRec' => [qw(print puts headers_in headers_out err_headers_out notes set_content_length)],
 );
 
-# Parts of one package in several files; Apache::SubRequest comes with the first.
-my %OF = ( 'Apache::Body' => 'Apache', 'Apache::Response' => 'Apache' );
+# Parts of one package in several files, and packages that come with another's.
+my %OF   = ( 'Apache::Body' => 'Apache',             'Apache::Response'   => 'Apache' );
+my %WITH = ( 'Apache'       => 'Apache::SubRequest', 'Cameleer::ModPerl2' => 'Cameleer::ModPerl2::RequestRec' );
 
 sub stand_in ($part) {
     my $package = $OF{$part} // $part;
     define( $package, $_ ) for @{ $NAMES{$part} };
-    define( 'Apache::SubRequest', $_ ) for $part eq 'Apache' ? @{ $NAMES{'Apache::SubRequest'} } : ();
+    if ( my $beside = $WITH{$part} ) { define( $beside, $_ ) for @{ $NAMES{$beside} } }
     return;
 }
 

@@ -6,10 +6,13 @@ use Apache2::FilterRec     ();
 use Apache2::RequestRec    ();
 use Cameleer::ModPerl2     ();
 use Cameleer::Filters      ();
+use Cameleer::XS           ();
 use Hash::Util::FieldHash  ();
 use Scalar::Util           ();
 
 use constant { OK => Cameleer::Filters::OK(), DECLINED => Cameleer::Filters::DECLINED(), FAILED => Cameleer::Filters::FAILED() };
+
+Cameleer::XS::load(__PACKAGE__);
 
 # What `sub filter : FilterRequestHandler` said, by the code; it goes with it.
 Hash::Util::FieldHash::fieldhash my %ATTRIBUTES;
@@ -136,10 +139,11 @@ sub _filter_answer ( $f, $brigade ) {
     my ( $status, $run ) = _run( $f, $brigade );
     return $f->{next}->pass_brigade($brigade) if $status == DECLINED;
     return $status if $status != OK;
-    $status = _send( $f, $run, $run->{flush} ? 'flush_create' : () ) if length $run->{out} || $run->{flush};
+    $status = _send( $f, $run, $run->{flush} ? Cameleer::Filters::FLUSH() : Cameleer::Filters::NOTHING() )
+        if length $run->{out} || $run->{flush};
     return $status if $status != OK || !$run->{eos};
     $f->{has_ended} = 1;
-    return _send( $f, $run, 'eos_create' );
+    return _send( $f, $run, Cameleer::Filters::EOS() );
 }
 
 sub _filter_body ( $f, $brigade, @how ) {
@@ -186,19 +190,9 @@ sub _died ($error) {
 
 # --- streams
 
-# Up to so many bytes of the one brigade that a call is about; 0 when all of it is read. Without signatures, here and in print: a page takes
-# many calls, and most find all that they want in one bucket.
-sub read {    ## no critic: the name is the API's
-    my $run    = $_[0]{run} // _idle('read');
-    my $wanted = $_[2]      // 8192;
-    return &_read_on if length( $run->{in} ) - $run->{at} < $wanted;
-    $_[1] = substr $run->{in}, $run->{at}, $wanted;
-    $run->{at} += $wanted;
-    Apache->taint( $_[1] ) if ${^TAINT};
-    return $wanted;
-}
+# `read` and `print`, `tie *STDOUT, $f` being the latter, stand in Filter.xs: a page takes many calls.
 
-# The same, from as many buckets as it takes.
+# What `read` does with a brigade of buckets: it takes from as many as are needed.
 sub _read_on {
     my ( $f, undef, $wanted ) = @_;
     my $run = $f->{run};
@@ -246,41 +240,19 @@ sub seen_eos {
     return $run->{eos};
 }
 
-# How many bytes that were. An answer's go on as soon as they are worth it.
-sub print {    ## no critic: the name is the API's
-    my $f    = shift;
-    my $run  = $f->{run} // _idle('print');
-    my $sent = 0;
-    for my $text (@_) {
-        if ( ref $text || !defined $text || utf8::is_utf8($text) ) {
-            my $bytes = defined $text ? "$text" : '';
-            utf8::encode($bytes) if utf8::is_utf8($bytes) && !utf8::downgrade( $bytes, 1 );
-            $run->{out} .= $bytes;
-            $sent += length $bytes;
-        }
-        else {
-            $run->{out} .= $text;
-            $sent += length $text;
-        }
-    }
-    if ( length $run->{out} >= Cameleer::Filters::PIECE && $f->{way} eq 'output' ) {
-        my $status = _send( $f, $run );
-        Cameleer::Filters::raise( $status, 'Apache2::Filter::print' ) if $status != OK;
-    }
-    return $sent;
+# What a filter has printed goes on before its handler returns.
+sub _send_on ($f) {
+    my $status = _send( $f, $f->{run}, Cameleer::Filters::NOTHING() );
+    Cameleer::Filters::raise( $status, 'Apache2::Filter::print' ) if $status != OK;
+    return $status;
 }
 
-# What has been printed goes to the next filter, with one of those buckets behind it.
-sub _send ( $f, $run, @behind ) {
-    my ( $next, $bytes ) = ( $f->{next}, delete $run->{out} );
+# What has been printed goes to the next filter, with that mark behind it.
+sub _send ( $f, $run, $mark ) {
+    my $brigade = _text_brigade( delete $run->{out}, $mark, $f->r );
     $run->{out} = '';
-    return Cameleer::Filters::write_bytes( $next, $bytes ) if $next->{core} && !$next->{next} && !@behind;
-    my $brigade = $f->{brigade} //= Cameleer::Filters::new_brigade( $f->r );
-    my $alloc   = $brigade->bucket_alloc;
-    $brigade->insert_tail( APR::Bucket->new( $alloc, $bytes ) ) if length $bytes;
-    $brigade->insert_tail( APR::Bucket->can($_)->($alloc) ) for @behind;
-    my $status = $next->pass_brigade($brigade);
-    $brigade->cleanup;
+    my $status = $f->{next}->pass_brigade($brigade);
+    _empty_brigade($brigade);
     return $status;
 }
 
@@ -289,11 +261,10 @@ sub _idle ($method) {
     Carp::croak("\$f->$method: this filter is not at work, its handler has returned");
 }
 
-# tie *STDOUT, $f: what is no method there stands in a class of its own, because programs define it.
+# tie *STDOUT, $f: what is no method of filters stands in a class of its own, because programs define it.
 our @ISA = ('Apache2::Filter::Tied');
 
 sub TIEHANDLE { return $_[0] }
-sub PRINT     { goto &print }
 
 package Apache2::Filter::Tied {
     sub PRINTF { my ( $f, $format, @values ) = @_; return $f->print( sprintf $format, @values ) }

@@ -10,15 +10,9 @@ package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__,
         qw(READ READLINE GETC CLOSE BINMODE FILENO OPEN TIEHANDLE setup_client_block should_client_block
             get_client_block) );
+    Cameleer::ModPerl2::lend( 'Cameleer::ModPerl2::RequestRec', __PACKAGE__, qw(print puts) );
 
     sub UNTIE { return }
-
-    # How many bytes that were, `0E0` for none: true in any case.
-    sub print ( $r, @texts ) {
-        my $count = _write( $r, 'print', @texts );
-        $r->rflush if $|;
-        return $count;
-    }
 
     # Who answers a client that has gone learns it here.
     sub rflush ($r) {
@@ -26,8 +20,6 @@ package Apache2::RequestRec {
         Cameleer::ModPerl2::raise( Errno::ECONNABORTED(), 'Apache2::RequestIO::rflush' ) if Apache::_is_unheard($r);
         return;
     }
-
-    sub puts ( $r, @texts ) { return 0 + _write( $r, 'puts', @texts ) }
 
     sub printf {    ## no critic: the first argument is the format
         my ( $r, $format, @values ) = @_;
@@ -49,12 +41,9 @@ package Apache2::RequestRec {
     *PRINTF = \&printf;
     *WRITE  = \&write;
 
-    # Before the response nobody can know what the answer will be.
-    my %IS_EARLY = map { ( "Perl${_}Handler" => 1 ) } qw(PostReadRequest Trans MapToStorage Init HeaderParser Access Authen Authz Type Fixup);
-
-    sub _write ( $r, $name, @texts ) {
-        Cameleer::ModPerl2::croak("\$r->$name can't be called before the response phase") if $IS_EARLY{ Apache::current_callback($r) // '' };
-        return Apache::write_client( $r, @texts ) || '0E0';
+    sub _write ( $r, $name, $text ) {
+        Cameleer::ModPerl2::croak("\$r->$name can't be called before the response phase") if Cameleer::ModPerl2::is_early($r);
+        return Apache::write_client( $r, $text ) || '0E0';
     }
 
     # Of a file, by its name: all of it, or so many bytes behind an offset.

@@ -25,16 +25,7 @@ sub handler ( $r, @new ) {
 *ap_auth_type = \&Apache::Connection::auth_type;
 *args         = \&Apache::query_string;
 
-# A table each; with an argument another table's pairs take its place.
-for my $name (qw(headers_in headers_out err_headers_out notes)) {
-    no strict 'refs';
-    my $of = \&{"Apache::$name"};
-    *$name = sub ( $r, @new ) {
-        my $table = $of->($r);
-        Cameleer::ModPerl2::replace( $table, $new[0] ) if @new;
-        return $table;
-    };
-}
+Cameleer::ModPerl2::lend( 'Cameleer::ModPerl2::RequestRec', __PACKAGE__, qw(headers_in headers_out err_headers_out notes) );
 
 # Without arguments in void context %ENV gets the variables of CGI.
 sub subprocess_env {

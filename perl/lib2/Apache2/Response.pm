@@ -8,12 +8,7 @@ use Cameleer::ModPerl2  ();
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(custom_response send_cgi_header set_last_modified set_etag meets_conditions) );
-
-    sub set_content_length ( $r, $length ) {
-        $r->headers_out->set( 'Content-Length' => $length );
-        Cameleer::ModPerl2::of_request($r)->{clength} = $length;
-        return;
-    }
+    Cameleer::ModPerl2::lend( 'Cameleer::ModPerl2::RequestRec', __PACKAGE__, 'set_content_length' );
 
     # The newest of what the answer is made of.
     sub update_mtime ( $r, $time = 0 ) {

@@ -8,6 +8,11 @@ use constant {
     FAILED   => 500,
     PIECE    => 8192,
 
+    # What stands behind the text of a brigade: those of api.h
+    NOTHING => 0,
+    FLUSH   => 1,
+    EOS     => 2,
+
     # Apache2::Const's
     MODE_READBYTES   => 0,
     MODE_GETLINE     => 1,
@@ -47,19 +52,16 @@ sub insert ($words) {
 }
 
 # A piece of the answer, and what stands behind it: nothing, a flush, the end. Without signatures: it is not copied.
-sub pass  { return _pass( $_[0] ) }
-sub flush { return _pass( $_[0], 'flush_create' ) }
-sub end   { return _pass( $_[0], 'eos_create' ) }
+sub pass  { return _pass( $_[0], NOTHING ) }
+sub flush { return _pass( $_[0], FLUSH ) }
+sub end   { return _pass( $_[0], EOS ) }
 
 sub _pass {
     my $r       = Apache->request;
-    my $brigade = of($r)->{brigade} //= new_brigade($r);
-    my $alloc   = $r->connection->bucket_alloc;
-    $brigade->insert_tail( APR::Bucket->new( $alloc, $_[0] ) ) if length $_[0];
-    $brigade->insert_tail( APR::Bucket->can( $_[1] )->($alloc) ) if $_[1];
-    my $status = first( $r, 'output' )->pass_brigade($brigade);
+    my $brigade = Apache2::Filter::_text_brigade( $_[0], $_[1], $r );
+    my $status  = first( $r, 'output' )->pass_brigade($brigade);
     Apache::_filter_failed( $r, $status ) if $status != OK;
-    $brigade->cleanup;
+    Apache2::Filter::_empty_brigade($brigade);
     return;
 }
 
@@ -104,6 +106,9 @@ sub beyond ( $r, $filter ) {
     return;
 }
 
+# Where the buckets of such a brigade live, once somebody asks for one.
+sub _home ($r) { return ( $r->pool, $r->connection->bucket_alloc ) }
+
 sub new_brigade ($r) { return APR::Brigade->new( $r->pool, $r->connection->bucket_alloc ) }
 
 sub add ( $r, $way, $handler ) {
@@ -139,6 +144,10 @@ sub remove ($filter) {
 sub write_answer ( $core, $brigade ) {
     my $r    = $core->r;
     my $next = $core->{next};
+    if ( !$next && defined( my $mark = Apache2::Filter::_write_text( $core, $brigade ) ) ) {
+        Apache::_flush_filtered($r) if $mark == FLUSH;
+        return OK;
+    }
     my $end;
     for ( my $bucket = $brigade->first ; $bucket && !$end ; $bucket = $brigade->next($bucket) ) {
         if    ( $bucket->is_eos ) { $end = $bucket }
@@ -150,12 +159,6 @@ sub write_answer ( $core, $brigade ) {
     $end->remove if $end && $next;
     return $next->pass_brigade($brigade) if $next && !$brigade->is_empty;
     $brigade->cleanup;
-    return OK;
-}
-
-# The same, of a filter that has printed them: a brigade would be taken apart at once.
-sub write_bytes ( $core, $bytes ) {
-    Apache::_write_filtered( $core->{r} //= $core->r, $bytes );
     return OK;
 }
 

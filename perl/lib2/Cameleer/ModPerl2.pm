@@ -2,6 +2,10 @@ package Cameleer::ModPerl2;
 
 use v5.36;
 
+use Cameleer::XS ();
+
+Cameleer::XS::load(__PACKAGE__);
+
 # The API of mod_perl 2, on the records that mod_perl 1's stands on. Its classes have only the methods that their modules bring:
 # who forgets `use Apache2::RequestIO` is told so at the first print, as there.
 
@@ -96,28 +100,8 @@ sub fields ( $class, %defaults ) {
 # What Apache2::RequestUtil->request was given, for as long as this request lasts.
 my $GIVEN;
 
-# By the number of the request's record: what mod_perl 2's modules keep with it.
-my %OF_REQUEST;
-
-sub of_request ($r) {
-    Apache::status($r);    # dies when the request is over
-    my $number = $r->number;
-    return $OF_REQUEST{$number} // _keep($number);
-}
-
-sub _keep ($number) {
-    _sweep() if keys %OF_REQUEST > 16;
-    return $OF_REQUEST{$number} = {};
-}
-
-# Most requests leave nothing that somebody waits for: what they had is forgotten with a later one.
-sub _sweep () {
-    for my $number ( keys %OF_REQUEST ) {
-        my $r = bless \( my $copy = 0 + $number ), 'Apache2::RequestRec';    # a key is a text, which is no request's
-        delete $OF_REQUEST{$number} unless eval { Apache::status($r); 1 };
-    }
-    return;
-}
+# By the bytes of the number of the request's record: what mod_perl 2's modules keep with it.
+our %OF_REQUEST;
 
 # Called when everything of a request is over.
 sub forget {
@@ -167,7 +151,7 @@ sub global_request (@new) {
 sub read_body {
     my ( $r, undef, $length, $offset ) = @_;
     croak("The LENGTH argument can't be negative") if $length < 0;
-    my $kept = $OF_REQUEST{ $r->number };
+    my $kept = kept_of($r);
     goto &Cameleer::Filters::read_body if $kept && $kept->{filters} && $kept->{filters}{input};
     $_[1] //= '';
     return Apache::read( $r, $_[1], $length, $offset // 0 );

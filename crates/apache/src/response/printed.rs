@@ -93,7 +93,9 @@ impl RequestRec {
             return;
         }
         let id = self.frame.id();
-        self.output.send_gathered(id, &mut *self.client);
+        if !self.output.body.is_empty() {
+            self.output.send_gathered(id, &mut *self.client);
+        }
         match self.output.has_room_for(bytes.len(), self.filtering) {
             true => self.output.body.extend_from_slice(bytes),
             false => self.output.send_through(id, bytes, &mut *self.client),

@@ -1,0 +1,228 @@
+#include "xs.h"
+
+#include "../../lib/APR/api.h"
+
+/* What a stream of a page takes many calls of: read and print. A filter is a hash; {run} is another one while its handler is at work. What
+ * is not the ordinary case is left to Filter.pm. */
+
+/* So much of what a filter has printed is worth a call of the next one. */
+enum { PIECE = 8192 };
+
+static HV *hash_behind(SV **slot)
+{
+    return slot && SvROK(*slot) && SvTYPE(SvRV(*slot)) == SVt_PVHV ? (HV *)SvRV(*slot) : NULL;
+}
+
+#define FIELD(hash, name) hv_fetchs((hash), name, 0)
+#define IS_TRUE(hash, name) (FIELD(hash, name) && SvTRUE(*FIELD(hash, name)))
+
+static HV *filter_of(pTHX_ SV *f)
+{
+    if (!SvROK(f) || !sv_derived_from(f, "Apache2::Filter") || SvTYPE(SvRV(f)) != SVt_PVHV)
+        croak("not an Apache2::Filter object");
+    /* What a text's code may let go of in the meantime. */
+    return (HV *)sv_2mortal(SvREFCNT_inc_simple(SvRV(f)));
+}
+
+static HV *run_of(pTHX_ HV *filter, const char *method)
+{
+    HV *const run = hash_behind(FIELD(filter, "run"));
+    if (!run)
+        croak("$f->%s: this filter is not at work, its handler has returned", method);
+    return run;
+}
+
+static int is_for_answers(pTHX_ HV *filter)
+{
+    SV **const way = FIELD(filter, "way");
+    return way && strEQ(SvPV_nolen(*way), "output");
+}
+
+/* Whether what it prints is the server's next: then a brigade would be taken apart at once. */
+static int is_last(pTHX_ HV *filter)
+{
+    HV *const next = hash_behind(FIELD(filter, "next"));
+    return next && is_for_answers(aTHX_ filter) && IS_TRUE(next, "core") && !IS_TRUE(next, "next");
+}
+
+/* The text of a brigade that nobody has asked for a bucket becomes what the run reads. */
+static void take_text(pTHX_ HV *filter, HV *run)
+{
+    int mark;
+    SV **const brigade = FIELD(run, "brigade");
+    if (FIELD(run, "source") || !brigade || !is_for_answers(aTHX_ filter))
+        return;
+    SV *const text = apache_brigade_text(aTHX_ *brigade, &mark);
+    if (!text)
+        return;
+    (void)hv_stores(run, "source", newSVsv(*brigade));
+    (void)hv_stores(run, "in", SvREFCNT_inc_simple(text));
+    (void)hv_stores(run, "at", newSVuv(0));
+    (void)hv_stores(run, "mark", newSViv(mark));
+}
+
+/* Behind the last byte of such a text. */
+static void pass_mark(pTHX_ HV *run)
+{
+    SV **const slot = FIELD(run, "mark");
+    const IV mark = slot ? SvIV(*slot) : APRXS_NOTHING;
+    if (mark == APRXS_EOS)
+        (void)hv_stores(run, "eos", newSViv(1));
+    if (mark == APRXS_FLUSH)
+        (void)hv_stores(run, "flush", newSViv(1));
+    (void)hv_stores(run, "has_read", newSViv(1));
+}
+
+/* A value that goes may run code, and so may one that is tied: then the bytes have been copied. */
+static void hand_over(pTHX_ SV *buffer, const char *bytes, STRLEN length)
+{
+    if (SvROK(buffer) || SvMAGICAL(buffer))
+        sv_setsv(buffer, newSVpvn_flags(bytes, length, SVs_TEMP));
+    else
+        sv_setpvn(buffer, bytes, length);
+    SvTAINT(buffer);
+    SvSETMAGIC(buffer);
+}
+
+/* What can be read at once; fewer bytes than wanted only at the end of a text. -1: Filter.pm must look further. */
+static IV read_some(pTHX_ HV *filter, HV *run, SV *buffer, STRLEN wanted)
+{
+    take_text(aTHX_ filter, run);
+    SV **const in = FIELD(run, "in"), **const place = FIELD(run, "at");
+    if (!in || !place || !SvPOK(*in))
+        return -1;
+    const STRLEN at = SvUV(*place), length = SvCUR(*in);
+    const STRLEN there = at < length ? length - at : 0;
+    if (there < wanted && !FIELD(run, "mark"))
+        return -1;
+    const STRLEN count = there < wanted ? there : wanted;
+    sv_setuv(*place, at + count);
+    if (there < wanted)
+        pass_mark(aTHX_ run);
+    hand_over(aTHX_ buffer, count ? SvPVX(*in) + at : "", count);
+    return (IV)count;
+}
+
+/* The Perl half of a method, with the arguments that this one has; what it returns. */
+static IV ask(pTHX_ const char *sub, I32 ax, I32 items)
+{
+    dSP;
+    IV said = 0;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    EXTEND(SP, items);
+    for (I32 i = 0; i < items; i++)
+        PUSHs(ST(i));
+    PUTBACK;
+    const int count = call_pv(sub, G_SCALAR);
+    SPAGAIN;
+    if (count == 1)
+        said = POPi;
+    PUTBACK;
+    FREETMPS;
+    LEAVE;
+    return said;
+}
+
+static void write_answer(pTHX_ HV *filter, const char *bytes, STRLEN length)
+{
+    SV **const number = FIELD(filter, "number");
+    apache_check(aTHX_ apache_write_filtered(number ? SvUV(*number) : 0, bytes, length));
+}
+
+/* What has been printed is kept until it is worth a call of the next filter. */
+static SV *printed(pTHX_ HV *run)
+{
+    SV **const slot = hv_fetchs(run, "out", 1);
+    if (!SvPOK(*slot))
+        sv_setpvs(*slot, "");
+    return *slot;
+}
+
+static void print_one(pTHX_ HV *filter, HV *run, apache_text text)
+{
+    SV *const out = printed(aTHX_ run);
+    if (!text.length)
+        return;
+    if (!SvCUR(out) && text.length >= PIECE && is_last(aTHX_ filter))
+        write_answer(aTHX_ filter, text.bytes, text.length);
+    else
+        sv_catpvn(out, text.bytes, text.length);
+}
+
+MODULE = Apache2::Filter    PACKAGE = Apache2::Filter
+
+# Up to so many bytes of the one brigade that a call is about; 0 when all of it is read.
+IV
+read(f, buffer, length = &PL_sv_undef)
+    SV *f
+    SV *buffer
+    SV *length
+  CODE:
+    const IV wanted = SvOK(length) ? SvIV(length) : PIECE;
+    HV *const filter = filter_of(aTHX_ f);
+    RETVAL = read_some(aTHX_ filter, run_of(aTHX_ filter, "read"), buffer, wanted > 0 ? (STRLEN)wanted : 0);
+    if (RETVAL < 0)
+        RETVAL = ask(aTHX_ "Apache2::Filter::_read_on", ax, items);
+  OUTPUT:
+    RETVAL
+
+# How many bytes that were. An answer's go on as soon as they are worth it.
+UV
+print(f, ...)
+    SV *f
+  ALIAS:
+    PRINT = 1
+  CODE:
+    PERL_UNUSED_VAR(ix);
+    HV *const filter = filter_of(aTHX_ f);
+    RETVAL = 0;
+    for (I32 i = 1; i < items; i++) {
+        const apache_text text = apache_text_of(aTHX_ ST(i));
+        print_one(aTHX_ filter, run_of(aTHX_ filter, "print"), text);
+        RETVAL += text.length;
+    }
+    SV *const out = printed(aTHX_ run_of(aTHX_ filter, "print"));
+    if (SvCUR(out) >= PIECE && is_last(aTHX_ filter)) {
+        write_answer(aTHX_ filter, SvPVX(out), SvCUR(out));
+        SvCUR_set(out, 0);
+    } else if (SvCUR(out) >= PIECE && is_for_answers(aTHX_ filter)) {
+        ask(aTHX_ "Apache2::Filter::_send_on", ax, 1);
+    }
+  OUTPUT:
+    RETVAL
+
+# A brigade of that text, and of a mark behind it: see api.h.
+SV *
+_text_brigade(text, mark, r)
+    SV *text
+    int mark
+    SV *r
+  CODE:
+    RETVAL = apache_text_brigade(aTHX_ text, mark, r);
+  OUTPUT:
+    RETVAL
+
+void
+_empty_brigade(brigade)
+    SV *brigade
+  CODE:
+    apache_empty_brigade(aTHX_ brigade);
+
+# Has the server write such a brigade; the mark. undef, and nothing is done, where it has become one of buckets.
+SV *
+_write_text(core, brigade)
+    SV *core
+    SV *brigade
+  CODE:
+    int mark;
+    SV *const text = apache_brigade_text(aTHX_ brigade, &mark);
+    if (!text)
+        XSRETURN_UNDEF;
+    if (SvPOK(text) && SvCUR(text))
+        write_answer(aTHX_ filter_of(aTHX_ core), SvPVX(text), SvCUR(text));
+    apache_empty_brigade(aTHX_ brigade);
+    RETVAL = newSViv(mark);
+  OUTPUT:
+    RETVAL

@@ -1,0 +1,196 @@
+#include "xs.h"
+
+/* What mod_perl 2's modules call with nearly every request. The rest of them is Perl. */
+
+/* Requests whose hash may be there before those that are over are looked for. */
+enum { MANY = 16 };
+
+/* By the bytes of a request's number: the hash of what the modules keep with it. */
+static HV *of_requests(pTHX)
+{
+    return get_hv("Cameleer::ModPerl2::OF_REQUEST", GV_ADD);
+}
+
+static int is_over(Request r)
+{
+    int64_t status;
+    return apache_get_number(r, APACHE_STATUS, &status) == APACHE_STALE;
+}
+
+static Request number_of(pTHX_ HE *entry)
+{
+    I32 length;
+    Request r = 0;
+    const char *const key = hv_iterkey(entry, &length);
+    if (length == sizeof r)
+        memcpy(&r, key, sizeof r);
+    return r;
+}
+
+/* Most requests leave nothing that somebody waits for: what they had is forgotten with a later one. */
+static void sweep(pTHX_ HV *all)
+{
+    HE *entry;
+    hv_iterinit(all);
+    while ((entry = hv_iternext(all))) {
+        const Request r = number_of(aTHX_ entry);
+        if (is_over(r))
+            (void)hv_delete(all, (const char *)&r, sizeof r, G_DISCARD);
+    }
+}
+
+static HV *found(pTHX_ Request r)
+{
+    SV **const slot = hv_fetch(of_requests(aTHX), (const char *)&r, sizeof r, 0);
+    return slot && SvROK(*slot) ? (HV *)SvRV(*slot) : NULL;
+}
+
+static HV *kept(pTHX_ Request r)
+{
+    if (is_over(r))
+        apache_check(aTHX_ APACHE_STALE);
+    HV *const there = found(aTHX_ r);
+    if (there)
+        return there;
+    HV *const all = of_requests(aTHX);
+    if (HvUSEDKEYS(all) > MANY)
+        sweep(aTHX_ all);
+    HV *const fields = newHV();
+    (void)hv_store(all, (const char *)&r, sizeof r, newRV_noinc((SV *)fields), 0);
+    return fields;
+}
+
+/* Before the response nobody can know what the answer will be. */
+static int is_early(pTHX_ Request r)
+{
+    static const char *const EARLY[] = {"PostReadRequest", "Trans", "MapToStorage", "Init", "HeaderParser", "Access", "Authen", "Authz",
+                                        "Type",            "Fixup"};
+    apache_text phase;
+    apache_check(aTHX_ apache_get_text(r, APACHE_CURRENT_CALLBACK, &phase));
+    for (size_t i = 0; i < C_ARRAY_LENGTH(EARLY); i++) {
+        const size_t length = strlen(EARLY[i]);
+        if (phase.length == length + strlen("PerlHandler") && memcmp(phase.bytes + strlen("Perl"), EARLY[i], length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int is_unbuffered(pTHX)
+{
+    return PL_defoutgv && GvIO(PL_defoutgv) && IoFLAGS(GvIOp(PL_defoutgv)) & IOf_FLUSH;
+}
+
+/* Of the arguments behind the first; how many bytes that were. */
+static UV write_all(pTHX_ Request r, I32 ax, I32 items, const char *method)
+{
+    UV count = 0;
+    if (is_early(aTHX_ r))
+        croak("$r->%s can't be called before the response phase", method);
+    for (I32 i = 1; i < items; i++)
+        count += apache_print(aTHX_ r, ST(i));
+    return count;
+}
+
+static void call_on(pTHX_ SV *object, const char *method)
+{
+    dSP;
+    PUSHMARK(SP);
+    XPUSHs(object);
+    PUTBACK;
+    call_method(method, G_VOID | G_DISCARD);
+}
+
+static void replace_table(pTHX_ SV *table, SV *other)
+{
+    dSP;
+    PUSHMARK(SP);
+    EXTEND(SP, 2);
+    PUSHs(table);
+    PUSHs(other);
+    PUTBACK;
+    call_pv("Cameleer::ModPerl2::replace", G_VOID | G_DISCARD);
+}
+
+MODULE = Cameleer::ModPerl2    PACKAGE = Cameleer::ModPerl2
+
+# The hash that ends with the request; dies when that is over.
+SV *
+of_request(r)
+    Request r
+  CODE:
+    RETVAL = newRV_inc((SV *)kept(aTHX_ r));
+  OUTPUT:
+    RETVAL
+
+# The same where there is one, and the request may be over; else undef.
+SV *
+kept_of(r)
+    Request r
+  CODE:
+    HV *const fields = found(aTHX_ r);
+    RETVAL = fields ? newRV_inc((SV *)fields) : newSV(0);
+  OUTPUT:
+    RETVAL
+
+int
+is_early(r)
+    Request r
+  CODE:
+    RETVAL = is_early(aTHX_ r);
+  OUTPUT:
+    RETVAL
+
+# Methods that Apache2:: modules lend to the request, so that a class has only what its module brings.
+MODULE = Cameleer::ModPerl2    PACKAGE = Cameleer::ModPerl2::RequestRec
+
+# How many bytes that were, `0E0` for none: true in any case.
+void
+print(r, ...)
+    Request r
+  PPCODE:
+    const UV count = write_all(aTHX_ r, ax, items, "print");
+    if (is_unbuffered(aTHX)) {
+        PUTBACK;
+        call_on(aTHX_ ST(0), "rflush");
+        SPAGAIN;
+    }
+    if (count)
+        mXPUSHu(count);
+    else
+        mXPUSHp("0E0", 3);
+
+UV
+puts(r, ...)
+    Request r
+  CODE:
+    RETVAL = write_all(aTHX_ r, ax, items, "puts");
+  OUTPUT:
+    RETVAL
+
+# A table each; with an argument another table's pairs take its place.
+SV *
+headers_in(r, other = NULL)
+    Request r
+    SV *other
+  ALIAS:
+    headers_in = APACHE_HEADERS_IN
+    headers_out = APACHE_HEADERS_OUT
+    err_headers_out = APACHE_ERR_HEADERS_OUT
+    notes = APACHE_NOTES
+  CODE:
+    RETVAL = sv_2mortal(apache_table_object(aTHX_ r, ix));
+    if (other)
+        replace_table(aTHX_ RETVAL, other);
+    SvREFCNT_inc(RETVAL);
+  OUTPUT:
+    RETVAL
+
+void
+set_content_length(r, length)
+    Request r
+    SV *length
+  CODE:
+    SV *const said = sv_mortalcopy(length);
+    const apache_text name = {"Content-Length", strlen("Content-Length")};
+    apache_table_store(aTHX_ r, APACHE_HEADERS_OUT, APACHE_TABLE_SET, name, said);
+    (void)hv_stores(kept(aTHX_ r), "clength", newSVsv(said));

@@ -9,6 +9,7 @@ mod directives;
 mod environment;
 mod filters;
 mod generation;
+mod hooks;
 mod libapreq;
 mod logs;
 mod methods;

@@ -130,6 +130,8 @@ int apache_translate_name(uint64_t r, int64_t *status);
 /* Both: error is undef, or why the place of the request stays as it is. */
 int apache_add_config(uint64_t r, apache_text text, uint32_t overrides, uint32_t options, apache_text path, apache_text *error);
 int apache_merge_location(uint64_t r, apache_text path, int64_t *is_there, apache_text *error);
+int apache_run_hook(uint64_t r, apache_text hook, int64_t *status);
+int apache_die(uint64_t r, int64_t status);
 int apache_internal_redirect(uint64_t r, apache_text target, int keeps_type);
 int apache_set_custom_response(uint64_t r, int64_t status, apache_text response);
 int apache_custom_response(uint64_t r, int64_t status, apache_text *response);

@@ -43,6 +43,10 @@ pub trait Engine {
     fn add_config(&self, request: u64, lines: &AddedLines) -> Result<(), String>;
     /// Merges what a `<Location>` says into it; whether there is that one.
     fn merge_location(&self, request: u64, path: &str) -> Result<bool, String>;
+    /// Runs what one of httpd's hooks does in a request (`fixups`); the status that it came to.
+    fn run_hook(&self, request: u64, hook: &[u8]) -> i32;
+    /// Answers it with the page for an error.
+    fn die(&self, request: u64, status: i32);
     /// Has the filters of an answer see a piece of it.
     fn filter(&self, request: u64, piece: &[u8], end: PieceEnd);
     /// Answers `from` with what another URI answers.

@@ -35,6 +35,25 @@ rflush(r)
   CODE:
     apache_check(aTHX_ apache_rflush(r));
 
+# For Apache2::HookRun.
+IV
+_run_hook(r, hook)
+    Request r
+    SV *hook
+  CODE:
+    int64_t status;
+    apache_check(aTHX_ apache_run_hook(r, apache_text_of(aTHX_ hook), &status));
+    RETVAL = (IV)status;
+  OUTPUT:
+    RETVAL
+
+void
+_die(r, status)
+    Request r
+    IV status
+  CODE:
+    apache_check(aTHX_ apache_die(r, status));
+
 # For Cameleer::Filters: from now on what is printed passes filters; what has come out of them; one has failed.
 void
 _filter_answer(r)

@@ -2,16 +2,49 @@ package Apache2::HookRun;
 
 use v5.36;
 
-die "Apache2::HookRun is not offered: the server runs the phases itself: let a subrequest (Apache2::SubRequest) go through them\n";
+use Cameleer::ModPerl2 ();
+
+package Apache2::RequestRec {
+    for my $hook (
+        qw(post_read_request translate_name map_to_storage header_parser access_checker check_user_id auth_checker type_checker fixups handler
+        log_transaction)
+        )
+    {
+        no strict 'refs';
+        *{"run_$hook"} = sub ($r) { return Apache::_run_hook( $r, $hook ) };
+    }
+
+    sub invoke_handler ($r) { return Apache::_run_hook( $r, 'invoke' ) }
+
+    sub die ( $r, $status ) { Apache::_die( $r, $status ); return }    ## no critic: the name is the API's
+}
+
+1;
 
 __END__
 
 =head1 NAME
 
-Apache2::HookRun - not offered
+Apache2::HookRun - phases of a request that its own handlers run
+
+=head1 SYNOPSIS
+
+    use Apache2::HookRun ();
+
+    sub post_read_request {
+        my $r = shift;
+        my $status = $r->run_translate_name;
+        return $status unless $status == Apache2::Const::OK || $status == Apache2::Const::DECLINED;
+        ...
+        $r->invoke_handler;
+        return Apache2::Const::DONE;    # the server's own turn through the phases ends here
+    }
 
 =head1 DESCRIPTION
 
-Loading it ends with a sentence that says what to use instead: mod_perl 2's own file of that name is an empty shell here.
+C<run_post_read_request run_translate_name run_map_to_storage run_header_parser run_access_checker run_check_user_id run_auth_checker
+run_type_checker run_fixups run_handler run_log_transaction> run the handlers of one phase, and what the server itself does in it, in the
+place that the request is in; what they give is the status. C<invoke_handler> also answers with the file that a handler has declined.
+C<< $r->die($status) >> answers with the page for that error. More than ten that run in one another are an error: a loop.
 
 =cut

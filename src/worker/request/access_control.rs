@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
-use super::phases::{Going, OK, Stop};
+use super::phases::{DECLINED, Going, OK, Stop};
 use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge, names};
 use crate::config::Phase;
 use crate::config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
@@ -21,7 +21,8 @@ impl Site {
             complain(request, &format!("client method denied by AllowMethods: {method}"));
             return Err(Stop(405));
         }
-        let asks_perl = [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(location, request, p));
+        let asks_perl = location.settings.asks_perl_for_users()
+            || [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(location, request, p));
         let any = rules.satisfy == Some(Satisfy::Any);
         if is_judged && !asks_perl && !rules.asks_providers() && !any {
             return self.all(location, request, Phase::Access);
@@ -88,18 +89,39 @@ impl Site {
                 _ => unknown.unwrap_or_else(|| self.compare(rules, request)),
             },
         };
-        match proof {
-            Proof::Is(user) => Ok(user),
-            Proof::Nobody => Err(unauthorized(rules, request)),
-            Proof::Unknown(why) | Proof::Refused(why) => {
-                complain(request, &why);
-                Err(unauthorized(rules, request))
-            }
-            Proof::Misconfigured(why) => {
-                complain(request, &why);
-                Err(Stop(500))
-            }
+        proven(proof, rules, request)
+    }
+
+    /// Whether the client may come in from where it is, whoever it is.
+    pub(super) fn check_address(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
+        let rules = &location.settings.access;
+        let methods = Methods::of(&apache::method(request));
+        self.all(location, request, Phase::Access)?;
+        self.ask(&rules.of_addresses(), rules, Visitor { request, methods, user: None })?;
+        Ok(OK)
+    }
+
+    /// Who the client is, by Perl code or the AuthUserFile; DECLINED where neither is asked.
+    pub(super) fn check_user(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
+        let rules = &location.settings.access;
+        match self.first(location, request, Phase::Authen)? {
+            OK => Ok(OK),
+            _ if !rules.has_users() => Ok(DECLINED),
+            _ => proven(self.compare(rules, request), rules, request).map(|_| OK),
         }
+    }
+
+    /// Whether the user that is known by now may come in.
+    pub(super) fn check_rights(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
+        let rules = &location.settings.access;
+        if self.first(location, request, Phase::Authz)? == OK {
+            return Ok(OK);
+        }
+        let known = apache::user(request).map(|name| self.users.wait(rules, Asked::Proven(name)));
+        let user = known.map(|proof| proven(proof, rules, request)).transpose()?;
+        let visitor = Visitor { request, methods: Methods::of(&apache::method(request)), user: user.as_ref() };
+        self.ask(&rules.of_users(), rules, visitor)?;
+        Ok(OK)
     }
 
     /// Perl code is all that there is to ask about users.
@@ -180,6 +202,22 @@ fn admitted(verdict: Verdict, rules: &AccessRules, visitor: Visitor<'_>) -> Goin
             if rules.forbids == Some(true) { Err(Stop(403)) } else { Err(unauthorized(rules, request)) }
         }
         Verdict::NeedsName | Verdict::NeedsUser => Err(unauthorized(rules, request)),
+    }
+}
+
+/// Who that is, or the status that asks again.
+fn proven(proof: Proof, rules: &AccessRules, request: u64) -> Result<User, Stop> {
+    match proof {
+        Proof::Is(user) => Ok(user),
+        Proof::Nobody => Err(unauthorized(rules, request)),
+        Proof::Unknown(why) | Proof::Refused(why) => {
+            complain(request, &why);
+            Err(unauthorized(rules, request))
+        }
+        Proof::Misconfigured(why) => {
+            complain(request, &why);
+            Err(Stop(500))
+        }
     }
 }
 

@@ -43,9 +43,7 @@ impl Site {
     }
 
     fn renew(&self, request: u64, change: impl FnOnce(&mut LocationKey)) -> Result<(), String> {
-        if self.renewals.borrow().len() == MOST {
-            return Err(format!("the place of a request cannot be changed more than {MOST} times"));
-        }
+        self.has_room()?;
         let running = self.running.borrow().clone().filter(|(of, _)| *of == request);
         let (_, location) = running.ok_or(NOT_NOW)?;
         let before = self.renewed(request, location);
@@ -53,8 +51,21 @@ impl Site {
         change(&mut key);
         let moved = self.moved(request, Some(&*before), key);
         let now = moved.map_err(|Stop(status)| format!("the request may not come to that place: {status}"))?;
-        self.renewals.borrow_mut().push((request, now));
+        self.comes_to(request, now)
+    }
+
+    /// From now on the request is in that place.
+    pub(super) fn comes_to(&self, request: u64, place: Rc<ResolvedLocation>) -> Result<(), String> {
+        self.has_room()?;
+        self.renewals.borrow_mut().push((request, place));
         Ok(())
+    }
+
+    fn has_room(&self) -> Result<(), String> {
+        match self.renewals.borrow().len() < MOST {
+            true => Ok(()),
+            false => Err(format!("the place of a request cannot be changed more than {MOST} times")),
+        }
     }
 
     /// The request is over, and those that it led to.

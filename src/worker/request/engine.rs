@@ -62,6 +62,14 @@ impl apache::Engine for Site {
         Site::merge_location(self, request, path)
     }
 
+    fn run_hook(&self, request: u64, hook: &[u8]) -> i32 {
+        Site::run_hook(self, request, hook)
+    }
+
+    fn die(&self, request: u64, status: i32) {
+        self.answer_with_error(request, status);
+    }
+
     fn filter(&self, request: u64, piece: &[u8], end: PieceEnd) {
         self.pass(request, piece, end);
     }

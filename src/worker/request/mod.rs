@@ -7,6 +7,7 @@ mod connection;
 mod engine;
 mod error_document;
 mod filters;
+mod hooks;
 mod phases;
 mod program;
 mod redirect;
@@ -207,7 +208,7 @@ impl Site {
         location
     }
 
-    fn conclude(&self, request: u64, location: &ResolvedLocation, said: i32) {
+    pub(super) fn conclude(&self, request: u64, location: &ResolvedLocation, said: i32) {
         let handler = self.handler_of(location, request);
         if let (DECLINED, true, Some(page)) = (said, handler.is_page(), handler.name()) {
             // No file has such a name: its path would be absolute.

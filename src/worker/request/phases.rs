@@ -80,7 +80,11 @@ impl Site {
     }
 
     /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
-    fn translated(&self, request: u64, first: Rc<ResolvedLocation>) -> Result<(Rc<ResolvedLocation>, bool), Stop> {
+    pub(super) fn translated(
+        &self,
+        request: u64,
+        first: Rc<ResolvedLocation>,
+    ) -> Result<(Rc<ResolvedLocation>, bool), Stop> {
         let requested = apache::requested(request);
         let is_translated = self.first(&first, request, Phase::Trans)? == OK;
         let said = apache::set_by_handlers(request);

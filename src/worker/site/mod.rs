@@ -64,6 +64,8 @@ pub struct Site {
     pub(super) subrequests: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
     /// The request whose phase runs, and where.
     pub(super) running: RefCell<Option<(u64, Rc<ResolvedLocation>)>>,
+    /// How many phases that Perl code runs itself are in one another.
+    pub(super) hooks_under_way: Cell<u8>,
     /// The places that requests' own Perl code has made of theirs, by the numbers of their records.
     pub(super) renewals: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
 }
@@ -95,6 +97,7 @@ impl Site {
             pushed,
             subrequests: RefCell::default(),
             running: RefCell::default(),
+            hooks_under_way: Cell::new(0),
             renewals: RefCell::default(),
             told_sections: Cell::new(0),
             users: Users::default(),

@@ -68,6 +68,22 @@ unsafe extern "C" fn apache_internal_redirect(r: u64, target: ApacheText, keeps_
     status(with(r, |_| ()).map(|()| engine(|engine| engine.redirect(r, &target, keeps_type != 0))))
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn apache_run_hook(r: u64, hook: ApacheText, result: *mut i64) -> c_int {
+    // SAFETY: XS passes a string that lives until it is copied here, and a variable of its own.
+    unsafe {
+        let hook = hook.get().unwrap_or_default().to_vec();
+        let ran = with(r, |_| ()).map(|()| i64::from(engine(|engine| engine.run_hook(r, &hook)).unwrap_or(500)));
+        give(result, ran)
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn apache_die(r: u64, code: i64) -> c_int {
+    let code = i32::try_from(code).unwrap_or(500);
+    status(with(r, |_| ()).map(|()| engine(|engine| engine.die(r, code))))
+}
+
 /// No text takes back what was said.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_set_custom_response(r: u64, code: i64, response: ApacheText) -> c_int {

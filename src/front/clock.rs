@@ -54,7 +54,7 @@ fn tick(front: &Front, now: Instant) -> bool {
     let logged = generations.flush_logs();
     let behind = shared.master.catch_up();
     let stopping = shared.is_stopping() && !front.say_drained();
-    let quiet = generations.are_quiet();
+    let quiet = generations.are_quiet() && generations.are_at_rest();
     retired || reported || logged || behind || stopping || !quiet
 }
 

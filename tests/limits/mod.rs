@@ -1,5 +1,7 @@
 //! Time limits and limits on numbers: what clients, programs and the system may take, and that the others do not notice.
 
+/// `RequestTimeout` behind the answer.
+mod cleanups;
 /// Clients that have left.
 mod clients_that_left;
 /// `MaxConcurrentReqs`.

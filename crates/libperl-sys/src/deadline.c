@@ -15,6 +15,7 @@
 
 static volatile uint64_t running; /* the request's number; 0 between requests */
 static volatile enum { IN_TIME, NOTED, DIED } state;
+static int is_answered; /* what runs is behind the answer, and has the same time once more */
 static despatch_signals_proc_t perls_own;
 static long seconds_east;
 
@@ -22,7 +23,15 @@ void cml_request_is(uint64_t number)
 {
     running = 0;
     state = IN_TIME;
+    is_answered = 0;
     running = number;
+}
+
+/* What comes now stands behind the answer: cleanups, or what is left at the request's end. */
+void cml_request_is_answered(void)
+{
+    is_answered = 1;
+    state = IN_TIME;
 }
 
 /* The request was given more time. */
@@ -189,7 +198,8 @@ static void between_ops(pTHX)
     if (state == NOTED && cml_is_guarded() && !cml_forked_child) {
         state = DIED;
         log_stack(aTHX);
-        croak("the request took longer than RequestTimeout");
+        croak(is_answered ? "what the request left to do behind its answer took longer than RequestTimeout"
+                          : "the request took longer than RequestTimeout");
     }
     perls_own(aTHX);
 }

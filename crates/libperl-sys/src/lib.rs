@@ -189,6 +189,7 @@ mod declarations {
         pub fn cml_deadline_signal(signal: c_int);
         pub fn cml_request_is(number: u64);
         pub fn cml_request_is_in_time();
+        pub fn cml_request_is_answered();
         pub fn cml_timed_out() -> c_int;
         pub fn cml_is_late() -> c_int;
         pub fn cml_activity_begins(number: u64, received_us: u64, texts: *const Bytes);

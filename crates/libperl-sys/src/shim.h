@@ -212,6 +212,7 @@ cml_reason cml_must_leave(void);
 void cml_deadline_signal(int signal); /* once in every worker */
 void cml_request_is(uint64_t number); /* 0: none */
 void cml_request_is_in_time(void);
+void cml_request_is_answered(void);
 int cml_timed_out(void); /* it died of it */
 int cml_is_late(void); /* it has not died yet, and whoever asks ends it */
 

@@ -35,8 +35,8 @@ pub use observe::{
 };
 pub use process::{
     EnvChanges, deadline_signal, env_changes, env_follow, env_forget, env_put, env_tie, gave_up, has_children,
-    is_forked_child, is_late, keep_from_children, may_have_children, next_fork_speaks, request_is, request_is_in_time,
-    set_title, timed_out,
+    is_forked_child, is_late, keep_from_children, may_have_children, next_fork_speaks, request_is, request_is_answered,
+    request_is_in_time, set_title, timed_out,
 };
 pub use spans::{Owned, Span};
 pub use statements::{Statement, statements, trace_statements};

@@ -25,6 +25,12 @@ pub fn request_is_in_time() {
     unsafe { sys::cml_request_is_in_time() }
 }
 
+/// What the current request does from now on stands behind its answer, and has its time for itself.
+pub fn request_is_answered() {
+    // SAFETY: writes two such words.
+    unsafe { sys::cml_request_is_answered() }
+}
+
 /// Whether the current request has died because it took too long.
 pub fn timed_out() -> bool {
     // SAFETY: reads one such word.

@@ -103,7 +103,8 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("300s"),
         because: "httpd's Timeout for scripts was 300 for decades: reports run that long, loops longer",
         about: "A request that has been in Perl so long is interrupted: the Perl stack is written to the error log, then the program dies \
-            and 504 is answered; 0 is never. A program may ask for more time: `$r->extend_timeout(seconds)`.",
+            and 504 is answered; 0 is never. A program may ask for more time: `$r->extend_timeout(seconds)`. Cleanups \
+            behind the answer have the same time for themselves.",
         ..ROW
     },
     Row {

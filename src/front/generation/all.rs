@@ -91,6 +91,11 @@ impl Generations {
         self.all().iter().all(|generation| generation.is_quiet())
     }
 
+    /// Whether every idle worker was seen to wait for its next request.
+    pub fn are_at_rest(&self) -> bool {
+        self.all().iter().all(|generation| generation.pools.iter().all(|pool| pool.is_at_rest()))
+    }
+
     /// Writes what the access logs hold back. Says whether there was something.
     pub fn flush_logs(&self) -> bool {
         self.all().iter().filter(|generation| generation.access_logs.flush()).count() > 0

@@ -9,7 +9,7 @@ use wire::transport::Sent;
 
 use super::mailbox::Notice;
 use super::pool::queue::Change;
-use super::pool::{Action, Cause, RequestId};
+use super::pool::{Action, Cause, RequestId, Stretch};
 use super::ring::owe_bell;
 use super::shared_pool::{SharedPool, State};
 use super::submitted::Begun;
@@ -52,6 +52,10 @@ impl SharedPool {
             Action::Look(worker) => {
                 let is_stopped = state.workers.get(&worker).is_some_and(|worker| is_stopped(worker.pid()));
                 state.pool.looked(worker, is_stopped, Instant::now());
+            }
+            Action::LookForRest(worker) => {
+                let waits = state.workers.get(&worker).is_some_and(|worker| worker.waits());
+                state.pool.looked_for_rest(worker, waits, Instant::now());
             }
             Action::AskToLeave(worker) => {
                 state.workers.get(&worker).inspect(|worker| worker.ask_to_leave());
@@ -101,14 +105,13 @@ impl SharedPool {
         count(&self.front.counters.worker_requests);
     }
 
-    fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: bool) {
+    fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: Option<Stretch>) {
         // A handler that waits for the client of its connection hears no signal, but the end. What is no socket stays as it is.
         if let Some(body) = state.requests.get(&request).and_then(|interrupted| interrupted.body.as_ref()) {
             let _ = shutdown(body.as_raw_fd(), Shutdown::Both);
         }
-        if first && let Some(interrupted) = state.requests.get(&request) {
-            let what = &interrupted.label;
-            log::warn("front", format_args!("{} RequestTimeout has passed for {what}", state.name(worker)));
+        if let Some(stretch) = first {
+            tell_late(state, worker, request, stretch);
         }
         self.say(FromFront::Interrupt { worker, request });
     }
@@ -121,10 +124,25 @@ impl SharedPool {
             Cause::Lost(worker) => {
                 log::error("front", format_args!("{} lost {}", state.name(worker), failed.label));
             }
+            Cause::LostCleanups(worker) => {
+                log::error("front", format_args!("{} lost the cleanups of {}", state.name(worker), failed.label));
+            }
             Cause::PerhapsBegun => {}
         }
         tell(failed.thread, Notice::Failed(request, failure, failed.begun));
     }
+}
+
+fn tell_late(state: &State, worker: WorkerId, request: RequestId, stretch: Stretch) {
+    let label =
+        state.requests.get(&request).map(|late| &late.label).or(state.last.get(&worker).map(|(label, _)| label));
+    let Some(label) = label else { return };
+    let what = match stretch {
+        Stretch::Answer => "",
+        Stretch::Cleanups => "the cleanups of ",
+        Stretch::Rest => "destructors that run behind the end of ",
+    };
+    log::warn("front", format_args!("{} RequestTimeout has passed for {what}{label}", state.name(worker)));
 }
 
 fn take_back(state: &mut State, worker: WorkerId) {

@@ -125,13 +125,13 @@ impl Workers {
             if heard.is_full() && self.pool.queued() > 0 {
                 heard.spill();
             }
-            if heard.is_full() {
+            if heard.is_whole() {
+                drop(heard);
+                self.tell(|pool| pool.completed(worker, id, Instant::now()));
+            } else if heard.is_full() {
                 port.pause(id);
                 drop(heard);
                 self.tell(|pool| pool.hold(worker, id));
-            } else if heard.is_whole() {
-                drop(heard);
-                self.tell(|pool| pool.completed(worker, id));
             }
             return;
         };

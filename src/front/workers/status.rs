@@ -16,6 +16,11 @@ impl SharedPool {
         self.look(|state| state.pool.is_quiet())
     }
 
+    /// Whether every idle worker was seen to wait for its next request.
+    pub fn is_at_rest(&self) -> bool {
+        self.look(|state| state.pool.is_at_rest())
+    }
+
     /// Whether it was told to drain.
     pub fn is_draining(&self) -> bool {
         self.look(|state| state.pool.is_draining())

@@ -141,6 +141,11 @@ impl Worker {
         self.socket.wake_if_asleep();
     }
 
+    /// Whether it waits for something to come.
+    pub(super) fn waits(&self) -> bool {
+        self.memory().is_worker_asleep()
+    }
+
     /// Takes back the requests that it has not begun, oldest first; their numbers are told.
     pub fn take_back(&self, buffer: &mut [u8]) -> Vec<u64> {
         self.socket.take_back(buffer).unwrap_or_else(|error| {

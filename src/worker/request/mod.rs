@@ -149,13 +149,14 @@ impl Site {
 
     /// Nothing is left of the request but what it has changed.
     fn over(&self, context: &LogContext, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
-        libperl::request_is(NO_REQUEST);
+        libperl::request_is_answered();
         libperl::activity_ends();
         self.forget_subrequests();
         self.forget_told_sections();
         let ended = apache::end();
         self.error_logs.borrow().leave(&self.config, host)?;
         self.restore(context.path());
+        libperl::request_is(NO_REQUEST);
         LogContext::none();
         Ok((Next::of(&ended), ended.buffer))
     }
@@ -271,6 +272,7 @@ impl Site {
 
     /// The client has its answer; now what the configuration and the application wanted done afterwards.
     fn clean_up(&self, location: Option<&ResolvedLocation>, request: u64) {
+        libperl::request_is_answered();
         apache::run(request);
         if let Some(location) = location {
             self.phase(location, request, Phase::Log);

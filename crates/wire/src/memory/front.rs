@@ -45,6 +45,11 @@ impl FrontMemory {
         self.worker_sleeps.take()
     }
 
+    /// Whether the worker waits for a packet or a bell.
+    pub fn is_worker_asleep(&self) -> bool {
+        self.worker_sleeps.is_raised()
+    }
+
     /// A packet lies in the socket: a worker that has requests here looks there, too.
     pub fn announce_packet(&self) {
         self.control.raise();

@@ -3,8 +3,8 @@
 use wire::control::{ExitReason, WorkerId};
 use wire::reply::LeaveReason;
 
-use super::RequestId;
 use super::queue::Change;
+use super::{RequestId, Stretch};
 use crate::front::base::failure::Failure;
 
 /// One thing to do, in the order that they are given.
@@ -34,11 +34,13 @@ pub enum Action {
     Interrupt {
         worker: WorkerId,
         request: RequestId,
-        /// It was not interrupted before.
-        first: bool,
+        /// What takes so long, if it was not interrupted before.
+        first: Option<Stretch>,
     },
     /// Find out whether the worker's process is stopped: answered by [`Pool::looked`](super::Pool::looked).
     Look(WorkerId),
+    /// Find out whether the worker waits for a request: answered by [`Pool::looked_for_rest`](super::Pool::looked_for_rest).
+    LookForRest(WorkerId),
     /// Ask the worker to leave, and tell the master.
     AskToLeave(WorkerId),
     /// The worker leaves of its own will: tell the master.
@@ -80,6 +82,8 @@ pub enum Cause {
     QueueTimeout,
     /// Its worker has ended.
     Lost(WorkerId),
+    /// The same, and it had answered: only cleanups were left.
+    LostCleanups(WorkerId),
     /// It was sent ahead to a worker that has ended, and may have been begun.
     PerhapsBegun,
 }

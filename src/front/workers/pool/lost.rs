@@ -50,7 +50,8 @@ impl Pool {
             self.fail_begun(request, failure, Cause::PerhapsBegun);
         }
         if let Some(request) = current {
-            self.fail_begun(request, failure, Cause::Lost(worker));
+            let cause = if lost.logging { Cause::LostCleanups(worker) } else { Cause::Lost(worker) };
+            self.fail_begun(request, failure, cause);
         }
         self.act(Action::Forget(worker));
         self.serve_queue(now);

@@ -19,6 +19,7 @@ mod rate;
 mod request;
 mod request_timeout;
 mod scheduling;
+mod stretch;
 mod stuck;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ mod worker;
 pub use action::{Action, Cause};
 pub use rate::{ClientId, TooFast};
 pub use request::{NewRequest, RequestId, RequestTimeouts};
+pub use stretch::Stretch;
 pub use worker::Worker;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -44,6 +46,7 @@ use prefetch::Pace;
 use queue::{Queue, Sizes};
 use rate::Clients;
 use request::{Request, Stage};
+use stretch::TimedStretch;
 
 #[derive(Debug)]
 pub struct Pool {
@@ -164,13 +167,6 @@ impl Pool {
         }
     }
 
-    /// The answer to this request is whole; its worker cleans up.
-    pub fn completed(&mut self, worker: WorkerId, id: RequestId) {
-        if let Some(speaker) = self.workers.get_mut(&worker).filter(|speaker| speaker.current == Some(id)) {
-            speaker.logging = true;
-        }
-    }
-
     /// A worker has said everything about a request; `leaving`: and will take no other.
     pub fn ended(&mut self, worker: WorkerId, id: RequestId, leaving: Option<LeaveReason>, now: Instant) {
         if self.current(worker) == Some(id) {
@@ -190,6 +186,7 @@ impl Pool {
 
     fn over(&mut self, worker: WorkerId, id: RequestId, now: Instant) {
         if let Some(request) = self.requests.remove(&id) {
+            self.watch_remains(worker, id, &request, now);
             let took = now.saturating_duration_since(request.started_at);
             self.pace.remember(took);
             self.queue.release(request.lane, Some(took));
@@ -241,12 +238,14 @@ impl Pool {
         if let Some(busy) = self.workers.get_mut(&worker) {
             busy.current = Some(id);
             busy.logging = false;
+            busy.remains = None;
             busy.enter(WorkerState::Busy, now);
             busy.look_at = Some(now + stuck::LOOK);
         }
         if let Some(request) = self.requests.get_mut(&id) {
             request.stage = Stage::Running(worker);
             request.started_at = now;
+            request.timed = TimedStretch::begin(Stretch::Answer, now);
             let is_charged = request.charged_to.is_some_and(|client| self.clients.begin(client, now));
             request.charged_since = is_charged.then_some(now);
         }
@@ -333,6 +332,7 @@ impl Pool {
         self.time_out(now);
         self.watch_load(now);
         self.enforce_request_timeouts(now);
+        self.look_at_remains();
     }
 
     /// The slow client of this request holds `worker` up: the time limit stands still until [`Pool::resumed`].
@@ -348,6 +348,7 @@ impl Pool {
             self.set_held(worker, false);
             if let Some(request) = self.requests.get_mut(&id) {
                 request.started_at += after;
+                request.timed.since += after;
             }
         }
     }

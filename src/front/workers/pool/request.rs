@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use wire::control::WorkerId;
 
 use super::rate::ClientId;
+use super::stretch::{Stretch, TimedStretch};
 
 /// Names a request; grows with the order of arrival.
 pub type RequestId = u64;
@@ -48,8 +49,8 @@ pub(super) struct Request {
     pub queued_at: Instant,
     /// When a worker got it, moved on by the time that a slow client held it up.
     pub started_at: Instant,
-    /// How often its worker was told that it takes too long.
-    pub interrupts: u8,
+    /// What its worker is at, and for how long: for `RequestTimeout`.
+    pub timed: TimedStretch,
     /// Nobody waits for its answer.
     pub abandoned: bool,
 }
@@ -69,6 +70,15 @@ pub struct NewRequest {
     pub charged_to: Option<ClientId>,
 }
 
+/// What a worker may still be at that has said the end of its last request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Remains {
+    /// The request that it has ended.
+    pub request: RequestId,
+    pub timeouts: RequestTimeouts,
+    pub timed: TimedStretch,
+}
+
 impl Request {
     pub fn new(new: NewRequest, now: Instant) -> Request {
         Request {
@@ -80,7 +90,7 @@ impl Request {
             charged_since: None,
             queued_at: now,
             started_at: now,
-            interrupts: 0,
+            timed: TimedStretch::begin(Stretch::Answer, now),
             abandoned: false,
         }
     }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use wire::control::WorkerState;
 
 use super::RequestId;
+use super::request::Remains;
 use crate::front::base::failure::Failure;
 
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Worker {
     pub current: Option<RequestId>,
     /// Requests before that one whose end was not heard yet.
     pub(super) ending: VecDeque<RequestId>,
+    /// What it may still be at, behind the end of the last one, until it was seen to wait.
+    pub(super) remains: Option<Remains>,
     /// Requests that lie in its socket behind that one. They count as queued, and can be taken back.
     pub(super) ahead: VecDeque<RequestId>,
     /// The client of the request that it has needs nothing more of it.
@@ -55,6 +58,7 @@ impl Worker {
             requests: 0,
             current: None,
             ending: VecDeque::new(),
+            remains: None,
             ahead: VecDeque::new(),
             logging: false,
             dismissed: false,

@@ -295,6 +295,11 @@ impl World {
                 let stopped = self.worker(id).stopped;
                 self.pool.looked(id, stopped, self.now);
             }
+            Action::LookForRest(id) => {
+                let worker = self.worker(id);
+                let waits = worker.begun.is_none() && !worker.stopped;
+                self.pool.looked_for_rest(id, waits, self.now);
+            }
             Action::Forget(id) => {
                 let worker = self.workers.remove(&id).expect("it was there");
                 let kept = worker.inbox.iter().chain(&worker.begun).find(|request| self.open.contains_key(request));

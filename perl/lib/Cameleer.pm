@@ -9,6 +9,10 @@ use Cameleer::StartUp ();
 
 our $VERSION = '0.1.0';
 
+# Of a sub, with its packages. For each part of a name perl makes a package that is called by all parts up to it: a longer one would cost
+# memory by its square.
+use constant LONGEST_NAME => 4096;
+
 # require dies with "... in require" frames of ours unless it is called from here.
 sub require_file ($file) {
     package main;    # a file without a package statement is compiled into the package that requires it
@@ -118,6 +122,7 @@ sub resolve_handler ($name) {
         return ( Apache::Phases::dispatching( $1, $2 ), undef );
     }
     return ( anonymous($name), undef ) if $name =~ /\A\s*sub\b/;
+    die 'a text of ' . length($name) . ' characters names no handler: expected at most ' . LONGEST_NAME . "\n" if length $name > LONGEST_NAME;
     $name =~ s/\A[+-]//;
     return ( of_object( $1, $2 ), undef ) if $name =~ /\A\$(\w+(?:::\w+)*)->(\w+)\z/;
     return method( $1, $2 ) if $name =~ /\A(\w+(?:::\w+)*)->(\w+)\z/;

@@ -1,5 +1,7 @@
 //! What hostile and clumsy programs do with mod_perl 2's objects: an exception, or an answer that is visibly cut, and a process that lives on.
 
+use std::time::Duration;
+
 use super::{conf, serve, site};
 use crate::support::{Request, Server, Site, peak_memory, until};
 
@@ -144,4 +146,43 @@ fn a_brigade_beyond_the_limit_of_memory_is_an_exception_or_costs_its_worker() {
     assert!(matches!(status, 500 | 502), "{status}");
     until("another worker answers", || server.workers() != before);
     assert_eq!(server.text("/my"), "small");
+}
+
+/// One worker with a handler for each of those subs of bad_input/Long.pm.
+fn long_texts() -> Server {
+    let place =
+        |name| format!("<Location /{name}>\nSetHandler modperl\nPerlResponseHandler Long::{name}\n</Location>\n");
+    let places = ["calls", "names", "pushed"].map(place).concat();
+    let site = Site::new().file("lib/Long.pm", include_str!("bad_input/Long.pm"));
+    site.serve(&format!("MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlModule Long\n{places}"))
+}
+
+#[test]
+fn methods_cost_by_the_length_of_their_arguments() {
+    let server = long_texts();
+    let mut connection = server.connect();
+    connection.patience(Duration::from_secs(120));
+    let said = connection.ask(Request::get("/calls")).is(200).text();
+    let (_, said) = said.split_once("tried: ").expect("it came to its end");
+    let (tried, slow) = said.split_once('\n').unwrap_or((said, ""));
+    assert_eq!(slow, "");
+    assert!(tried.parse::<usize>().expect("a number") > 1_000, "{tried}");
+}
+
+#[test]
+fn a_text_that_is_too_long_for_a_name_is_an_error_at_once() {
+    let server = long_texts();
+    let too_long = "a text of 100000000 characters names no handler: expected at most 4096";
+    let cleanup = "APR::Pool::cleanup_register: expected code or the name of a sub, got a text of 100000000 bytes";
+    assert_eq!(
+        server.text("/names"),
+        format!(
+            "r.add_output_filter: {too_long}\nr.add_input_filter: {too_long}\nhandlers.named: {too_long}\n\
+             pool.cleanup: {cleanup}\npackage: nothing\n"
+        )
+    );
+    let worker = server.workers()[0].0;
+    assert_eq!(server.text("/pushed"), "pushed");
+    server.logged(too_long);
+    assert_eq!(server.workers()[0].0, worker);
 }

@@ -30,6 +30,9 @@ static apr_status_t run(void *data)
     return APR_SUCCESS;
 }
 
+/* Of a name; to look a longer one up costs perl memory by the square of its packages. */
+enum { LONGEST_NAME = 4096 };
+
 /* A name is one of the package that says it. */
 static SV *code_of(pTHX_ SV *code)
 {
@@ -37,6 +40,8 @@ static SV *code_of(pTHX_ SV *code)
         return newSVsv(code);
     STRLEN length;
     const char *const name = SvPV(code, length);
+    if (length > LONGEST_NAME)
+        croak("APR::Pool::cleanup_register: expected code or the name of a sub, got a text of %lu bytes", (unsigned long)length);
     if (memchr(name, ':', length) || memchr(name, '\'', length))
         return newSVsv(code);
     return newSVpvf("%s::%s", CopSTASHPV(PL_curcop), name);

@@ -60,7 +60,7 @@ sub resolved ($handler) {
 
 # A bare name is that of a sub of the caller's package.
 sub _named ( $handler, $package ) {
-    return $handler if ref $handler || $handler =~ /\W/;
+    return $handler if ref $handler || length $handler > Cameleer::LONGEST_NAME() || $handler =~ /\W/;
     return $package->can($handler) // $handler;
 }
 

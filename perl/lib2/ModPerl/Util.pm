@@ -31,6 +31,7 @@ sub unload_package ($package) {
 }
 
 sub unload_package_pp ($package) {
+    return if length $package > Cameleer::LONGEST_NAME();    # none has such a name
     no strict 'refs';
     # Emptied, not deleted: compiled code of other packages refers to these globs, and finds there what is defined next.
     undef *{"${package}::$_"} for grep { !/::\z/ } keys %{"${package}::"};

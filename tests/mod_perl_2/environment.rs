@@ -88,6 +88,21 @@ fn what_a_program_did_to_env_is_logged_and_handed_on() {
     }
 }
 
+/// A subrequest's handler has the variables of its own request, tied to its own table, and its main request's stay as they were.
+#[test]
+fn a_handler_of_a_subrequest_has_an_env_that_is_tied_to_its_table() {
+    let code = "use Apache2::SubRequest ();\nsub handler { my $r = shift; my $env = $r->subprocess_env;\n\
+        if ($r->uri ne '/my') { $ENV{CAMEL} .= 'y'; $ENV{INNER} = 'in'; $env->set(TABLE => 'set'); delete $ENV{GONE};\n\
+        $r->print(join ' ', map { $_ // '-' } $env->get('CAMEL'), $env->get('INNER'), $ENV{TABLE}, scalar $env->get('GONE'), $ENV{REQUEST_URI}); return 0 }\n\
+        $ENV{CAMEL} = 'mai'; $ENV{GONE} = 1; $ENV{OUTER} = 'out'; my $sub = $r->lookup_uri('/my/inner'); $sub->run; my $inner = $sub->subprocess_env;\n\
+        $r->print(join ' ', ' |', map { $_ // '-' } $inner->get('INNER'), $inner->get('OUTER'), $ENV{CAMEL}, $env->get('CAMEL'), $ENV{INNER} // undef,\n\
+        scalar $env->get('INNER'), $ENV{GONE}); $ENV{LATE} = 'late'; $r->print(' ', $env->get('LATE')); 0 }";
+    let server = serve(code);
+    for _ in 0..2 {
+        assert_eq!(server.text("/my"), "maiy in set - /my | in out mai mai - - 1 late");
+    }
+}
+
 /// What code of the configuration sees of `PerlSetEnv` when it is run, in its order.
 #[test]
 fn perl_set_env_is_there_for_what_stands_behind_it() {

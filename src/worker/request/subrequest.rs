@@ -73,10 +73,12 @@ impl Site {
         let Some(location) = known else { return i32::from(apache::status(sub)) };
         self.within(sub, || {
             self.runs_in(sub, &location);
+            apache::tie_env(sub);
             let said = match self.respond(&location, sub) {
                 DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &location, &file)),
                 said => said,
             };
+            apache::keep_env(sub);
             if apache::is_filtered(sub) {
                 self.perl.drain_output();
                 apache::end_filtered_answer(sub, said);

@@ -22,6 +22,13 @@ impl RequestRec {
         self.filtering == Filtering::On && self.output.unfiltered.len() >= PIECE
     }
 
+    /// Nothing has been gathered, and this alone is enough: it need not be.
+    fn is_piece(&self, bytes: &[u8]) -> bool {
+        let is_first = self.output.unfiltered.is_empty() && !self.begins_with_header(bytes);
+        let is_heard = !self.output.is_in_vain() && !matches!(self.output.stage, Stage::Script);
+        bytes.len() >= PIECE && self.filtering == Filtering::On && is_first && is_heard
+    }
+
     /// Takes what is to be filtered. From now on the head is the filters' business, and a length that was said before is none any more.
     fn begin_filtering(&mut self) -> Option<Vec<u8>> {
         if self.filtering != Filtering::On || self.output.is_deaf() || matches!(self.output.stage, Stage::Script) {
@@ -118,6 +125,10 @@ pub fn flush() {
 
 /// A piece of a program's output; says whether its filters have failed.
 pub(crate) fn write(request: u64, bytes: &[u8]) -> Result<bool, Stale> {
+    if with(request, |r| r.is_piece(bytes))? {
+        pass(request, Some(bytes), PieceEnd::More);
+        return has_failed(request);
+    }
     let has_piece = speaking(request, |r| {
         r.write(bytes);
         r.has_piece()
@@ -143,11 +154,16 @@ fn has_failed(request: u64) -> Result<bool, Stale> {
 }
 
 fn filter(request: u64, end: PieceEnd) {
-    let Ok(Some(piece)) = with(request, RequestRec::begin_filtering) else { return };
-    engine(|engine| engine.filter(request, &piece, end));
+    pass(request, None, end);
+}
+
+/// Has the filters see `bytes`, or what has been gathered.
+fn pass(request: u64, bytes: Option<&[u8]>, end: PieceEnd) {
+    let Ok(Some(gathered)) = with(request, RequestRec::begin_filtering) else { return };
+    engine(|engine| engine.filter(request, bytes.unwrap_or(&gathered), end));
     let _ = with_stack(|stack| {
         let at = stack.at(request)?;
-        stack.speak(at, |r| r.has_filtered(piece, end))
+        stack.speak(at, |r| r.has_filtered(gathered, end))
     });
 }
 

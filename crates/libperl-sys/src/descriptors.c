@@ -127,24 +127,15 @@ static int may_be_touched(pTHX)
     return cml_forked_in_request || out_has_copies || cml_has_foreign_code(aTHX) || cml_touched & CML_WROTE;
 }
 
-/* The turn of the last look, and what it found. Between calls into Perl nothing happens that a second one could find. */
-static unsigned last_look;
-static int was_elsewhere;
-
+/* Between calls into Perl nothing happens that a second look could find. */
 static int was_looked_at(void)
 {
+    static unsigned last;
     if (cml_is_guarded())
         return 0;
-    if (last_look == cml_turn)
-        return 1;
-    last_look = cml_turn;
-    was_elsewhere = 1;
-    return 0;
-}
-
-static int is_known_to_be_here(void)
-{
-    return last_look == cml_turn && !was_elsewhere;
+    const int is_same = last == cml_turn;
+    last = cml_turn;
+    return is_same;
 }
 
 /* Moves what children wrote to descriptor 1 into the response. */
@@ -156,8 +147,7 @@ void cml_drain_fd1(void)
 
     if (cml_forked_child || out_memfd < 0 || !may_be_touched(aTHX) || was_looked_at())
         return;
-    was_elsewhere = is_elsewhere(&st);
-    if (was_elsewhere && fstat(out_memfd, &st) != 0)
+    if (is_elsewhere(&st) && fstat(out_memfd, &st) != 0)
         return;
     if (st.st_size < out_read)
         out_read = 0; /* somebody has opened it by a name and emptied it */
@@ -209,7 +199,7 @@ void cml_put_stdout_back(void)
     struct stat st;
     if (cml_forked_in_request || out_read > 0)
         renew_out_memfd();
-    else if (may_be_touched(aTHX) && !is_known_to_be_here() && is_elsewhere(&st))
+    else if (may_be_touched(aTHX) && is_elsewhere(&st))
         dup2(out_memfd, 1);
     cml_forked_in_request = 0;
 }

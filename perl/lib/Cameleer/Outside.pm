@@ -41,7 +41,7 @@ my %NAMES = (
         qw(new get FETCH EXISTS set STORE add merge unset DELETE clear CLEAR FIRSTKEY NEXTKEY do apr)
     ],
     'Apache::Util'  => [qw(escape_html escape_uri)],
-    'Apache2::Filter' => [qw(read print PRINT _text_brigade _empty_brigade _write_text)],
+    'Apache2::Filter' => [qw(read print PRINT _text_brigade _empty_brigade _write_text _filter_answer)],
     'B::TerseSize'  => [qw(value_size op_sizes)],
     'Cameleer::ModPerl2'             => [qw(of_request kept_of is_early)],
     'Cameleer::ModPerl2::RequestRec' => [qw(print puts headers_in headers_out err_headers_out notes set_content_length)],

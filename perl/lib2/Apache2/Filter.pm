@@ -34,8 +34,13 @@ sub _refuse ($method) { return Cameleer::ModPerl2::croak("\$c->$method: the filt
 
 # --- what a handler is
 
+# What names lead to, as long as the symbol has the same code: it is asked for with every request.
+my %RESOLVED;
+my $MANY = 100;
+
 sub MODIFY_CODE_ATTRIBUTES ( $package, $code, @words ) {
     my @unknown;
+    %RESOLVED = ();
     for my $word (@words) {
         if    ( $word =~ /\AFilter(?:Request|Connection|Init)Handler\z/ ) { $ATTRIBUTES{$code}{$word} = 1 }
         elsif ( $word =~ /\AFilterHasInitHandler\((.*)\)\z/s )            { $ATTRIBUTES{$code}{init} = "package $package; $1" }
@@ -48,6 +53,25 @@ sub FETCH_CODE_ATTRIBUTES ( $package, $code ) { return grep { /\AFilter/ } sort 
 
 # Code, and that of its FilterInitHandler, of a handler that has no other attributes than a filter of requests.
 sub resolved ($handler) {
+    return _resolve($handler) if ref $handler;
+    my $symbol = _symbol($handler);
+    my $known  = $RESOLVED{$handler};
+    return @{ $known->{codes} } if $known && $known->{symbol} == $symbol;
+    my @codes = _resolve($handler);
+    %RESOLVED = () if keys %RESOLVED >= $MANY;
+    # Resolving loads a module that is not there yet.
+    $RESOLVED{$handler} = { symbol => $symbol, codes => \@codes } if $symbol ||= _symbol($handler);
+    return @codes;
+}
+
+# The address of the code that a plain name, or that of a package, stands for; 0 for what is more than a name.
+sub _symbol ($name) {
+    return 0 if $name =~ /[^\w:]/;
+    no strict 'refs';
+    return Scalar::Util::refaddr( defined &$name ? \&$name : $name->can('handler') ) // 0;
+}
+
+sub _resolve ($handler) {
     my $code = Apache::Phases::code( ref $handler ? $handler : $handler =~ s/\A-//r );
     my $said = $ATTRIBUTES{$code} // {};
     die $CONNECTION if $said->{FilterConnectionHandler};
@@ -133,19 +157,7 @@ sub fflush ( $f, $brigade ) {
     return $status;
 }
 
-# What comes behind the end that a filter has said goes nowhere.
-sub _filter_answer ( $f, $brigade ) {
-    return OK if $f->{has_ended};
-    my ( $status, $run ) = _run( $f, $brigade );
-    return $f->{next}->pass_brigade($brigade) if $status == DECLINED;
-    return $status if $status != OK;
-    $status = _send( $f, $run, $run->{flush} ? Cameleer::Filters::FLUSH() : Cameleer::Filters::NOTHING() )
-        if length $run->{out} || $run->{flush};
-    return $status if $status != OK || !$run->{eos};
-    $f->{has_ended} = 1;
-    return _send( $f, $run, Cameleer::Filters::EOS() );
-}
-
+# The same for an answer is in Filter.xs. What comes behind the end that a filter has said goes nowhere.
 sub _filter_body ( $f, $brigade, @how ) {
     my ( $status, $run ) = $f->{has_ended} ? ( OK, { eos => 1, out => '' } ) : _run( $f, $brigade, @how );
     if ( $status == DECLINED ) {
@@ -169,10 +181,7 @@ sub _run ( $f, $brigade, @how ) {
     my $run = { brigade => $brigade, how => \@how, in => '', at => 0, out => '', eos => 0, flush => 0 };
     local $f->{run} = $run;
     my $status;
-    if ( !eval { $status = $f->{code}->( $f, $brigade, @how ); 1 } ) {
-        my $error = $@;
-        $status = _is_exit($error) ? OK : _died($error);
-    }
+    $status = _ended( $f, $@ ) if !eval { $status = $f->{code}->( $f, $brigade, @how ); 1 };
     $status = OK if !defined $status || $status !~ /\A-?\d+\z/ || $status == 200;
     return ( $status, $run );
 }
@@ -183,7 +192,9 @@ sub _is_exit ($error) {
     return $error->isa('Cameleer::Exit') || $error->isa('APR::Error') && $error->{rc} == 120_000;
 }
 
-sub _died ($error) {
+# The status of a handler that did not return.
+sub _ended ( $f, $error ) {
+    return OK if _is_exit($error);
     Apache::log_error( "$error" =~ s/\s+\z//r );
     return FAILED;
 }

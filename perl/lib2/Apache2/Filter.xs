@@ -5,6 +5,9 @@
 /* What a stream of a page takes many calls of: read and print. A filter is a hash; {run} is another one while its handler is at work. What
  * is not the ordinary case is left to Filter.pm. */
 
+/* Apache2::Const's OK and DECLINED. */
+enum { OK = 0, DECLINED = -1 };
+
 /* So much of what a filter has printed is worth a call of the next one. */
 enum { PIECE = 8192 };
 
@@ -140,6 +143,114 @@ static SV *printed(pTHX_ HV *run)
     return *slot;
 }
 
+/* A handler's answer; what is no number, or 200, is OK. */
+static IV status_of(pTHX_ SV *said)
+{
+    IV status = OK;
+    if (!SvOK(said))
+        return status;
+    STRLEN length;
+    const char *const text = SvPV(said, length);
+    const STRLEN sign = length && *text == '-';
+    for (STRLEN i = sign; i < length; i++)
+        if (!isDIGIT(text[i]))
+            return OK;
+    if (length > sign)
+        status = SvIV(said);
+    return status == 200 ? OK : status;
+}
+
+/* What a sub of Filter.pm or a method of another filter says, of two or three arguments. */
+static IV call_perl(pTHX_ const char *name, I32 flags, SV *first, SV *second, SV *third)
+{
+    dSP;
+    PUSHMARK(SP);
+    EXTEND(SP, 3);
+    PUSHs(first);
+    PUSHs(second);
+    if (third)
+        PUSHs(third);
+    PUTBACK;
+    const int count = flags & G_METHOD ? call_method(name, G_SCALAR) : call_pv(name, G_SCALAR);
+    SPAGAIN;
+    const IV said = count == 1 ? POPi : 0;
+    PUTBACK;
+    return said;
+}
+
+/* The handler sees a brigade. It is at work while {run} is there. */
+static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
+{
+    dSP;
+    SV **const code = FIELD(filter, "code");
+    if (!code)
+        croak("a filter without code");
+    ENTER;
+    (void)hv_stores(filter, "run", newRV_inc((SV *)run));
+    save_hdelete(filter, newSVpvs_flags("run", SVs_TEMP));
+    PUSHMARK(SP);
+    EXTEND(SP, 2);
+    PUSHs(f);
+    PUSHs(brigade);
+    PUTBACK;
+    const int count = call_sv(*code, G_SCALAR | G_EVAL);
+    SPAGAIN;
+    SV *const said = count == 1 ? POPs : &PL_sv_undef;
+    PUTBACK;
+    const IV status = SvTRUE(ERRSV) ? call_perl(aTHX_ "Apache2::Filter::_ended", 0, f, sv_mortalcopy(ERRSV), NULL) : status_of(aTHX_ said);
+    LEAVE;
+    return status;
+}
+
+/* What has been printed goes to the next filter, with that mark behind it. */
+static IV send_on(pTHX_ SV *f, HV *filter, HV *run, int mark)
+{
+    SV **const out = FIELD(run, "out");
+    if (!is_last(aTHX_ filter))
+        return call_perl(aTHX_ "Apache2::Filter::_send", 0, f, sv_2mortal(newRV_inc((SV *)run)), sv_2mortal(newSViv(mark)));
+    if (out && SvPOK(*out) && SvCUR(*out))
+        write_answer(aTHX_ filter, SvPVX(*out), SvCUR(*out));
+    if (mark == APRXS_FLUSH)
+        apache_check(aTHX_ apache_flush_filtered(SvUV(*FIELD(filter, "number"))));
+    return OK;
+}
+
+static HV *new_run(pTHX_ SV *brigade)
+{
+    HV *const run = newHV();
+    (void)hv_stores(run, "brigade", newSVsv(brigade));
+    (void)hv_stores(run, "in", newSVpvs(""));
+    (void)hv_stores(run, "at", newSVuv(0));
+    (void)hv_stores(run, "out", newSVpvs(""));
+    (void)hv_stores(run, "eos", newSViv(0));
+    (void)hv_stores(run, "flush", newSViv(0));
+    return run;
+}
+
+/* What comes behind the end that a filter has said goes nowhere. */
+static IV filter_answer(pTHX_ SV *f, HV *filter, SV *brigade)
+{
+    if (IS_TRUE(filter, "has_ended"))
+        return OK;
+    if (hash_behind(FIELD(filter, "run")))
+        croak("a filter has handed a brigade to itself: $f->next is the one to hand it to\n");
+    HV *const run = (HV *)sv_2mortal((SV *)new_run(aTHX_ brigade));
+    IV status = run_handler(aTHX_ f, filter, run, brigade);
+    SV **const next = FIELD(filter, "next");
+    if (status == DECLINED && next)
+        return call_perl(aTHX_ "pass_brigade", G_METHOD, *next, brigade, NULL);
+    if (status != OK)
+        return status;
+    const int has_flush = IS_TRUE(run, "flush");
+    if (has_flush || SvCUR(printed(aTHX_ run)))
+        status = send_on(aTHX_ f, filter, run, has_flush ? APRXS_FLUSH : APRXS_NOTHING);
+    if (status != OK || !IS_TRUE(run, "eos"))
+        return status;
+    (void)hv_stores(filter, "has_ended", newSViv(1));
+    (void)hv_stores(run, "out", newSVpvs(""));
+    return send_on(aTHX_ f, filter, run, APRXS_EOS);
+}
+
 static void print_one(pTHX_ HV *filter, HV *run, apache_text text)
 {
     SV *const out = printed(aTHX_ run);
@@ -224,5 +335,15 @@ _write_text(core, brigade)
         write_answer(aTHX_ filter_of(aTHX_ core), SvPVX(text), SvCUR(text));
     apache_empty_brigade(aTHX_ brigade);
     RETVAL = newSViv(mark);
+  OUTPUT:
+    RETVAL
+
+# What a filter of answers makes of a brigade; a status.
+IV
+_filter_answer(f, brigade)
+    SV *f
+    SV *brigade
+  CODE:
+    RETVAL = filter_answer(aTHX_ f, filter_of(aTHX_ f), brigade);
   OUTPUT:
     RETVAL

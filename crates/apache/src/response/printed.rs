@@ -50,7 +50,7 @@ impl RequestRec {
         }
     }
 
-    fn begins_with_header(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn begins_with_header(&self, bytes: &[u8]) -> bool {
         if self.output.header_was_said {
             return false;
         }

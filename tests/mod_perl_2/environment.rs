@@ -129,3 +129,22 @@ fn perl_set_env_is_there_before_files_and_modules_that_wait_for_perl() {
     );
     assert_eq!(site(code).serve(&conf).text("/my"), "two host");
 }
+
+#[test]
+fn what_set_env_says_is_there_from_fixup_on() {
+    let code = "use APR::Table ();\n\
+        sub look { my $r = shift; $r->notes->add(seen => ModPerl::Util::current_callback() =~ s/^Perl|Handler$//gr . '=' . ($r->subprocess_env->get('CAMEL') // '-')); -1 }\n\
+        sub handler { my $r = shift; look($r); $r->print(join ' ', $r->notes->get('seen'), $ENV{CAMEL} // '-', $ENV{EARLY}); 0 }";
+    let early = "PerlPostReadRequestHandler My::look\nPerlTransHandler My::look\nSetEnv CAMEL main\n<Location /my>\nPerlHeaderParserHandler My::look\nPerlTypeHandler My::look\n\
+        PerlFixupHandler My::look\nSetEnv CAMEL two\nPerlSetEnv EARLY yes\nSetHandler perl-script\nPerlResponseHandler My\n</Location>\n\
+        <Location /my/main>\nUnsetEnv CAMEL\n</Location>";
+    let server = site(&format!("use ModPerl::Util ();\n{code}"))
+        .serve(&format!("MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlModule My\n{early}"));
+    for _ in 0..2 {
+        assert_eq!(
+            server.text("/my"),
+            "PostReadRequest=- Trans=- HeaderParser=- Type=- Fixup=two Response=two two yes"
+        );
+        assert_eq!(server.text("/my/main"), "PostReadRequest=- Trans=- HeaderParser=- Type=- Fixup=- Response=- - yes");
+    }
+}

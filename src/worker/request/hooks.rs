@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::phases::{DECLINED, OK, Stop};
+use super::set_env;
 use super::subrequest::too_deep;
 use crate::config::Phase;
 use crate::worker::location::ResolvedLocation;
@@ -52,7 +53,10 @@ impl Site {
             b"check_user_id" => self.check_user(location, request),
             b"auth_checker" => self.check_rights(location, request),
             b"type_checker" => self.first(location, request, Phase::Type),
-            b"fixups" => self.first(location, request, Phase::Fixup),
+            b"fixups" => {
+                set_env::make_up(request, location);
+                self.first(location, request, Phase::Fixup)
+            }
             b"handler" => Ok(self.respond(location, request)),
             b"log_transaction" => self.first(location, request, Phase::Log),
             _ => Ok(self.invoke(location, request)),

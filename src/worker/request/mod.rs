@@ -13,6 +13,7 @@ mod program;
 mod redirect;
 mod request_child;
 mod resolve;
+mod set_env;
 mod subrequest;
 mod translate;
 mod variables;

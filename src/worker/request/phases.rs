@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use libperl::{Code, Interrupted};
 
+use super::set_env;
 use crate::config::response::PathInfo;
 use crate::config::{Handler, Phase};
 use crate::worker::location::ResolvedLocation;
@@ -56,6 +57,7 @@ impl Site {
         if kind != RequestKind::File {
             apache::begin_translation(request);
         }
+        set_env::postpone(request, &first);
         if is_whole {
             self.all(&first, request, Phase::ServerInit)?;
             self.all(&first, request, Phase::PostReadRequest)?;
@@ -70,6 +72,7 @@ impl Site {
         self.admit(&location, request, kind == RequestKind::Whole && !has_moved)?;
         location = self.renewed(request, location);
         location = self.after(location, request, Phase::Type)?;
+        set_env::make_up(request, &location);
         self.after(location, request, Phase::Fixup)
     }
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::set_env::is_before_fixup;
 use super::translate::plain;
 use crate::config::response::ResponseRules;
 use crate::config::response::variables::{Attribute, Variables};
@@ -24,8 +25,8 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     let there = old.into_iter().flat_map(ResponseRules::variables);
     there.filter(|name| !here.contains(name)).for_each(|name| variables.set(name, None));
     variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned));
-    for (name, value) in rules.env.iter().filter(|(_, value)| value.is_some()) {
-        variables.set(name, value.clone());
+    if !is_before_fixup(request) {
+        variables.say(&rules.env);
     }
     apache::change_variables(request, &variables.changes_since(&before));
 }

@@ -57,6 +57,11 @@ impl Variables {
         }
     }
 
+    /// `SetEnv`, `PassEnv`; what `UnsetEnv` takes back is not there.
+    pub fn say(&mut self, said: &[(String, Option<String>)]) {
+        said.iter().filter(|(_, value)| value.is_some()).for_each(|(name, value)| self.set(name, value.clone()));
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))

@@ -59,11 +59,7 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let mut variables = context.before.borrow().clone();
     if rules.has_variables() {
         variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute));
-        for (name, value) in &rules.env {
-            if let Some(value) = value {
-                variables.set(name, Some(value.clone()));
-            }
-        }
+        variables.say(&rules.env);
     }
     if let Some(trace) = &context.trace {
         variables.set("TRACE_ID", Some(trace.trace_id()));

@@ -32,6 +32,14 @@ fn a_clumsy_filter_ends_its_own_answer_only() {
             "HelloOh ",
             "",
         ),
+        (
+            "false",
+            "package My::False { use overload bool => sub { 0 }, '\"\"' => sub { 'a false word' } } die bless [], 'My::False'",
+            500,
+            "",
+            "a false word",
+        ),
+        ("whole", "my $f = shift; $f->read(my $t, ~0); $f->print($t); 0", 200, "Hello", ""),
         ("words", "'garbage'", 200, "", ""),
         ("status", "404", 404, "There is no page", ""),
         ("number", "99999", 500, "", ""),
@@ -58,14 +66,16 @@ fn a_clumsy_filter_ends_its_own_answer_only() {
 }
 
 #[test]
-fn filters_without_an_end_are_ended_by_the_request_s_time_and_said_in_few_lines() {
+fn filters_without_an_end_are_ended_and_said_in_few_lines() {
     let code = "sub again { $_[0]->r->add_output_filter(\\&again); -1 }\nsub deep { no warnings 'recursion'; deep() }";
     let inside = "RequestTimeout 1\nPerlOutputFilterHandler My::";
-    for handler in ["again", "deep"] {
+    let ways_to_end =
+        [("again", 500, "more than 400 filters"), ("deep", 504, "RequestTimeout has passed; Perl was here")];
+    for (handler, status, log) in ways_to_end {
         let server = filtered(code, &format!("{inside}{handler}"));
         let worker = server.workers();
-        server.get("/my").is(504);
-        server.logged("RequestTimeout has passed; Perl was here");
+        server.get("/my").is(status);
+        server.logged(log);
         assert!(server.log().lines().count() < 300, "{}", server.log().lines().count());
         assert_eq!(server.workers()[0].0, worker[0].0);
     }

@@ -146,6 +146,8 @@ concat(a, b)
     Brigade a
     Brigade b
   CODE:
+    /* What made b a brigade of buckets may have ended a. */
+    a = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_Brigade, "a");
     if (a == b)
         croak("a brigade cannot be joined to itself");
     if (brigade_of(a)->bucket_alloc != brigade_of(b)->bucket_alloc)

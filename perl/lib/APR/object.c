@@ -36,8 +36,11 @@ void aprxs_lose(pTHX_ aprxs_object *object)
 
 static void make(pTHX_ aprxs_object *object)
 {
-    if (!object->it && object->recipe)
-        object->kind->make(aTHX_ object);
+    if (object->it || !object->recipe)
+        return;
+    /* It runs code, which may let go of the object. */
+    sv_2mortal(SvREFCNT_inc_simple(object->inner));
+    object->kind->make(aTHX_ object);
 }
 
 static int is_going(pTHX_ SV *inner, MAGIC *magic)

@@ -23,7 +23,7 @@ my %NAMES = (
     'Apache::Body'       => [qw(read_body READ get_client_block read_client_block READLINE GETC)],
     'Apache::Response'   => [
         qw(print PRINT write_client rflush send_http_header send_cgi_header cgi_header_out basic_http_header give_up _filter_answer
-            _filter_body _write_filtered _flush_filtered _filter_failed)
+            _filter_body _write_filtered _flush_filtered _filter_failed _run_hook _die)
     ],
     'Apache::SubRequest' => [qw(run)],
     'Apache::Connection' => [qw(remote_ip remote_host local_ip user auth_type aborted remote_port local_port)],

@@ -11,13 +11,34 @@ enum { OK = 0, DECLINED = -1 };
 /* So much of what a filter has printed is worth a call of the next one. */
 enum { PIECE = 8192 };
 
+/* So many filters may stand behind each other. */
+enum { DEEPEST = 400 };
+
 static HV *hash_behind(SV **slot)
 {
     return slot && SvROK(*slot) && SvTYPE(SvRV(*slot)) == SVt_PVHV ? (HV *)SvRV(*slot) : NULL;
 }
 
 #define FIELD(hash, name) hv_fetchs((hash), name, 0)
-#define IS_TRUE(hash, name) (FIELD(hash, name) && SvTRUE(*FIELD(hash, name)))
+
+/* Fields are read without running code: what is an object or magical there is none of ours. */
+static int is_plain(const SV *sv)
+{
+    return !SvROK(sv) && !SvGMAGICAL(sv);
+}
+
+static int is_true(pTHX_ SV **slot)
+{
+    /* {next} is an object of ours. */
+    return slot && (SvROK(*slot) || (is_plain(*slot) && SvTRUE(*slot)));
+}
+
+#define IS_TRUE(hash, name) is_true(aTHX_ FIELD(hash, name))
+
+static UV number_in(pTHX_ SV **slot)
+{
+    return slot && is_plain(*slot) && SvIOK(*slot) ? SvUV(*slot) : 0;
+}
 
 static HV *filter_of(pTHX_ SV *f)
 {
@@ -32,13 +53,13 @@ static HV *run_of(pTHX_ HV *filter, const char *method)
     HV *const run = hash_behind(FIELD(filter, "run"));
     if (!run)
         croak("$f->%s: this filter is not at work, its handler has returned", method);
-    return run;
+    return (HV *)sv_2mortal(SvREFCNT_inc_simple((SV *)run));
 }
 
 static int is_for_answers(pTHX_ HV *filter)
 {
     SV **const way = FIELD(filter, "way");
-    return way && strEQ(SvPV_nolen(*way), "output");
+    return way && is_plain(*way) && SvPOK(*way) && strEQ(SvPVX(*way), "output");
 }
 
 /* Whether what it prints is the server's next: then a brigade would be taken apart at once. */
@@ -55,9 +76,10 @@ static void take_text(pTHX_ HV *filter, HV *run)
     SV **const brigade = FIELD(run, "brigade");
     if (FIELD(run, "source") || !brigade || !is_for_answers(aTHX_ filter))
         return;
-    SV *const text = apache_brigade_text(aTHX_ *brigade, &mark);
+    SV *const text = is_plain(*brigade) || SvGMAGICAL(*brigade) ? NULL : apache_brigade_text(aTHX_ *brigade, &mark);
     if (!text)
         return;
+    sv_2mortal(SvREFCNT_inc_simple(text));
     (void)hv_stores(run, "source", newSVsv(*brigade));
     (void)hv_stores(run, "in", SvREFCNT_inc_simple(text));
     (void)hv_stores(run, "at", newSVuv(0));
@@ -68,7 +90,9 @@ static void take_text(pTHX_ HV *filter, HV *run)
 static void pass_mark(pTHX_ HV *run)
 {
     SV **const slot = FIELD(run, "mark");
-    const IV mark = slot ? SvIV(*slot) : APRXS_NOTHING;
+    const UV mark = number_in(aTHX_ slot);
+    if (FIELD(run, "has_read"))
+        return;
     if (mark == APRXS_EOS)
         (void)hv_stores(run, "eos", newSViv(1));
     if (mark == APRXS_FLUSH)
@@ -79,11 +103,11 @@ static void pass_mark(pTHX_ HV *run)
 /* A value that goes may run code, and so may one that is tied: then the bytes have been copied. */
 static void hand_over(pTHX_ SV *buffer, const char *bytes, STRLEN length)
 {
-    if (SvROK(buffer) || SvMAGICAL(buffer))
+    if (SvTHINKFIRST(buffer) || SvMAGICAL(buffer) || SvUTF8(buffer))
         sv_setsv(buffer, newSVpvn_flags(bytes, length, SVs_TEMP));
     else
         sv_setpvn(buffer, bytes, length);
-    SvTAINT(buffer);
+    SvTAINTED_on(buffer);
     SvSETMAGIC(buffer);
 }
 
@@ -94,7 +118,9 @@ static IV read_some(pTHX_ HV *filter, HV *run, SV *buffer, STRLEN wanted)
     SV **const in = FIELD(run, "in"), **const place = FIELD(run, "at");
     if (!in || !place || !SvPOK(*in))
         return -1;
-    const STRLEN at = SvUV(*place), length = SvCUR(*in);
+    sv_2mortal(SvREFCNT_inc_simple(*in));
+    const char *const bytes = SvPVX(*in);
+    const STRLEN at = number_in(aTHX_ place), length = SvCUR(*in);
     const STRLEN there = at < length ? length - at : 0;
     if (there < wanted && !FIELD(run, "mark"))
         return -1;
@@ -102,8 +128,18 @@ static IV read_some(pTHX_ HV *filter, HV *run, SV *buffer, STRLEN wanted)
     sv_setuv(*place, at + count);
     if (there < wanted)
         pass_mark(aTHX_ run);
-    hand_over(aTHX_ buffer, count ? SvPVX(*in) + at : "", count);
+    hand_over(aTHX_ buffer, count ? bytes + at : "", count);
     return (IV)count;
+}
+
+/* As a caller says it: 8192 for undef, and no more than there can be. */
+static STRLEN length_of(pTHX_ SV *length)
+{
+    SvGETMAGIC(length);
+    if (!SvOK(length))
+        return PIECE;
+    const NV wanted = SvNV_nomg(length);
+    return wanted >= (NV)SSize_t_MAX ? SSize_t_MAX : wanted > 0 ? (STRLEN)wanted : 0;
 }
 
 /* The Perl half of a method, with the arguments that this one has; what it returns. */
@@ -130,8 +166,7 @@ static IV ask(pTHX_ const char *sub, I32 ax, I32 items)
 
 static void write_answer(pTHX_ HV *filter, const char *bytes, STRLEN length)
 {
-    SV **const number = FIELD(filter, "number");
-    apache_check(aTHX_ apache_write_filtered(number ? SvUV(*number) : 0, bytes, length));
+    apache_check(aTHX_ apache_write_filtered(number_in(aTHX_ FIELD(filter, "number")), bytes, length));
 }
 
 /* What has been printed is kept until it is worth a call of the next filter. */
@@ -182,7 +217,8 @@ static IV call_perl(pTHX_ const char *name, I32 flags, SV *first, SV *second, SV
 static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
 {
     dSP;
-    SV **const code = FIELD(filter, "code");
+    SV **const slot = FIELD(filter, "code");
+    SV *const code = slot ? sv_mortalcopy(*slot) : NULL;
     if (!code)
         croak("a filter without code");
     ENTER;
@@ -193,11 +229,13 @@ static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
     PUSHs(f);
     PUSHs(brigade);
     PUTBACK;
-    const int count = call_sv(*code, G_SCALAR | G_EVAL);
+    const int count = call_sv(code, G_SCALAR | G_EVAL);
     SPAGAIN;
     SV *const said = count == 1 ? POPs : &PL_sv_undef;
     PUTBACK;
-    const IV status = SvTRUE(ERRSV) ? call_perl(aTHX_ "Apache2::Filter::_ended", 0, f, sv_mortalcopy(ERRSV), NULL) : status_of(aTHX_ said);
+    /* An object may say of itself that it is false. */
+    const int has_died = SvROK(ERRSV) || (SvPOK(ERRSV) && SvCUR(ERRSV));
+    const IV status = has_died ? call_perl(aTHX_ "Apache2::Filter::_ended", 0, f, sv_mortalcopy(ERRSV), NULL) : status_of(aTHX_ said);
     LEAVE;
     return status;
 }
@@ -211,7 +249,7 @@ static IV send_on(pTHX_ SV *f, HV *filter, HV *run, int mark)
     if (out && SvPOK(*out) && SvCUR(*out))
         write_answer(aTHX_ filter, SvPVX(*out), SvCUR(*out));
     if (mark == APRXS_FLUSH)
-        apache_check(aTHX_ apache_flush_filtered(SvUV(*FIELD(filter, "number"))));
+        apache_check(aTHX_ apache_flush_filtered(number_in(aTHX_ FIELD(filter, "number"))));
     return OK;
 }
 
@@ -228,7 +266,7 @@ static HV *new_run(pTHX_ SV *brigade)
 }
 
 /* What comes behind the end that a filter has said goes nowhere. */
-static IV filter_answer(pTHX_ SV *f, HV *filter, SV *brigade)
+static IV filter_once(pTHX_ SV *f, HV *filter, SV *brigade)
 {
     if (IS_TRUE(filter, "has_ended"))
         return OK;
@@ -251,6 +289,19 @@ static IV filter_answer(pTHX_ SV *f, HV *filter, SV *brigade)
     return send_on(aTHX_ f, filter, run, APRXS_EOS);
 }
 
+/* Each filter of a chain stands on the stack of C, and a handler may add one of its kind with each call. */
+static IV filter_answer(pTHX_ SV *f, HV *filter, SV *brigade)
+{
+    static I32 depth;
+    ENTER;
+    SAVEI32(depth);
+    if (++depth > DEEPEST)
+        croak("more than %d filters stand behind each other: does one add itself?", DEEPEST);
+    const IV status = filter_once(aTHX_ f, filter, brigade);
+    LEAVE;
+    return status;
+}
+
 static void print_one(pTHX_ HV *filter, HV *run, apache_text text)
 {
     SV *const out = printed(aTHX_ run);
@@ -271,9 +322,9 @@ read(f, buffer, length = &PL_sv_undef)
     SV *buffer
     SV *length
   CODE:
-    const IV wanted = SvOK(length) ? SvIV(length) : PIECE;
+    const STRLEN wanted = length_of(aTHX_ length);
     HV *const filter = filter_of(aTHX_ f);
-    RETVAL = read_some(aTHX_ filter, run_of(aTHX_ filter, "read"), buffer, wanted > 0 ? (STRLEN)wanted : 0);
+    RETVAL = read_some(aTHX_ filter, run_of(aTHX_ filter, "read"), buffer, wanted);
     if (RETVAL < 0)
         RETVAL = ask(aTHX_ "Apache2::Filter::_read_on", ax, items);
   OUTPUT:

@@ -116,7 +116,7 @@ sub add ( $r, $way, $handler ) {
     my $filter = Apache2::Filter::_new( $r->number, $way, code => $code, next => core( $r, $way ) );
     my $of     = of($r);
     if ( my $last = $of->{$way} ) {
-        $last = $last->{next} until $last->{next}{core};
+        $last = $last->{next} until !$last->{next} || $last->{next}{core};
         $last->{next} = $filter;
     }
     else { $of->{$way} = $filter }

@@ -34,15 +34,16 @@ static void sweep(pTHX_ HV *all)
     hv_iterinit(all);
     while ((entry = hv_iternext(all))) {
         const Request r = number_of(aTHX_ entry);
+        /* Mortal: what has a DESTROY must not run code of its own in the middle of this. */
         if (is_over(r))
-            (void)hv_delete(all, (const char *)&r, sizeof r, G_DISCARD);
+            (void)hv_delete(all, (const char *)&r, sizeof r, 0);
     }
 }
 
 static HV *found(pTHX_ Request r)
 {
     SV **const slot = hv_fetch(of_requests(aTHX), (const char *)&r, sizeof r, 0);
-    return slot && SvROK(*slot) ? (HV *)SvRV(*slot) : NULL;
+    return slot && SvROK(*slot) && SvTYPE(SvRV(*slot)) == SVt_PVHV ? (HV *)SvRV(*slot) : NULL;
 }
 
 static HV *kept(pTHX_ Request r)

@@ -1,6 +1,8 @@
 //! Templates and pictures: HTML::Mason, Apache::ASP, Apache::Gallery.
 
+use std::fs::File;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use super::no_answer_is_wrong_over_reloads;
 use crate::support::{Finished, Load, Request, Response, Server, Site, until};
@@ -178,7 +180,12 @@ fn apache_gallery_shows_folders_and_pictures_and_makes_small_ones() {
     let site = Site::new();
     std::fs::create_dir_all(site.path("pictures/trip")).expect("a folder in TMPDIR");
     let pictures = ["red.jpg", "sea.png"].map(|name| site.path("pictures/trip").join(name));
-    Finished::of(Command::new("perl").args(["-e", PAINT]).args(pictures)).succeeded();
+    Finished::of(Command::new("perl").args(["-e", PAINT]).args(&pictures)).succeeded();
+    // A small one of the same second counts as older: it would be made, and be empty for a moment, with each look at the folder.
+    for picture in pictures {
+        let picture = File::options().append(true).open(picture).expect("a picture");
+        picture.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("a time of change");
+    }
     let server = site.serve(
         r#"
         PerlModule Apache::Gallery

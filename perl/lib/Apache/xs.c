@@ -150,13 +150,11 @@ static SV *own_text(pTHX_ SV *sv)
     return text;
 }
 
-/* Characters become bytes where they fit; says whether one had to become UTF-8. */
-static int to_bytes(pTHX_ SV *own)
+/* Characters become bytes where they fit. */
+static void to_bytes(pTHX_ SV *own)
 {
-    if (!SvUTF8(own) || sv_utf8_downgrade(own, TRUE))
-        return 0;
-    SvUTF8_off(own);
-    return 1;
+    if (SvUTF8(own) && !sv_utf8_downgrade(own, TRUE))
+        SvUTF8_off(own);
 }
 
 static apache_text bytes_in(pTHX_ SV *sv)
@@ -179,7 +177,16 @@ apache_text apache_text_of(pTHX_ SV *sv)
     return bytes_in(aTHX_ own);
 }
 
-/* The same where Perl code may run before the text is used: a copy in any case. */
+apache_text apache_bytes_of(pTHX_ SV *sv)
+{
+    if (is_quiet(sv))
+        return bytes_in(aTHX_ sv);
+    SV *const own = own_text(aTHX_ sv);
+    /* undef: Perl's warning, and no bytes. */
+    return bytes_in(aTHX_ own ? own : sv_newmortal());
+}
+
+/* A text of apache_text_of where Perl code may run before the text is used: a copy in any case. */
 apache_text apache_kept_text_of(pTHX_ SV *sv)
 {
     return apache_text_of(aTHX_ is_quiet(sv) ? sv_mortalcopy(sv) : sv);
@@ -301,21 +308,7 @@ static int is_plain_scalar_ref(SV *sv)
 
 STRLEN apache_print(pTHX_ Request r, SV *sv)
 {
-    apache_text text = {"", 0};
-    SvGETMAGIC(sv);
-    if (is_plain_scalar_ref(sv))
-        sv = SvRV(sv);
-    if (is_quiet(sv) && !SvUTF8(sv)) {
-        text = bytes_in(aTHX_ sv);
-    } else {
-        SV *const own = own_text(aTHX_ sv);
-        if (!own)
-            text = bytes_in(aTHX_ sv_newmortal()); /* the warning, and no bytes */
-        else if (to_bytes(aTHX_ own))
-            Perl_ck_warner_d(aTHX_ packWARN(WARN_UTF8), "Wide character in print");
-        if (own)
-            text = bytes_in(aTHX_ own);
-    }
+    const apache_text text = apache_bytes_of(aTHX_ is_plain_scalar_ref(sv) ? SvRV(sv) : sv);
     apache_check(aTHX_ apache_write(r, text.bytes, text.length));
     return text.length;
 }

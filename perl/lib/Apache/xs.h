@@ -55,6 +55,8 @@ SV *apache_client_sv_of(pTHX_ apache_text text);
 /* undef is no text. Characters become bytes where they fit, UTF-8 where they do not. */
 apache_text apache_text_of(pTHX_ SV *sv);
 apache_text apache_kept_text_of(pTHX_ SV *sv);
+/* What mod_perl prints: the bytes that Perl keeps, so that a decoded string leaves as UTF-8, whatever its characters. */
+apache_text apache_bytes_of(pTHX_ SV *sv);
 
 /* Gets a field, and sets it when there is a value. */
 SV *apache_text_field(pTHX_ Request r, I32 field, SV *value);

@@ -107,8 +107,8 @@ static void hand_over(pTHX_ SV *buffer, const char *bytes, STRLEN length)
         sv_setsv(buffer, newSVpvn_flags(bytes, length, SVs_TEMP));
     else
         sv_setpvn(buffer, bytes, length);
-    SvTAINTED_on(buffer);
     SvSETMAGIC(buffer);
+    SvTAINTED_on(buffer);
 }
 
 /* What can be read at once; fewer bytes than wanted only at the end of a text. -1: Filter.pm must look further. */
@@ -341,7 +341,7 @@ print(f, ...)
     HV *const filter = filter_of(aTHX_ f);
     RETVAL = 0;
     for (I32 i = 1; i < items; i++) {
-        const apache_text text = apache_text_of(aTHX_ ST(i));
+        const apache_text text = apache_bytes_of(aTHX_ ST(i));
         print_one(aTHX_ filter, run_of(aTHX_ filter, "print"), text);
         RETVAL += text.length;
     }

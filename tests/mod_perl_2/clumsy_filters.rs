@@ -80,3 +80,15 @@ fn filters_without_an_end_are_ended_and_said_in_few_lines() {
         assert_eq!(server.workers()[0].0, worker[0].0);
     }
 }
+
+#[test]
+fn a_filter_of_a_body_that_brings_nothing_and_reads_nothing_is_an_error() {
+    // One that collects is asked until it has collected all.
+    let code = "sub nothing { 0 }\n\
+        sub late { my $f = shift; while ($f->read(my $t, 9)) { $f->ctx(($f->ctx // '') . $t) } $f->print($f->ctx) if $f->seen_eos; 0 }";
+    let server = filtered(code, "PerlInputFilterHandler My::nothing");
+    server.post("/my", "x").is(500);
+    server.logged("brings neither bytes nor an end");
+    let server = filtered(code, "PerlInputFilterHandler My::late");
+    assert_eq!(server.post("/my", &"x".repeat(100_000)).text(), format!("Hello{}", "x".repeat(100_000)));
+}

@@ -175,17 +175,6 @@ sub _filter_body ( $f, $brigade, @how ) {
     return OK;
 }
 
-# Has the handler see a brigade; what it says, and what it has read and printed.
-sub _run ( $f, $brigade, @how ) {
-    die "a filter has handed a brigade to itself: \$f->next is the one to hand it to\n" if $f->{run};
-    my $run = { brigade => $brigade, how => \@how, in => '', at => 0, out => '', eos => 0, flush => 0 };
-    local $f->{run} = $run;
-    my $status;
-    $status = _ended( $f, $@ ) if !eval { $status = $f->{code}->( $f, $brigade, @how ); 1 };
-    $status = OK if !defined $status || $status !~ /\A-?\d+\z/ || $status == 200;
-    return ( $status, $run );
-}
-
 # That of perl within a request, and ModPerl::EXIT.
 sub _is_exit ($error) {
     return 0 unless Scalar::Util::blessed($error);

@@ -195,28 +195,57 @@ static IV status_of(pTHX_ SV *said)
     return status == 200 ? OK : status;
 }
 
-/* What a sub of Filter.pm or a method of another filter says, of two or three arguments. */
-static IV call_perl(pTHX_ const char *name, I32 flags, SV *first, SV *second, SV *third)
+static IV called(pTHX_ int count)
 {
     dSP;
-    PUSHMARK(SP);
-    EXTEND(SP, 3);
-    PUSHs(first);
-    PUSHs(second);
-    if (third)
-        PUSHs(third);
-    PUTBACK;
-    const int count = flags & G_METHOD ? call_method(name, G_SCALAR) : call_pv(name, G_SCALAR);
-    SPAGAIN;
     const IV said = count == 1 ? POPi : 0;
     PUTBACK;
     return said;
 }
 
-/* The handler sees a brigade. It is at work while {run} is there. */
+/* The status of a handler that died. */
+static IV ended(pTHX_ SV *f, SV *error)
+{
+    dSP;
+    PUSHMARK(SP);
+    EXTEND(SP, 2);
+    PUSHs(f);
+    PUSHs(error);
+    PUTBACK;
+    return called(aTHX_ call_pv("Apache2::Filter::_ended", G_SCALAR));
+}
+
+/* A filter's own method, which a program may have made another of. */
+static IV pass_brigade(pTHX_ SV *f, SV *brigade)
+{
+    dSP;
+    PUSHMARK(SP);
+    EXTEND(SP, 2);
+    PUSHs(f);
+    PUSHs(brigade);
+    PUTBACK;
+    return called(aTHX_ call_method("pass_brigade", G_SCALAR));
+}
+
+static IV send_brigade(pTHX_ SV *f, HV *run, int mark)
+{
+    dSP;
+    PUSHMARK(SP);
+    EXTEND(SP, 3);
+    PUSHs(f);
+    mPUSHs(newRV_inc((SV *)run));
+    mPUSHi(mark);
+    PUTBACK;
+    return called(aTHX_ call_pv("Apache2::Filter::_send", G_SCALAR));
+}
+
+/* The handler sees a brigade, and {how} a body's is asked for. It is at work while {run} is there. */
 static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
 {
     dSP;
+    SV **const asked = FIELD(run, "how");
+    AV *const how = asked ? (AV *)SvRV(*asked) : NULL;
+    const SSize_t more = how ? AvFILL(how) + 1 : 0;
     SV **const slot = FIELD(filter, "code");
     SV *const code = slot ? sv_mortalcopy(*slot) : NULL;
     if (!code)
@@ -225,9 +254,11 @@ static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
     (void)hv_stores(filter, "run", newRV_inc((SV *)run));
     save_hdelete(filter, newSVpvs_flags("run", SVs_TEMP));
     PUSHMARK(SP);
-    EXTEND(SP, 2);
+    EXTEND(SP, 2 + more);
     PUSHs(f);
     PUSHs(brigade);
+    for (SSize_t i = 0; i < more; i++)
+        PUSHs(AvARRAY(how)[i]);
     PUTBACK;
     const int count = call_sv(code, G_SCALAR | G_EVAL);
     SPAGAIN;
@@ -235,7 +266,7 @@ static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
     PUTBACK;
     /* An object may say of itself that it is false. */
     const int has_died = SvROK(ERRSV) || (SvPOK(ERRSV) && SvCUR(ERRSV));
-    const IV status = has_died ? call_perl(aTHX_ "Apache2::Filter::_ended", 0, f, sv_mortalcopy(ERRSV), NULL) : status_of(aTHX_ said);
+    const IV status = has_died ? ended(aTHX_ f, sv_mortalcopy(ERRSV)) : status_of(aTHX_ said);
     LEAVE;
     return status;
 }
@@ -245,7 +276,7 @@ static IV send_on(pTHX_ SV *f, HV *filter, HV *run, int mark)
 {
     SV **const out = FIELD(run, "out");
     if (!is_last(aTHX_ filter))
-        return call_perl(aTHX_ "Apache2::Filter::_send", 0, f, sv_2mortal(newRV_inc((SV *)run)), sv_2mortal(newSViv(mark)));
+        return send_brigade(aTHX_ f, run, mark);
     if (out && SvPOK(*out) && SvCUR(*out))
         write_answer(aTHX_ filter, SvPVX(*out), SvCUR(*out));
     if (mark == APRXS_FLUSH)
@@ -253,9 +284,12 @@ static IV send_on(pTHX_ SV *f, HV *filter, HV *run, int mark)
     return OK;
 }
 
-static HV *new_run(pTHX_ SV *brigade)
+/* For one call of the handler: what it reads of and has printed. */
+static HV *new_run(pTHX_ HV *filter, SV *brigade)
 {
-    HV *const run = newHV();
+    if (hash_behind(FIELD(filter, "run")))
+        croak("a filter has handed a brigade to itself: $f->next is the one to hand it to\n");
+    HV *const run = (HV *)sv_2mortal((SV *)newHV());
     (void)hv_stores(run, "brigade", newSVsv(brigade));
     (void)hv_stores(run, "in", newSVpvs(""));
     (void)hv_stores(run, "at", newSVuv(0));
@@ -270,13 +304,11 @@ static IV filter_once(pTHX_ SV *f, HV *filter, SV *brigade)
 {
     if (IS_TRUE(filter, "has_ended"))
         return OK;
-    if (hash_behind(FIELD(filter, "run")))
-        croak("a filter has handed a brigade to itself: $f->next is the one to hand it to\n");
-    HV *const run = (HV *)sv_2mortal((SV *)new_run(aTHX_ brigade));
+    HV *const run = new_run(aTHX_ filter, brigade);
     IV status = run_handler(aTHX_ f, filter, run, brigade);
     SV **const next = FIELD(filter, "next");
     if (status == DECLINED && next)
-        return call_perl(aTHX_ "pass_brigade", G_METHOD, *next, brigade, NULL);
+        return pass_brigade(aTHX_ *next, brigade);
     if (status != OK)
         return status;
     const int has_flush = IS_TRUE(run, "flush");
@@ -388,6 +420,25 @@ _write_text(core, brigade)
     RETVAL = newSViv(mark);
   OUTPUT:
     RETVAL
+
+# The handler of a filter of bodies is asked for a brigade; a status, and what it has read and printed.
+void
+_run(f, brigade, ...)
+    SV *f
+    SV *brigade
+  PPCODE:
+    HV *const filter = filter_of(aTHX_ f);
+    HV *const run = new_run(aTHX_ filter, brigade);
+    AV *const how = newAV();
+    (void)hv_stores(run, "how", newRV_noinc((SV *)how));
+    for (I32 i = 2; i < items; i++)
+        av_push(how, newSVsv(ST(i)));
+    PUTBACK;
+    const IV status = run_handler(aTHX_ f, filter, run, brigade);
+    SPAGAIN;
+    EXTEND(SP, 2);
+    mPUSHi(status);
+    mPUSHs(newRV_inc((SV *)run));
 
 # What a filter of answers makes of a brigade; a status.
 IV

@@ -206,6 +206,7 @@ sub read_body {
 sub pull ( $r, $of, $length ) {
     my $brigade = $of->{body} //= new_brigade($r);
     my $wanted  = $length < PIECE ? PIECE : $length;
+    my $before  = _taken($r) + length $of->{unread};
     my $status  = first( $r, 'input' )->get_brigade( $brigade, MODE_READBYTES, 0, $wanted );
     raise( $status, 'Apache2::RequestIO::read' ) if $status != OK;
     for ( my $bucket = $brigade->first ; $bucket && !$of->{has_ended} ; $bucket = $brigade->next($bucket) ) {
@@ -213,7 +214,16 @@ sub pull ( $r, $of, $length ) {
         elsif ( $bucket->read( my $bytes ) ) { $of->{unread} .= $bytes }
     }
     $brigade->cleanup;
+    # It would be asked for ever.
+    Cameleer::ModPerl2::croak('$r->read: a filter of the body brings neither bytes nor an end, and reads nothing')
+        if !$of->{has_ended} && _taken($r) + length $of->{unread} == $before;
     return;
+}
+
+# How much of the body the last filter has got.
+sub _taken ($r) {
+    my $core = core( $r, 'input' );
+    return ( $core->{read} // 0 ) - length( $core->{unread} // '' );
 }
 
 # An APR::Error, of the line that called the API.

@@ -137,22 +137,11 @@ impl Settings {
     /// A PerlAuthenHandler, PerlAuthzHandler or PerlAddAuthzProvider decides about users, in the worker. Where users are required and no
     /// AuthUserFile knows any, it may be that code of an earlier phase pushes such a handler.
     pub fn asks_perl_for_users(&self) -> bool {
-        let has = |phase: &Phase| !self.phases.of(*phase).is_empty();
-        let may_push = !self.access.requires.is_empty() && !self.access.has_users() && BEFORE_USERS.iter().any(has);
-        may_push || [Phase::Authen, Phase::Authz].iter().any(has) || self.access.asks_providers()
+        let has = |phase: Phase| !self.phases.of(phase).is_empty();
+        let may_push = !self.access.requires.is_empty() && !self.access.has_users() && Phase::Authen.before().any(has);
+        may_push || has(Phase::Authen) || has(Phase::Authz) || self.access.asks_providers()
     }
 }
-
-/// In which code may push handlers for what is asked about users.
-const BEFORE_USERS: [Phase; 7] = [
-    Phase::ServerInit,
-    Phase::PostReadRequest,
-    Phase::Trans,
-    Phase::MapToStorage,
-    Phase::Init,
-    Phase::HeaderParser,
-    Phase::Access,
-];
 
 impl Settings {
     /// The handler that a file's extensions say, where nobody said one by `SetHandler`.

@@ -9,7 +9,7 @@ use crate::worker::location::ResolvedLocation;
 /// The phases begin; those before Fixup see nothing of them.
 pub fn postpone(request: u64, location: &ResolvedLocation) {
     let rules = &location.settings.response;
-    let is_seen = || BEFORE_FIXUP.iter().any(|phase| !location.names(*phase).is_empty());
+    let is_seen = || Phase::Fixup.before().any(|phase| !location.names(phase).is_empty());
     if apache::api() == apache::Api::One || rules.env.is_empty() || !is_seen() {
         return;
     }
@@ -36,18 +36,5 @@ pub fn make_up(request: u64, location: &ResolvedLocation) {
 /// Whether an earlier phase runs, of mod_perl 2.
 pub fn is_before_fixup(request: u64) -> bool {
     let running = apache::running_phase(request);
-    apache::api() == apache::Api::Two && BEFORE_FIXUP.iter().any(|phase| running == Some(*phase as u32))
+    apache::api() == apache::Api::Two && Phase::Fixup.before().any(|phase| running == Some(phase as u32))
 }
-
-const BEFORE_FIXUP: [Phase; 10] = [
-    Phase::ServerInit,
-    Phase::PostReadRequest,
-    Phase::Trans,
-    Phase::MapToStorage,
-    Phase::Init,
-    Phase::HeaderParser,
-    Phase::Access,
-    Phase::Authen,
-    Phase::Authz,
-    Phase::Type,
-];

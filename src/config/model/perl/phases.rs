@@ -98,6 +98,12 @@ impl Phase {
         Phase::ALL.get(usize::from(number.checked_sub(1)?)).copied()
     }
 
+    /// The phases of a request that run before this one of it.
+    pub fn before(self) -> impl Iterator<Item = Phase> {
+        let its_own_order = Phase::ALL.into_iter().take_while(move |phase| *phase != self);
+        std::iter::once(Phase::ServerInit).chain(its_own_order)
+    }
+
     /// Only a worker can run it, so that a request for which it is configured goes through all phases there.
     pub fn needs_worker(self) -> bool {
         !matches!(self, Phase::Handler | Phase::Cleanup) && !self.is_of_process() && !self.is_of_connection()

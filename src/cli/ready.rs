@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
-use crate::config::Listen;
+use crate::config::{Listen, Spoken};
 use crate::master::OnReady;
 use crate::printable;
 
@@ -19,21 +19,25 @@ pub fn announce(name: String, more: Then) -> OnReady {
 }
 
 /// Writes the line.
-pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, bool)]) {
+pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, Spoken)]) {
     let urls: Vec<String> = addresses.iter().map(url).collect();
     // Whoever started us may have closed its end.
     let line = printable::line(&format!("Cameleer serves {name} at {}", urls.join(" and ")));
     let _ = writeln!(terminal, "{line}");
 }
 
-/// What to type into a browser.
-fn url((address, tls): &(Listen, bool)) -> String {
-    let (scheme, usual) = if *tls { ("https", 443) } else { ("http", 80) };
+/// What to type into a browser, or where a program of another protocol connects.
+fn url((address, spoken): &(Listen, Spoken)) -> String {
+    let (scheme, usual) = match spoken {
+        Spoken::Http => ("http", Some(80)),
+        Spoken::Https => ("https", Some(443)),
+        Spoken::Connections => ("tcp", None),
+    };
     match address {
         Listen::Unix(path) => format!("unix:{}", path.display()),
         Listen::Tcp(tcp) => {
             let host = host(tcp);
-            if tcp.port() == usual {
+            if Some(tcp.port()) == usual {
                 format!("{scheme}://{host}/")
             } else {
                 format!("{scheme}://{host}:{}/", tcp.port())
@@ -54,16 +58,17 @@ fn host(address: &SocketAddr) -> String {
 mod tests {
     use super::*;
 
-    fn check(address: &str, tls: bool, expected: &str) {
-        assert_eq!(url(&(Listen::Tcp(address.parse().expect("address")), tls)), expected);
+    fn check(address: &str, spoken: Spoken, expected: &str) {
+        assert_eq!(url(&(Listen::Tcp(address.parse().expect("address")), spoken)), expected);
     }
 
     #[test]
     fn urls_can_be_clicked() {
-        check("0.0.0.0:5000", false, "http://localhost:5000/");
-        check("127.0.0.1:80", false, "http://127.0.0.1/");
-        check("[::1]:81", false, "http://[::1]:81/");
-        check("0.0.0.0:443", true, "https://localhost/");
-        check("0.0.0.0:80", true, "https://localhost:80/");
+        check("0.0.0.0:5000", Spoken::Http, "http://localhost:5000/");
+        check("127.0.0.1:80", Spoken::Http, "http://127.0.0.1/");
+        check("[::1]:81", Spoken::Http, "http://[::1]:81/");
+        check("0.0.0.0:443", Spoken::Https, "https://localhost/");
+        check("0.0.0.0:80", Spoken::Https, "https://localhost:80/");
+        check("0.0.0.0:80", Spoken::Connections, "tcp://localhost:80/");
     }
 }

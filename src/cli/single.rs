@@ -78,8 +78,8 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
     master.send(&ToFront::Forked { slot: SLOT, pid: std::process::id().cast_signed() }, &[])?;
     master.send(&ToFront::Activate { generation: GENERATION }, &[])?;
 
-    let tls = |listen: &Listen| checked.config.speaks_tls(listen.tcp());
-    let addresses: Vec<_> = bound.iter().map(|bound| (bound.address.clone(), tls(&bound.address))).collect();
+    let spoken = |listen: &Listen| checked.config.spoken_at(listen);
+    let addresses: Vec<_> = bound.iter().map(|bound| (bound.address.clone(), spoken(&bound.address))).collect();
     // Before Perl makes descriptor 1 a part of the response.
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let name = origin.name();

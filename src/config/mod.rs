@@ -43,7 +43,7 @@ pub use model::start_up::{PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2}
 pub use model::traces::{TraceCollector, Traces};
 pub use model::{access, budget, program, protocols, remote_ip, response, scheduling, strictness, tls};
 pub use resolve::htaccess::{Applied, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
-pub use resolve::{Mapping, without_port};
+pub use resolve::{Mapping, Spoken, without_port};
 pub use syntax::envvars::Envvars;
 pub use syntax::modules::EMBODIED as MODULES;
 pub use syntax::tree::{At, ConfigError, Directive};

@@ -79,7 +79,7 @@ use self::sockets::control_socket::{Client, ControlReply, ControlSocket};
 use self::sockets::listeners::Listeners;
 use self::stop::Stop;
 use self::watchdog::Watchdog;
-use crate::config::{Listen, pools};
+use crate::config::{Listen, Spoken, pools};
 use crate::status::{FileId, GenerationStatus, MoldStatus, Status};
 use crate::{log, privileges, sys};
 
@@ -98,8 +98,8 @@ pub struct Options {
     pub in_background: bool,
 }
 
-/// What is done once when the first worker answers, with the addresses and whether TLS is spoken there.
-pub type OnReady = Box<dyn FnOnce(&[(Listen, bool)])>;
+/// What is done once when the first worker answers, with the addresses and what is spoken there.
+pub type OnReady = Box<dyn FnOnce(&[(Listen, Spoken)])>;
 
 /// Serves until asked to stop.
 pub fn run(options: Options) -> anyhow::Result<()> {
@@ -243,7 +243,7 @@ impl Master {
         log::notice("master", format_args!("{} serving", self.summary()));
         if let Some(on_ready) = self.on_ready.take() {
             let config = &self.checked.config;
-            let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.speaks_tls(listen.tcp())));
+            let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.spoken_at(listen)));
             let addresses: Vec<_> = addresses.collect();
             on_ready(&addresses);
             let renewed = self.logs.renew_standard();

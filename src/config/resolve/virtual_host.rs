@@ -7,6 +7,17 @@ use crate::config::model::config::Config;
 use crate::config::model::host::{Host, HostAddress, plain};
 use crate::config::model::server::Listen;
 
+/// What clients and the server say to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    /// HTTP.
+    Http,
+    /// HTTP within TLS.
+    Https,
+    /// What a `PerlProcessConnectionHandler` makes of connections.
+    Connections,
+}
+
 impl Config {
     /// The host for a connection that arrived at `local` (`None`: a unix socket) and a `Host` header, which may be empty.
     ///
@@ -48,6 +59,17 @@ impl Config {
         }
         let host = self.hosts_at(local).next()?;
         self.hosts.get(usize::from(host))?.connections.process.as_ref().map(|_| host)
+    }
+
+    /// What a client says at that address.
+    pub fn spoken_at(&self, address: &Listen) -> Spoken {
+        if self.host_of_connections(address.tcp()).is_some() {
+            Spoken::Connections
+        } else if self.speaks_tls(address.tcp()) {
+            Spoken::Https
+        } else {
+            Spoken::Http
+        }
     }
 
     /// Whether some connections that come in by a listener at `local` are.

@@ -3,7 +3,7 @@
 #   make run     install what is missing, build, serve the demo site
 #   make check   format, clippy, walls, unit tests and one black-box test of each kind: less than a minute after a build
 #   make test    all tests
-#   make applications  the tests of large applications of Debian, which it installs: Request Tracker
+#   make applications  the tests of large applications of Debian, which it installs: Request Tracker, OCS Inventory; 75 s
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down, ALL=1 adds mod_perl 2's
 #   make lint    format, clippy, the house rules that a compiler can check
 #   make doc     rustdoc, man page, directive reference, compatibility page

@@ -24,6 +24,17 @@ fn an_answer_that_was_flushed_has_no_length_but_its_own() {
     }
 }
 
+/// As httpd; SOAP::Lite's handler says its type both ways.
+#[test]
+fn an_answer_has_the_type_that_it_was_given_as_such_or_the_headers_and_not_both() {
+    let code = "sub handler { my $r = shift; my $said = $r->args // ''; $r->headers_out->add('Content-Type', 'text/one') if $said =~ /1/;\n\
+        $r->err_headers_out->add('content-type', 'text/two') if $said =~ /2/; $r->content_type('text/three') if $said =~ /3/; $r->print('x'); 0 }";
+    let server = serve(code, "");
+    for (said, types) in [("1", "text/one"), ("2", "text/two"), ("3", "text/three"), ("123", "text/three")] {
+        assert_eq!(server.get(&format!("/my?{said}")).is(200).header("content-type").as_deref(), Some(types), "{said}");
+    }
+}
+
 #[test]
 fn a_200_is_no_ok_as_long_as_nothing_was_said() {
     let server = serve("sub handler { my $r = shift; $r->print('body') if $r->args; 200 }", "");

@@ -10,12 +10,17 @@ const SUITE: &str = "use Plack::Test::Suite; Plack::Test::Suite->test_app_handle
 /// The applications of Plack's tests in a place.
 #[track_caller]
 fn serve_suite(place: &str) -> Server {
+    serve_application(place, SUITE)
+}
+
+#[track_caller]
+fn serve_application(place: &str, application: &str) -> Server {
     let (open, close) = place.split_once(' ').expect("a section and its path");
     let conf = format!(
         "PerlModule Plack::Handler::Apache2\n<Perl>\nPlack::Handler::Apache2->preload('@DIR@/app.psgi');\n</Perl>\n<{open} {close}>\n\
          SetHandler perl-script\nPerlResponseHandler Plack::Handler::Apache2\nPerlSetVar psgi_app @DIR@/app.psgi\n</{open}>"
     );
-    Site::new().file("app.psgi", SUITE).serve(&conf)
+    Site::new().file("app.psgi", application).serve(&conf)
 }
 
 /// Each of Plack's own tests of a server against this one.
@@ -41,6 +46,23 @@ fn placks_own_tests_of_a_server_pass_in_a_place_and_in_one_with_a_pattern() {
 
 const APPLICATION: &str = "my $n = 0; sub { my $env = shift; [ 200, [ 'Content-Type' => 'text/plain', 'X-Script-Name' => $env->{SCRIPT_NAME}, \
     'X-Path-Info' => $env->{PATH_INFO} ], [ 'body ', do { local $/; my $b = ''; $env->{'psgi.input'}->read($b, 8192); $b } ] ] }\n";
+
+#[test]
+fn an_application_in_a_place_answers_under_load_and_over_reloads() {
+    let server = serve_application("Location /shop", APPLICATION);
+    let posted = server.post("/shop/saw/7", "a=b").is(200);
+    assert_eq!(
+        (posted.header("x-script-name").as_deref(), posted.header("x-path-info").as_deref()),
+        (Some("/shop"), Some("/saw/7"))
+    );
+    no_answer_is_wrong_over_reloads(
+        &server,
+        &[
+            (Request::post("/shop/saw/7", "a=b"), |r| r.status == 200 && r.text() == "body a=b"),
+            (Request::get("/shop/oak"), |r| r.status == 200 && r.header("x-path-info").as_deref() == Some("/oak")),
+        ],
+    );
+}
 
 #[test]
 fn files_of_a_folder_are_applications_under_placks_registry() {

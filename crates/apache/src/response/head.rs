@@ -43,8 +43,7 @@ impl RequestRec {
         if !is_final(self.status) {
             return self.fail_status();
         }
-        let body_type = self.known_text(Text::ContentType).unwrap_or(self.place.default_type.as_bytes());
-        let headers = self.headers(body_type);
+        let headers = self.headers(self.place.default_type.as_bytes());
         if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
             return self.fail_invalid(&name.clone());
         }
@@ -54,16 +53,23 @@ impl RequestRec {
         self.output.stage = Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers });
     }
 
-    fn headers(&self, body_type: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    /// `$r->content_type` stands instead of what tables say of the type, and that instead of `default_type`.
+    fn headers(&self, default_type: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut headers = Vec::new();
+        let own_type = self.known_text(Text::ContentType);
+        let tables = [Id::HeadersOut, Id::ErrHeadersOut];
+        let tells_type = || tables.iter().any(|id| self.tables.of(*id).iter().any(|(name, _)| is_type(name)));
+        let body_type = own_type.unwrap_or_else(|| if tells_type() { b"" } else { default_type });
         if !is_bodyless(self.status) && !body_type.is_empty() {
             headers.push((b"Content-Type".to_vec(), body_type.to_vec()));
         }
         if let Some(encoding) = self.known_text(Text::ContentEncoding) {
             headers.push((b"Content-Encoding".to_vec(), encoding.to_vec()));
         }
-        for id in [Id::HeadersOut, Id::ErrHeadersOut] {
-            let said = self.tables.of(id).iter().filter(|(name, value)| !self.is_stale_length(name, value));
+        let is_sent =
+            |name: &[u8], value: &[u8]| !self.is_stale_length(name, value) && (own_type.is_none() || !is_type(name));
+        for id in tables {
+            let said = self.tables.of(id).iter().filter(|(name, value)| is_sent(name, value));
             headers.extend(said.map(|(name, value)| (name.to_vec(), value.to_vec())));
         }
         headers
@@ -78,7 +84,7 @@ impl RequestRec {
 
     /// What handlers want sent with a file. What HTTP does not allow in it the front finds.
     pub fn file_head(&self) -> Head {
-        let headers = self.headers(self.known_text(Text::ContentType).unwrap_or_default());
+        let headers = self.headers(b"");
         Head { status: self.status, reason: self.reason(self.status), headers }
     }
 
@@ -200,6 +206,10 @@ impl RequestRec {
             _ => self.tables.of_mut(Id::ErrHeadersOut).merge(name, value),
         }
     }
+}
+
+fn is_type(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"content-type")
 }
 
 /// A status that an answer can have.

@@ -100,3 +100,17 @@ fn a_module_that_changed_is_loaded_again() {
     assert_eq!(server.text("/my"), "new");
     assert!(server.log().contains("My/Word.pm stays as it was"), "{}", server.log());
 }
+
+#[test]
+fn modules_in_c_of_httpd_say_what_to_use_instead() {
+    for (module, instead) in [
+        ("Embperl", "Use HTML::Mason, Apache::ASP or Template"),
+        ("Apache::AuthenHook", "in PerlAuthenHandler"),
+        ("Apache::SSLLookup", "SSLOptions +StdEnvVars"),
+    ] {
+        let site = Site::new();
+        site.configure(&format!("PerlGeneration 2\nPerlModule {module}"));
+        let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, instead).err;
+        assert!(said.contains(&format!("{module} is a module in C linked against httpd")), "{said}");
+    }
+}

@@ -1,5 +1,6 @@
 //! `<Perl>` of mod_perl 2: its packages, its server, what its variables become.
 
+use super::site;
 use crate::support::{Server, Site};
 
 /// Answers with a value of Perl.
@@ -67,4 +68,12 @@ fn a_section_knows_its_server() {
     );
     assert_eq!(says(&server, "$Say::main+0"), "0");
     assert_eq!(says(&server, "$Say::own"), "1own.example");
+}
+
+/// HTML::Mason asks for User and Group so, where a site makes its handler at the start.
+#[test]
+fn code_of_the_start_sees_what_the_files_say() {
+    let code = "use Apache2::Directive ();\nmy $file = Apache2::Directive::conftree()->lookup('ErrorLog');\n\
+        sub handler { $_[0]->print($file); 0 }";
+    assert_eq!(site(code).serve(&super::conf("")).text("/my"), "error.log");
 }

@@ -35,9 +35,7 @@ impl Config {
         draft.defaults();
         draft.main_server();
         draft.find_pools(&tree);
-        if draft.config.perl.generation == Generation::Two || draft.config.speaks_both() {
-            outline(&tree, 0, &mut draft.config.outline);
-        }
+        draft.tell_outline(&tree);
         draft.walk(&tree);
         draft.walk_pools();
         draft.finish()
@@ -50,6 +48,7 @@ impl Config {
         draft.defaults();
         draft.main_server();
         draft.find_pools(&tree);
+        draft.tell_outline(&tree);
         draft.walk(&tree);
         draft.walk_pools();
         draft.complete();
@@ -69,6 +68,12 @@ fn outline(tree: &[Directive], depth: usize, text: &mut String) {
 }
 
 impl Draft {
+    fn tell_outline(&mut self, tree: &[Directive]) {
+        if self.config.perl.generation == Generation::Two || self.config.speaks_both() {
+            outline(tree, 0, &mut self.config.outline);
+        }
+    }
+
     fn of(tree: &[Directive], facts: &Facts) -> Draft {
         let mut draft = Draft::new(facts, server_root(tree, facts));
         draft.documents_root = documents_root(tree, facts);

@@ -105,6 +105,28 @@ fn mason_answers_under_load_and_over_reloads_from_one_cache() {
     assert_eq!(server.text("/mason/cached.html"), made);
 }
 
+/// As Mason's manual has it; what it has compiled by then becomes User's.
+#[test]
+fn a_mason_handler_may_be_made_at_the_start() {
+    let handler = "package House;\nuse HTML::Mason::ApacheHandler;\n\
+        my $mason = HTML::Mason::ApacheHandler->new(comp_root => '@DIR@/mason/comp', data_dir => '@DIR@/mason/data');\n\
+        $mason->interp->load('/index.html');\nsub handler { $mason->handle_request($_[0]) }\n1;\n";
+    let server = with_copy("mason", "mason").file("handler.pl", handler).serve(
+        r#"
+        PerlRequire handler.pl
+        Alias /mason/ "@DIR@/mason/comp/"
+        <Location /mason>
+            SetHandler perl-script
+            PerlResponseHandler House
+        </Location>
+        "#,
+    );
+    no_answer_is_wrong_over_reloads(
+        &server,
+        &[(Request::get("/mason/index.html?name=Ana"), |r| r.status == 200 && r.text().contains("Hello, Ana."))],
+    );
+}
+
 #[track_caller]
 fn serve_asp() -> Server {
     let site = with_copy("asp/counter", "htdocs/counter");

@@ -38,7 +38,7 @@ static MODULE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"\b(?:use|require)\s+((?:Apache2?|APR|ModPerl)(?:::\w+)*|GTop|B::TerseSize|mod_perl2?)\b")
 });
 static ON_CLASS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\b((?:Apache2?|APR|ModPerl)(?:::\w+)*)\s*->\s*(\w+)"));
+    LazyLock::new(|| pattern(r"(?:\A|[^\w:$%@])((?:Apache2?|APR|ModPerl)(?:::\w+)*)\s*->\s*(\w+)"));
 static FUNCTION: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"(?:\A|[^>\w:$&%@\\])&?((?:Apache2?|APR|ModPerl)(?:::\w+)*)::(\w+)\s*\("));
 
@@ -76,6 +76,8 @@ mod tests {
         let cases = [
             ("use Apache::Constants qw(OK);", vec![module("Apache::Constants")]),
             ("use Apache::Constants ();", vec![module("Apache::Constants")]),
+            // The end of another name is none.
+            ("Plack::Handler::Apache2->preload('app.psgi')", vec![]),
             ("my $r = Apache->request;", vec![method("Apache", "request")]),
             ("$r->send_http_header('text/html');", vec![method("Apache", "send_http_header")]),
             (

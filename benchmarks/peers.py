@@ -24,9 +24,7 @@ class Peer:
 
 def mod_perl2(site, port, preload):
     need(APACHE_MODULES / "mod_perl.so")
-    # Apache refuses to keep its workers as root.
-    user = "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
-    conf = site.write_conf("mod_perl2", port, preload, modules=APACHE_MODULES, user=user)
+    conf = site.write_conf("mod_perl2", port, preload, modules=APACHE_MODULES, user=user())
     return ["/usr/sbin/apache2", "-DFOREGROUND", "-f", str(conf)]
 
 
@@ -48,11 +46,16 @@ def uwsgi(site, port, preload):
 
 
 def cameleer(site, port, preload, binary=None):
-    return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer", port, preload))]
+    return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer", port, preload, user=user()))]
 
 
 def cameleer_mp2(site, port, preload, binary=None):
-    return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer_mp2", port, preload))]
+    return [binary or cameleer_binary(), "serve", "-f", str(site.write_conf("cameleer_mp2", port, preload, user=user()))]
+
+
+def user():
+    """Apache refuses to keep its workers as root, and sites do not want to."""
+    return "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
 
 
 def cameleer_psgi(site, port, preload, binary=None):

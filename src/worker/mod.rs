@@ -215,7 +215,8 @@ impl Worker {
                         self.growth.note(&path, before, self.memory.anonymous().unwrap_or(before));
                     }
                     self.record.answered(self.site.died.take());
-                    self.has_children = libperl::may_have_children() && self.reap();
+                    let is_busy = self.port.borrow().has_request();
+                    self.has_children = libperl::may_have_children(is_busy) && self.reap();
                     if next == Next::Leave {
                         return Ok(End::Leave);
                     }

@@ -82,6 +82,8 @@ enum {
     APACHE_HOST = 21,
     APACHE_UNHEARD = 22,
     APACHE_HAS_FILE = 23,
+    APACHE_CLENGTH = 24,
+    APACHE_IS_EARLY = 25,
 };
 
 /* Tables that every request has; apache_table_new gives further numbers. */

@@ -65,6 +65,8 @@ pub struct Place {
     pub perl_options: String,
     /// What is configured for each phase, by the phases' numbers: the directive's name and the handlers'.
     pub phases: Vec<(&'static str, Vec<String>)>,
+    /// A bit for each phase that runs before the answer, by the phases' numbers.
+    pub early_phases: u32,
     /// `PerlDispatchHandler`
     pub dispatcher: Option<String>,
     /// `PerlSetVar` and `PerlAddVar`, in order (`$r->dir_config`).
@@ -155,6 +157,7 @@ impl Default for Place {
             handler: Some("perl-script".into()),
             perl_options: String::new(),
             phases: Vec::new(),
+            early_phases: 0,
             dispatcher: None,
             set_vars: Vec::new(),
             set_env: Vec::new(),

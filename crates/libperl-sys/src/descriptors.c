@@ -101,10 +101,24 @@ static int is_ours(const struct stat *st)
     return st->st_ino == out_inode && st->st_dev == out_device;
 }
 
+/* Of the last look at descriptor 1: the turn of perl, and whether a script had made it something else. */
+static unsigned looked_in;
+static int was_elsewhere;
+
 /* Whether a script has made descriptor 1 something else. */
 static int is_elsewhere(struct stat *st)
 {
-    return fstat(1, st) != 0 || !is_ours(st);
+    looked_in = cml_turn;
+    was_elsewhere = fstat(1, st) != 0 || !is_ours(st);
+    return was_elsewhere;
+}
+
+/* The same for the end of a request. That is one call into Perl, which has just begun: if the look before it was in the turn
+ * before, nothing has happened in between. */
+static int is_elsewhere_at_end(void)
+{
+    struct stat st;
+    return looked_in == cml_turn - 1 ? was_elsewhere : is_elsewhere(&st);
 }
 
 /* A handle was opened. By one that leads to our file a later request may write there, and no operator of its would tell. */
@@ -130,12 +144,7 @@ static int may_be_touched(pTHX)
 /* Between calls into Perl nothing happens that a second look could find. */
 static int was_looked_at(void)
 {
-    static unsigned last;
-    if (cml_is_guarded())
-        return 0;
-    const int is_same = last == cml_turn;
-    last = cml_turn;
-    return is_same;
+    return !cml_is_guarded() && looked_in == cml_turn;
 }
 
 /* Moves what children wrote to descriptor 1 into the response. */
@@ -196,10 +205,9 @@ void cml_put_stderr_back(void)
 void cml_put_stdout_back(void)
 {
     dTHXa(cml_perl);
-    struct stat st;
     if (cml_forked_in_request || out_read > 0)
         renew_out_memfd();
-    else if (may_be_touched(aTHX) && is_elsewhere(&st))
+    else if (may_be_touched(aTHX) && is_elsewhere_at_end())
         dup2(out_memfd, 1);
     cml_forked_in_request = 0;
 }

@@ -79,6 +79,7 @@ int cml_has_foreign_code(pTHX);
 
 /* @INC; see inc.c. */
 void cml_inc_is_apps(void);
+int cml_is_same(pTHX_ SV *now, SV *kept);
 void cml_remember_inc(pTHX);
 unsigned cml_restore_inc(pTHX);
 

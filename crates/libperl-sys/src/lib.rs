@@ -180,7 +180,7 @@ mod declarations {
         pub fn cml_is_forked_child() -> c_int;
         pub fn cml_next_fork_speaks(speaks: c_int);
         pub fn cml_is_request_child();
-        pub fn cml_may_have_children() -> c_int;
+        pub fn cml_may_have_children(is_busy: c_int) -> c_int;
         pub fn cml_has_children(has: c_int);
         pub fn cml_keep_from_children(fds: *const c_int, count: usize);
         pub fn cml_remember_state();

@@ -27,11 +27,17 @@ static void has_forked(void)
     cml_touched |= CML_BORE;
 }
 
-/* What C code of others starts is not known to us. */
-int cml_may_have_children(void)
+/* What C code of others starts in its own way is not known to us. Asking the kernel is a system call: it is made when there is
+ * time, and after one busy request in so many. */
+enum { BUSY_TURN = 16 };
+
+int cml_may_have_children(int is_busy)
 {
+    static unsigned turn;
     dTHXa(cml_perl);
-    return cml_touched & CML_BORE || cml_has_foreign_code(aTHX);
+    if (cml_touched & CML_BORE)
+        return 1;
+    return cml_has_foreign_code(aTHX) && (!is_busy || ++turn % BUSY_TURN == 0);
 }
 
 /* Somebody has asked the kernel. */

@@ -157,7 +157,7 @@ void cml_env_follow(const char *key, size_t key_length, const char *value, size_
 /* operators.c */
 int cml_is_forked_child(void);
 void cml_next_fork_speaks(int speaks);
-int cml_may_have_children(void);
+int cml_may_have_children(int is_busy);
 void cml_has_children(int has);
 /* So many descriptors at most. */
 #define CML_PRIVATE_FDS 64

@@ -71,10 +71,10 @@ pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
 }
 
 /// Whether children may be there that nobody has waited for: somebody has forked, or C code is loaded that could do so in
-/// its own way.
-pub fn may_have_children() -> bool {
+/// its own way. While the worker is busy the latter is suspected now and then only.
+pub fn may_have_children(is_busy: bool) -> bool {
     // SAFETY: reads a flag, and how many objects perl's loader has noted.
-    unsafe { sys::cml_may_have_children() != 0 }
+    unsafe { sys::cml_may_have_children(i32::from(is_busy)) != 0 }
 }
 
 /// What the kernel says of that.

@@ -9,7 +9,7 @@ Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(the_request protocol method 
     connection server main prev next) );
 
 # What httpd keeps in request_rec and only Perl code looks at.
-Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, clength => 0, no_local_copy => 0, range => undef );
+Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, no_local_copy => 0, range => undef );
 
 # perl-script and modperl differ in what a program finds: while it runs, none becomes the other.
 sub handler ( $r, @new ) {
@@ -25,7 +25,7 @@ sub handler ( $r, @new ) {
 *ap_auth_type = \&Apache::Connection::auth_type;
 *args         = \&Apache::query_string;
 
-Cameleer::ModPerl2::lend( 'Cameleer::ModPerl2::RequestRec', __PACKAGE__, qw(headers_in headers_out err_headers_out notes) );
+Cameleer::ModPerl2::lend( 'Cameleer::ModPerl2::RequestRec', __PACKAGE__, qw(headers_in headers_out err_headers_out notes clength) );
 
 # Without arguments in void context %ENV gets the variables of CGI.
 sub subprocess_env {

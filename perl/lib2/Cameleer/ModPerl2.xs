@@ -17,7 +17,7 @@ static int is_over(Request r)
     return apache_get_number(r, APACHE_STATUS, &status) == APACHE_STALE;
 }
 
-static Request number_of(pTHX_ HE *entry)
+static Request request_of(pTHX_ HE *entry)
 {
     I32 length;
     Request r = 0;
@@ -33,7 +33,7 @@ static void sweep(pTHX_ HV *all)
     HE *entry;
     hv_iterinit(all);
     while ((entry = hv_iternext(all))) {
-        const Request r = number_of(aTHX_ entry);
+        const Request r = request_of(aTHX_ entry);
         /* Mortal: what has a DESTROY must not run code of its own in the middle of this. */
         if (is_over(r))
             (void)hv_delete(all, (const char *)&r, sizeof r, 0);
@@ -61,19 +61,11 @@ static HV *kept(pTHX_ Request r)
     return fields;
 }
 
-/* Before the response nobody can know what the answer will be. */
-static int is_early(pTHX_ Request r)
+static int64_t number_of_request(pTHX_ Request r, int field)
 {
-    static const char *const EARLY[] = {"PostReadRequest", "Trans", "MapToStorage", "Init", "HeaderParser", "Access", "Authen", "Authz",
-                                        "Type",            "Fixup"};
-    apache_text phase;
-    apache_check(aTHX_ apache_get_text(r, APACHE_CURRENT_CALLBACK, &phase));
-    for (size_t i = 0; i < C_ARRAY_LENGTH(EARLY); i++) {
-        const size_t length = strlen(EARLY[i]);
-        if (phase.length == length + strlen("PerlHandler") && memcmp(phase.bytes + strlen("Perl"), EARLY[i], length) == 0)
-            return 1;
-    }
-    return 0;
+    int64_t number = 0;
+    apache_check(aTHX_ apache_get_number(r, field, &number));
+    return number;
 }
 
 static int is_unbuffered(pTHX)
@@ -85,7 +77,8 @@ static int is_unbuffered(pTHX)
 static UV write_all(pTHX_ Request r, I32 ax, I32 items, const char *method)
 {
     UV count = 0;
-    if (is_early(aTHX_ r))
+    /* Before the response nobody can know what the answer will be. */
+    if (number_of_request(aTHX_ r, APACHE_IS_EARLY))
         croak("$r->%s can't be called before the response phase", method);
     for (I32 i = 1; i < items; i++)
         count += apache_print(aTHX_ r, ST(i));
@@ -133,11 +126,12 @@ kept_of(r)
   OUTPUT:
     RETVAL
 
+# Whether a phase before the response runs.
 int
 is_early(r)
     Request r
   CODE:
-    RETVAL = is_early(aTHX_ r);
+    RETVAL = number_of_request(aTHX_ r, APACHE_IS_EARLY) != 0;
   OUTPUT:
     RETVAL
 
@@ -194,4 +188,13 @@ set_content_length(r, length)
     SV *const said = sv_mortalcopy(length);
     const apache_text name = {"Content-Length", strlen("Content-Length")};
     apache_table_store(aTHX_ r, APACHE_HEADERS_OUT, APACHE_TABLE_SET, name, said);
-    (void)hv_stores(kept(aTHX_ r), "clength", newSVsv(said));
+    apache_check(aTHX_ apache_set_number(r, APACHE_CLENGTH, SvIV(said)));
+
+# What set_content_length was given last; 0 before that.
+IV
+clength(r)
+    Request r
+  CODE:
+    RETVAL = (IV)number_of_request(aTHX_ r, APACHE_CLENGTH);
+  OUTPUT:
+    RETVAL

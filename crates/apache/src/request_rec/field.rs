@@ -38,7 +38,7 @@ fields! {
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
         Satisfies, SomeAuthRequired, Allowed,
         ExpectsHeader,
-        Proxyreq, Timeout, Host, Unheard, HasFile,
+        Proxyreq, Timeout, Host, Unheard, HasFile, Clength, IsEarly,
     }
 }
 

@@ -29,6 +29,11 @@ impl Stacks {
         Some(place.phases.get(self.running? as usize)?.0)
     }
 
+    /// The phase that runs comes before the answer.
+    pub fn is_early(self, place: &Place) -> bool {
+        self.running.is_some_and(|phase| place.early_phases >> phase & 1 != 0)
+    }
+
     pub fn of(self, phase: u32) -> Stack {
         match (self.replaced >> phase & 1, self.pushed >> phase & 1) {
             (1, _) => Stack::Replaced,

@@ -13,10 +13,10 @@ pub mod translation;
 
 mod lazy_tables;
 mod method;
+mod numbers;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use form::multipart::Multipart;
 use wire::frame::{Field, Frame};
@@ -26,9 +26,9 @@ use self::environment::{Api, api};
 use self::field::{Number, Text};
 use self::handler_stacks::Stacks;
 use self::script_name::Split;
-use self::server::{server_number, server_text};
+use self::server::server_text;
 use self::slashes::{beyond, uri_as_sent};
-use self::tables::{Id, Tables};
+use self::tables::Tables;
 use self::translation::Translation;
 use crate::error_page;
 use crate::output::{Client, Filtering, Output};
@@ -111,6 +111,8 @@ pub(crate) struct RequestRec {
     /// `$r->allowed`: what a handler said, for those who look at it.
     allowed: i64,
     proxyreq: i64,
+    /// `$r->clength`: what a handler said last, as mod_perl 2 keeps it beside the header.
+    clength: i64,
     /// The form that Apache::Request reads.
     pub multipart: Option<Multipart>,
     /// Name and file name of its part that came last.
@@ -147,6 +149,7 @@ impl RequestRec {
             method_number: None,
             allowed: 0,
             proxyreq: 0,
+            clength: 0,
             multipart: None,
             part: None,
         }
@@ -319,81 +322,6 @@ impl RequestRec {
     /// A handler said what this is.
     pub fn has_set(&self, field: Text) -> bool {
         self.said[field as usize].is_some()
-    }
-
-    pub fn number(&mut self, field: Number) -> i64 {
-        match field {
-            Number::Status => i64::from(self.status),
-            Number::MethodNumber => self.method_number.unwrap_or_else(|| self.number_of_method()),
-            Number::HeaderOnly => i64::from(self.is_head()),
-            Number::NoCache => i64::from(self.no_cache),
-            Number::SentHeader => i64::from(self.output.has_head() || self.output.header_was_said),
-            Number::ExpectsHeader => i64::from(self.place.send_header && !self.output.has_head()),
-            Number::BytesSent => self.output.bytes_sent() as i64,
-            Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
-            Number::RemotePort => i64::from(self.frame.remote_port()),
-            Number::LocalPort => i64::from(self.frame.local_port()),
-            Number::ServerPort => i64::from(self.frame.server_port()),
-            Number::AllowOptions => self.place.options,
-            Number::Aborted => {
-                self.look_for_client();
-                i64::from(self.is_unheard() || self.output.client_hung_up)
-            }
-            Number::Unheard => i64::from(self.is_unheard()),
-            Number::Proxyreq => self.proxyreq,
-            Number::HasFile => i64::from(self.has_set(Text::Filename) || self.translation == Translation::Done),
-            Number::BodyLength => self.body_length() as i64,
-            Number::Satisfies => self.place.satisfies as i64,
-            Number::SomeAuthRequired => i64::from(self.requires_user()),
-            Number::Allowed => self.allowed,
-            Number::IsVirtual | Number::LogLevel | Number::Timeout | Number::Host => server_number(&self.place, field),
-        }
-    }
-
-    pub fn body_length(&self) -> u64 {
-        self.body_length.unwrap_or_else(|| self.frame.body_length())
-    }
-
-    /// What the program says goes nowhere.
-    fn is_unheard(&self) -> bool {
-        self.output.front_is_gone() || self.output.failed.is_some() || self.output.client_is_gone
-    }
-
-    /// Whether a line for this method asks for a user.
-    fn requires_user(&mut self) -> bool {
-        let bit = 1i64.checked_shl(self.number(Number::MethodNumber) as u32).unwrap_or(0);
-        self.place.requires.iter().any(|line| line.of_user && line.method_mask & bit != 0)
-    }
-
-    fn number_of_method(&self) -> i64 {
-        self.known_text(Text::Method).map_or(15, method::number)
-    }
-
-    pub fn set_number(&mut self, field: Number, value: i64) {
-        match field {
-            Number::Status => self.status = u16::try_from(value).unwrap_or(0),
-            Number::MethodNumber => self.method_number = Some(value),
-            Number::Allowed => self.allowed = value,
-            Number::BodyLength => self.body_length = u64::try_from(value).ok(),
-            Number::NoCache => self.set_no_cache(value != 0),
-            Number::Proxyreq => self.proxyreq = value,
-            Number::SentHeader => self.output.header_was_said = value != 0,
-            Number::BytesSent => self.output.count_as(u64::try_from(value).unwrap_or(0)),
-            _ => {}
-        }
-    }
-
-    fn set_no_cache(&mut self, wanted: bool) {
-        self.no_cache = wanted;
-        let received = UNIX_EPOCH + Duration::from_micros(self.frame.received());
-        let now = httpdate::fmt_http_date(received);
-        let headers = self.tables.of_mut(Id::HeadersOut);
-        for (name, value) in [(&b"Pragma"[..], "no-cache"), (b"Cache-control", "no-cache"), (b"Expires", &now)] {
-            match wanted {
-                true => headers.set(name, value.as_bytes()),
-                false => headers.unset(name),
-            }
-        }
     }
 }
 

@@ -27,9 +27,7 @@ static int is_kept(pTHX_ SV *now, SV *kept)
 {
     if (SvRMAGICAL(now) && mg_find(now, PERL_MAGIC_tiedscalar))
         return 0;
-    if (SvROK(now) || SvROK(kept))
-        return SvROK(now) && SvROK(kept) && SvRV(now) == SvRV(kept);
-    return SvOK(now) == SvOK(kept) && sv_eq(now, kept);
+    return cml_is_same(aTHX_ now, kept);
 }
 
 /* What the mold remembers already no worker writes again. */

@@ -18,9 +18,7 @@ static int is_same(pTHX_ SV *now, SV *kept)
         return !SvOK(kept);
     if (SvGMAGICAL(now))
         return 0; /* tied: to look would run its code */
-    if (SvROK(now) || SvROK(kept))
-        return SvROK(now) && SvROK(kept) && SvRV(now) == SvRV(kept);
-    return SvOK(now) == SvOK(kept) && sv_eq(now, kept);
+    return cml_is_same(aTHX_ now, kept);
 }
 
 static int is_home(pTHX_ AV *inc)

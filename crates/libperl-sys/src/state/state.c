@@ -29,6 +29,22 @@ void cml_remember_state(void)
     cml_touched = 0;
 }
 
+/* A copy shares the string's memory until one of the two is written: most need not be read. */
+static int shares_string(const SV *now, const SV *kept)
+{
+    return SvPOK(now) && SvPOK(kept) && SvPVX_const(now) == SvPVX_const(kept) && SvCUR(now) == SvCUR(kept) && !SvUTF8(now) == !SvUTF8(kept);
+}
+
+/* Whether a value is still what the copy says. Objects are not asked. */
+int cml_is_same(pTHX_ SV *now, SV *kept)
+{
+    if (shares_string(now, kept))
+        return 1;
+    if (SvROK(now) || SvROK(kept))
+        return SvROK(now) && SvROK(kept) && SvRV(now) == SvRV(kept);
+    return SvOK(now) == SvOK(kept) && sv_eq(now, kept);
+}
+
 static unsigned restore_folder(void)
 {
     struct stat now;

@@ -53,6 +53,11 @@ impl WorkerPort {
         !self.line.heard.is_empty()
     }
 
+    /// Whether [`WorkerPort::next`] would find a request without waiting: the front may still take it back.
+    pub fn has_request(&self) -> bool {
+        self.memory.orders.has_next()
+    }
+
     /// Its socket, and what wakes the front.
     pub fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         std::iter::once(self.line.socket.as_fd()).chain(self.memory.bells().map(AsFd::as_fd))

@@ -98,7 +98,7 @@ impl Phase {
         Phase::ALL.get(usize::from(number.checked_sub(1)?)).copied()
     }
 
-    /// The phases of a request that run before this one of it.
+    /// The phases that a request has gone through when it comes to this one.
     pub fn before(self) -> impl Iterator<Item = Phase> {
         let its_own_order = Phase::ALL.into_iter().take_while(move |phase| *phase != self);
         std::iter::once(Phase::ServerInit).chain(its_own_order)

@@ -96,7 +96,7 @@ impl Users {
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         }
         let Some(claimed) = header.and_then(credentials) else { return Attempt::Settled(Proof::Nobody) };
-        let Some(file) = &rules.user_file else {
+        let Some(file) = rules.file_of_users() else {
             let needs = "Require needs an AuthUserFile here: nobody's password can be compared";
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };

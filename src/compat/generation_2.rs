@@ -19,8 +19,6 @@ const NOT: &[(&str, &str)] = &[
     ("ModPerl::InterpPool", ONE_INTERPRETER),
     ("ModPerl::TiPool", ONE_INTERPRETER),
     ("ModPerl::TiPoolConfig", ONE_INTERPRETER),
-    ("Apache2::porting", "is not offered: this survey says it"),
-    ("ModPerl::MethodLookup", "is not offered: say use for the module that has the method"),
     ("Apache2::Provider", "is not offered: name the code in PerlAuthenHandler or PerlAuthzHandler"),
 ];
 
@@ -91,8 +89,10 @@ const OURS: &[&str] = &[
     "Apache2::Upload",
     "Apache2::Util",
     "Apache2::compat",
+    "Apache2::porting",
     "ModPerl::Const",
     "ModPerl::Global",
+    "ModPerl::MethodLookup",
     "ModPerl::PerlRun",
     "ModPerl::PerlRunPrefork",
     "ModPerl::Registry",

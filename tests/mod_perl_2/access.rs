@@ -1,4 +1,5 @@
-//! Who may come in, where Perl code knows words of `Require`: PerlAddAuthzProvider.
+//! Who may come in, where Perl code knows words of `Require`: PerlAddAuthzProvider, and of `AuthBasicProvider`:
+//! PerlAddAuthnProvider.
 
 use super::site;
 use crate::support::{Request, Server};
@@ -91,4 +92,65 @@ fn a_word_without_a_provider_above_it_is_an_error() {
         "\nPerlSwitches -Ilib\nPerlModule My\n<Location /my>\nRequire letters x\n</Location>\nPerlAddAuthzProvider letters My::letters",
     );
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:5: Require: ");
+}
+
+/// `eva:y`, which the file has; `ana:x` and `ben:z` are known to the code.
+const EVA: &str = "Basic ZXZhOnk=";
+const BEN_Z: &str = "Basic YmVuOno=";
+
+/// A site whose code knows ana and ben, and `dan`, about whom it says nonsense.
+fn site_of_passwords() -> crate::support::Site {
+    let code = "use Apache2::Const -compile => qw(:authn_status);\nuse Apache2::ServerUtil ();\nmy %known = (ana => 'x', ben => 'z');\n\
+        sub handler { my $r = shift; $r->print('in: ', $r->user); 0 }\n\
+        sub knows { my ($r, $user, $password) = @_; return 17 if $user eq 'dan';\n\
+        return Apache2::Const::AUTH_USER_NOT_FOUND unless exists $known{$user};\n\
+        $password eq $known{$user} ? Apache2::Const::AUTH_GRANTED : Apache2::Const::AUTH_DENIED }\n\
+        Apache2::RequestUtil::register_auth_provider(Apache2::ServerUtil->server->process->pool, 'authn', 'one', 0,\n\
+        sub { $_[1] eq 'ana' ? My::knows(@_) : Apache2::Const::AUTH_USER_NOT_FOUND }, undef, 0);";
+    // openssl passwd -apr1 y
+    site(code).file("users", "eva:$apr1$camel$eqOX8YJaT2HXnLta8O/4Y0\nana:$apr1$camel$eqOX8YJaT2HXnLta8O/4Y0\n")
+}
+
+#[test]
+fn code_knows_passwords_beside_the_file_or_alone() {
+    let place = |(path, providers): (&str, &str)| {
+        format!(
+            "<Location {path}>\nSetHandler modperl\nPerlResponseHandler My\nAuthType Basic\nAuthName x\nAuthUserFile @DIR@/users\n\
+             AuthBasicProvider {providers}\nRequire valid-user\n</Location>\n"
+        )
+    };
+    let places =
+        [("/code", "code"), ("/first", "code file"), ("/last", "file code"), ("/one", "one"), ("/both", "one code")];
+    let conf = format!(
+        "PerlSwitches -Ilib\nPerlLoadModule My\nPerlAddAuthnProvider code My::knows\n{}",
+        places.map(place).concat()
+    );
+    let server = site_of_passwords().serve(&conf);
+    let status = |path: &str, who: &str| server.send(Request::get(path).header("Authorization", who)).status;
+    let all = |path: &str| [ANA, BEN, BEN_Z, EVA].map(|who| status(path, who));
+    assert_eq!(all("/code"), [200, 401, 200, 401]);
+    assert_eq!(all("/first"), [200, 401, 200, 200]);
+    // The file's ana has another password.
+    assert_eq!(all("/last"), [401, 401, 200, 200]);
+    assert_eq!(all("/one"), [200, 401, 401, 401]);
+    assert_eq!(all("/both"), [200, 401, 200, 401]);
+    let asked = server.get("/code");
+    assert_eq!((asked.status, asked.header("WWW-Authenticate")), (401, Some("Basic realm=\"x\"".to_owned())));
+    assert_eq!(server.send(Request::get("/both").header("Authorization", BEN_Z)).text(), "in: ben");
+    assert_eq!(status("/code", "Basic ZGFuOnE="), 500);
+    server.logged("the provider My::knows said \"17\"");
+}
+
+#[test]
+fn a_provider_of_passwords_must_have_been_named() {
+    let site = site_of_passwords();
+    for (providers, said) in [
+        ("nobody", "expected file or the name of a PerlAddAuthnProvider above this line, got \"nobody\""),
+        ("code file code", "expected file in the first place or in the last"),
+    ] {
+        site.configure(&format!(
+            "PerlAddAuthnProvider code My::knows\n<Location /a>\nAuthBasicProvider {providers}\n</Location>\n"
+        ));
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, said);
+    }
 }

@@ -1,4 +1,4 @@
-//! What `check --compat` knows of mod_perl 2's methods is what the classes of a server that runs have: src/compat/generation_2.txt.
+//! Which methods there are: what ModPerl::MethodLookup says of mod_perl 2 is there, and what `check --compat` knows of mod_perl 2's methods is what the classes of a server that runs have: src/compat/generation_2.txt.
 
 use super::serve;
 
@@ -55,4 +55,66 @@ fn what_is_promised_of_methods_is_what_the_classes_have() {
     }
     assert_eq!(said.lines().count(), known.lines().count(), "bless it: CAMELEER_BLESS=1");
     assert!(said.contains("Apache2::RequestRec ") && said.contains("APR::Table "), "{said}");
+}
+
+/// Names of mod_perl 2's own list that no server of ours can give a meaning: structures of httpd that Perl code can do nothing with.
+const NOT_OURS: [&str; 6] = [
+    "Apache2::Connection::sbh",
+    "Apache2::Module::remove_loaded_module",
+    "Apache2::RequestRec::allowed_methods",
+    "Apache2::RequestRec::allowed_xmethods",
+    "Apache2::RequestRec::send_mmap",
+    "Apache2::ServerRec::context",
+];
+
+#[test]
+fn every_method_of_mod_perl_2s_own_list_is_there() {
+    let code = r#"
+        use ModPerl::MethodLookup ();
+        sub handler {
+            my $r = shift;
+            ModPerl::MethodLookup::preload_all_modules();
+            for my $module (sort(ModPerl::MethodLookup::avail_modules())) {
+                my ($hint, @methods) = ModPerl::MethodLookup::lookup_module($module);
+                for my $method (@methods) {
+                    next if $method eq 'DESTROY';
+                    my ($class) = $hint =~ /^\Q$method\E +([A-Z]\S*)$/m;
+                    $class //= $module;
+                    no strict 'refs';
+                    $r->print("${class}::$method\n") unless defined &{"${module}::$method"} || $class->can($method);
+                }
+            }
+            return 0;
+        }
+        "#;
+    let server = serve(code, "");
+    let missing = server.text("/my");
+    let missing: Vec<&str> = missing.lines().collect();
+    assert_eq!(missing, NOT_OURS);
+    assert!(!server.log().contains("was not loaded"), "{}", server.log());
+}
+
+#[test]
+fn which_module_has_a_method_can_be_asked() {
+    let code = r#"
+        use ModPerl::MethodLookup;
+        sub handler {
+            my $r = shift;
+            my @asked = (['construct_url'], ['APR::Bucket::read', $r], ['read', 'APR::Bucket'], ['read'], ['read', 'My'], ['header_in'], ['nope']);
+            for (@asked) { my ($hint, @modules) = ModPerl::MethodLookup::lookup_method(@$_); $r->print("$hint(@modules)\n") }
+            my (undef, @methods) = ModPerl::MethodLookup::lookup_object($r);
+            $r->print(scalar(grep { /\A(?:construct_url|print)\z/ } @methods), "\n");
+            return 0;
+        }
+        "#;
+    let expected = "The method construct_url needs its module:\n\tuse Apache2::URI ();\n(Apache2::URI)\n\
+        The method read needs its module:\n\tuse Apache2::RequestIO ();\n(Apache2::RequestIO)\n\
+        The method read needs its module:\n\tuse APR::Bucket ();\n(APR::Bucket)\n\
+        Several modules have the method read, load that of your object:\n\tuse APR::Bucket ();\n\tuse Apache2::Filter ();\n\
+        \tuse Apache2::RequestIO ();\n(APR::Bucket Apache2::Filter Apache2::RequestIO)\n\
+        My has no method read, which these have: APR::Bucket, Apache2::Filter, Apache2::RequestIO\n()\n\
+        header_in is mod_perl 1's, take headers_in instead, which mod_perl 1 has, too\n\
+        The method headers_in needs its module:\n\tuse Apache2::RequestRec ();\n(Apache2::RequestRec)\n\
+        No module of mod_perl 2 has a method nope\n()\n2\n";
+    assert_eq!(serve(code, "").text("/my"), expected);
 }

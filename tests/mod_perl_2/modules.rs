@@ -114,3 +114,24 @@ fn modules_in_c_of_httpd_say_what_to_use_instead() {
         assert!(said.contains(&format!("{module} is a module in C linked against httpd")), "{said}");
     }
 }
+
+#[test]
+fn porting_says_what_code_of_mod_perl_1_needs() {
+    let code = "sub handler { my $r = shift; my $what = $r->args; if ($what eq 'module') { require Apache::Constants }\n\
+        elsif ($what eq 'class') { My->nothing } else { $r->$what } 0 }";
+    let server = site(code).serve(&format!("PerlModule Apache2::porting\n{}", super::conf("")));
+    for (what, said) in [
+        (
+            "construct_url",
+            "Apache2::RequestRec has no method construct_url yet. The method construct_url needs its module:",
+        ),
+        ("send_http_header", "send_http_header is mod_perl 1's, take content_type instead"),
+        ("soft_timeout", "soft_timeout is mod_perl 1's: the server watches the time of a request"),
+        ("no_such_thing", "Can't locate object method \"no_such_thing\" via package \"Apache2::RequestRec\" at "),
+        ("class", "Can't locate object method \"nothing\" via package \"My\" at "),
+        ("module", "mod_perl 2 does not have Apache/Constants.pm. There is: Apache2::Const at "),
+    ] {
+        assert_eq!(server.get(&format!("/my?{what}")).status, 500, "{what}");
+        server.logged(said);
+    }
+}

@@ -71,3 +71,16 @@ fn a_request_takes_what_another_place_says() {
     assert_eq!(server.text("/my?/none"), "one|0");
     assert_eq!(server.text("/my?/other/"), "other|1");
 }
+
+#[test]
+fn a_file_of_the_folder_is_looked_up_by_what_stat_says() {
+    let code = "use Apache2::SubRequest ();\nuse APR::Finfo ();\nuse APR::Const -compile => 'FINFO_NORM';\n\
+        sub handler { my $r = shift; my $finfo = APR::Finfo::stat($r->document_root . '/b.txt', APR::Const::FINFO_NORM(), $r->pool);\n\
+        my $sub = $r->lookup_dirent($finfo); $r->print($sub->uri, '|', $sub->filename =~ s{.*/}{}r, '|', $sub->finfo->size, '|');\n\
+        $sub->run; 0 }";
+    let site = site(code).file("htdocs/b.txt", "the text").file("htdocs/a.here", "");
+    let server = site.serve(
+        "PerlSwitches -Ilib\nPerlModule My\n<Files *.here>\nSetHandler modperl\nPerlResponseHandler My\n</Files>",
+    );
+    assert_eq!(server.text("/a.here"), "/b.txt|b.txt|8|the text");
+}

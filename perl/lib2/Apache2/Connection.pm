@@ -75,6 +75,9 @@ sub bucket_alloc ($c) {
     return Cameleer::ModPerl2::of_request($c)->{bucket_alloc} //= APR::BucketAlloc->new( $c->pool );
 }
 
+# What an ErrorLogFormat of httpd gives to each connection; without one there is none, as there.
+sub log_id ($c) { return }
+
 sub conn_config ($c) { return Cameleer::ModPerl2::of_request($c)->{conn_config} //= bless \( my $number = 0 ), 'Apache2::ConfVector' }
 
 sub client_socket ($c) { return Cameleer::ModPerl2::client_socket($c) }

@@ -30,6 +30,8 @@ package Apache2::Connection {
     sub add_output_filter { return Apache2::Filter::_refuse('add_output_filter') }
 }
 
+sub APR::Brigade::filter_flush ( $brigade, $filter ) { return $filter->pass_brigade($brigade) }
+
 sub _refuse ($method) { return Cameleer::ModPerl2::croak("\$c->$method: the filter $CONNECTION") }
 
 # --- what a handler is

@@ -9,7 +9,7 @@ Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(the_request protocol method 
     connection server main prev next) );
 
 # What httpd keeps in request_rec and only Perl code looks at.
-Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, no_local_copy => 0, range => undef );
+Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, no_local_copy => 0, range => undef, used_path_info => 2 );
 
 # perl-script and modperl differ in what a program finds: while it runs, none becomes the other.
 sub handler ( $r, @new ) {

@@ -86,6 +86,18 @@ package Apache2::RequestRec {
 
 sub Apache2::RequestUtil::get_status_line { return Cameleer::ModPerl2::status_line( $_[-1] ) }
 
+# Code for a name of `Require` or of AuthBasicProvider, in lines that come behind. The pool, the version and the second code, which is for Digest,
+# are httpd's.
+sub Apache2::RequestUtil::register_auth_provider ( $pool, $group, $name, $version, $code, @ ) {
+    my $directive = { authn => 'PerlAddAuthnProvider', authz => 'PerlAddAuthzProvider' }->{$group}
+        // Cameleer::ModPerl2::croak("register_auth_provider: expected the group authn or authz, got \"$group\"");
+    Cameleer::ModPerl2::croak("register_auth_provider: the name \"$name\" cannot stand in a line") if $name !~ /\A[\w:.-]+\z/;
+    my $handler = ref $code ? Cameleer::ModPerl2::named_code($code) : $code;
+    require Apache2::ServerUtil;
+    Apache2::ServerUtil->server->add_config( [qq{$directive "$name" "$handler"}] );
+    return;
+}
+
 # The request that is being answered; with an argument, from now on that one.
 sub Apache2::RequestUtil::request ( $class, @new ) {
     return Cameleer::ModPerl2::global_request(@new);

@@ -15,7 +15,7 @@ sub timeout ( $s, @new ) { return Apache::Server::timeout( $s, @new ) * 1_000_00
 
 # What these say is the front's business: here they are what httpd's defaults are.
 my %DEFAULTS = ( keep_alive => 1, keep_alive_max => 100, keep_alive_timeout => 5_000_000, limit_req_line => 8190, limit_req_fields => 100,
-    limit_req_fieldsize => 8190, path => undef, wild_names => undef, defn_name => undef, defn_line_number => 0 );
+    limit_req_fieldsize => 8190, server_scheme => undef, path => undef, wild_names => undef, defn_name => undef, defn_line_number => 0 );
 my %said;
 for my $name ( keys %DEFAULTS ) {
     no strict 'refs';
@@ -60,7 +60,7 @@ Apache2::ServerRec - a server: the main one or a virtual host
 =head1 DESCRIPTION
 
 C<defn_line_number defn_name error_fname is_virtual keep_alive keep_alive_max keep_alive_timeout limit_req_fields limit_req_fieldsize
-limit_req_line lookup_defaults loglevel module_config names next path port process server_admin server_hostname timeout wild_names>. Times are microseconds, as
+limit_req_line lookup_defaults loglevel module_config names next path port process server_admin server_hostname server_scheme timeout wild_names>. Times are microseconds, as
 in mod_perl 2. What is set is for this process.
 
 =cut

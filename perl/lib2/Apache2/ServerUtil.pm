@@ -66,6 +66,9 @@ package Apache2::ServerRec {
     sub is_perl_option_enabled ( $s, $name ) { return Cameleer::ModPerl2::has_server_option( $s, $name ) }
     sub method_register ( $s, $name ) { return Cameleer::ModPerl2::register_method($name) }
     sub server_root_relative ( $s, $path = '' ) { return Apache->server_root_relative($path) }
+    # STDERR leads to the error log from the start.
+    sub error_log2stderr ($s) { return }
+
     sub get_server_version ($s) { return Apache2::ServerUtil::get_server_version() }
 }
 

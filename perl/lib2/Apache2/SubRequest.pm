@@ -14,6 +14,12 @@ package Apache2::RequestRec {
     sub lookup_uri  ( $r, $uri,  $filter = undef ) { return Cameleer::ModPerl2::passing( $filter, Apache::lookup_uri( $r, $uri ) ) }
     sub lookup_file ( $r, $file, $filter = undef ) { return Cameleer::ModPerl2::passing( $filter, Apache::lookup_file( $r, $file ) ) }
 
+    # A file beside that of the request, as somebody who reads its folder has found it.
+    sub lookup_dirent ( $r, $finfo, $subtype = undef, $filter = undef ) {
+        my $name = $finfo->name // $finfo->fname =~ s{.*/}{}sr;
+        return $r->lookup_file( $name, $filter );
+    }
+
     sub lookup_method_uri ( $r, $method, $uri, $filter = undef ) {
         my $sub = $r->lookup_uri( $uri, $filter );
         $sub->method($method);

@@ -161,6 +161,31 @@ sub read_body {
 sub check_filters  ($words) { require Cameleer::Filters; return Cameleer::Filters::check($words) }
 sub insert_filters ($words) { require Cameleer::Filters; return Cameleer::Filters::insert($words) }
 
+# What a PerlAddAuthnProvider says of the user and the password that came.
+sub authenticate ($handler) {
+    require Apache2::Access;
+    require Apache2::Const;
+    Apache2::Const->import( -compile => qw(OK DECLINED AUTH_REQUIRED :authn_status) );
+    my $r = Apache->request;
+    my ( $status, $password ) = $r->get_basic_auth_pw;
+    return $status if $status != Apache2::Const::OK();
+    my $said = Apache::Phases::code($handler)->( $r, $r->user, $password );
+    return Apache2::Const::OK()       if $said == Apache2::Const::AUTH_GRANTED();
+    return Apache2::Const::DECLINED() if $said == Apache2::Const::AUTH_USER_NOT_FOUND();
+    die "the provider $handler said \"$said\"\n" if $said != Apache2::Const::AUTH_DENIED();
+    $r->note_basic_auth_failure;
+    return Apache2::Const::AUTH_REQUIRED();
+}
+
+# A name for code in a line of the configuration.
+sub named_code ($code) {
+    state $number = 0;
+    my $name = 'Cameleer::ModPerl2::Named::code' . ++$number;
+    no strict 'refs';
+    *{$name} = $code;
+    return $name;
+}
+
 # A PerlAddAuthzProvider, and what stands behind its name.
 sub authorize ($said) {
     my ( $handler, $words ) = split /\0/, $said, 2;

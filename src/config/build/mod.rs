@@ -92,6 +92,7 @@ impl Draft {
         draft.config.sections.clear();
         draft.config.perl_access = config.perl_access || has_perl_access(tree);
         draft.config.authz_providers.clone_from(&config.authz_providers);
+        draft.config.authn_providers.clone_from(&config.authn_providers);
         draft.htaccess = Some(rules);
         draft.patterns = patterns;
         draft.may_speak_any = config.speaks_both();

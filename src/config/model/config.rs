@@ -110,6 +110,8 @@ pub struct Config {
     pub perl_access: bool,
     /// `PerlAddAuthzProvider`: names that `Require` may have, and who is asked.
     pub authz_providers: BTreeMap<String, String>,
+    /// `PerlAddAuthnProvider`: names that `AuthBasicProvider` may have, and who is asked.
+    pub authn_providers: BTreeMap<String, String>,
     /// What it was made with; `.htaccess` files are read with the same.
     pub facts: Facts,
 }

@@ -134,7 +134,7 @@ impl Settings {
         self.handler == Handler::Default && !self.handler_is_set && !self.perl_handlers.is_empty()
     }
 
-    /// A PerlAuthenHandler, PerlAuthzHandler or PerlAddAuthzProvider decides about users, in the worker. Where users are required and no
+    /// A PerlAuthenHandler or PerlAuthzHandler, or a provider in Perl, decides about users, in the worker. Where users are required and no
     /// AuthUserFile knows any, it may be that code of an earlier phase pushes such a handler.
     pub fn asks_perl_for_users(&self) -> bool {
         let has = |phase: Phase| !self.phases.of(phase).is_empty();

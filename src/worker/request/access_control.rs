@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::phases::{DECLINED, Going, OK, Stop};
 use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge, names};
 use crate::config::Phase;
-use crate::config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
+use crate::config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
 
@@ -78,10 +78,11 @@ impl Site {
     /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile; `AuthAuthoritative` says in which order.
     fn identify(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<User, Stop> {
         let rules = &location.settings.access;
-        let ours = (rules.are_asked_first() && rules.has_users()).then(|| self.compare(rules, request));
+        let is_file_first = rules.are_asked_first() || rules.passwords.file == FileTurn::First;
+        let ours = (is_file_first && rules.has_users()).then(|| self.compare(rules, request));
         let proof = match ours {
             Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
-            unknown => match self.first(location, request, Phase::Authen)? {
+            unknown => match self.perl_knows(location, request)? {
                 OK => self.users.wait(rules, Asked::Proven(apache::user(request).unwrap_or_default())),
                 _ if self.is_left_to_perl(location, request) => {
                     Proof::Unknown("no PerlAuthenHandler knows who this is, and there is no AuthUserFile".to_owned())
@@ -90,6 +91,26 @@ impl Site {
             },
         };
         proven(proof, rules, request)
+    }
+
+    /// Whether a PerlAuthenHandler knows the client, or a PerlAddAuthnProvider its password; DECLINED if none does.
+    fn perl_knows(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
+        let mut said = self.first(location, request, Phase::Authen)?;
+        for handler in &location.settings.access.passwords.handlers {
+            if said == DECLINED {
+                said = self.is_password_right(handler, request)?;
+            }
+        }
+        Ok(said)
+    }
+
+    fn is_password_right(&self, handler: &str, request: u64) -> Result<i32, Stop> {
+        let said = self.perl.ask(c"Cameleer::ModPerl2::authenticate", handler);
+        self.end_forked_child(said.as_ref().err());
+        match said.map_err(|interrupted| Stop(self.left(request, interrupted)))?.parse() {
+            Ok(known @ (OK | DECLINED)) => Ok(known),
+            refused => Err(Stop(refused.unwrap_or(500))),
+        }
     }
 
     /// Whether the client may come in from where it is, whoever it is.
@@ -104,7 +125,7 @@ impl Site {
     /// Who the client is, by Perl code or the AuthUserFile; DECLINED where neither is asked.
     pub(super) fn check_user(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
         let rules = &location.settings.access;
-        match self.first(location, request, Phase::Authen)? {
+        match self.perl_knows(location, request)? {
             OK => Ok(OK),
             _ if !rules.has_users() => Ok(DECLINED),
             _ => proven(self.compare(rules, request), rules, request).map(|_| OK),
@@ -127,7 +148,8 @@ impl Site {
     /// Perl code is all that there is to ask about users.
     fn is_left_to_perl(&self, location: &Rc<ResolvedLocation>, request: u64) -> bool {
         let rules = &location.settings.access;
-        rules.is_basic() && rules.user_file.is_none() && self.has_handlers(location, request, Phase::Authen)
+        let has_code = !rules.passwords.handlers.is_empty() || self.has_handlers(location, request, Phase::Authen);
+        rules.is_basic() && rules.file_of_users().is_none() && has_code
     }
 
     fn compare(&self, rules: &AccessRules, request: u64) -> Proof {

@@ -8,7 +8,7 @@ mod hosts;
 mod methods;
 mod require;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use hosts::{AccessOrigin, HostRules, Network, Order};
 pub use methods::{Limited, Methods, NUMBERED};
@@ -33,6 +33,8 @@ settings! {
     auth_name: Option<String> => Option<String>, keep;
     /// `AuthUserFile`
     user_file: Option<PathBuf> => Option<PathBuf>, keep;
+    /// `AuthBasicProvider`
+    passwords: Option<PasswordProviders> => PasswordProviders, replace;
     /// `AuthGroupFile`
     group_file: Option<PathBuf> => Option<PathBuf>, keep;
     /// `AuthAuthoritative`
@@ -59,6 +61,27 @@ pub enum Merging {
     And,
     /// One is enough.
     Or,
+}
+
+/// Who knows passwords.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PasswordProviders {
+    /// Perl code in the order of the line, as PerlAddAuthnProvider names it.
+    pub handlers: Vec<String>,
+    /// When the AuthUserFile is asked.
+    pub file: FileTurn,
+}
+
+/// The turn of the AuthUserFile among those who know passwords.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FileTurn {
+    /// Before Perl code.
+    First,
+    /// After it.
+    #[default]
+    Last,
+    /// It is not named.
+    Never,
 }
 
 /// Whether address and user must both please, or one of them.
@@ -124,7 +147,12 @@ impl AccessRules {
 
     /// Passwords are compared with those of an AuthUserFile.
     pub fn has_users(&self) -> bool {
-        self.user_file.is_some() && self.is_basic()
+        self.file_of_users().is_some() && self.is_basic()
+    }
+
+    /// The AuthUserFile, if AuthBasicProvider wants it.
+    pub fn file_of_users(&self) -> Option<&Path> {
+        self.user_file.as_deref().filter(|_| self.passwords.file != FileTurn::Never)
     }
 
     /// `AuthType Basic`
@@ -134,7 +162,8 @@ impl AccessRules {
 
     /// What Perl code has a say in, wherever else it has none.
     pub fn asks_providers(&self) -> bool {
-        self.requires.iter().any(|line| line.what.asks_providers())
+        let asks_for_passwords = !self.passwords.handlers.is_empty() && !self.requires.is_empty();
+        asks_for_passwords || self.requires.iter().any(|line| line.what.asks_providers())
     }
 
     /// Nothing is asked of anybody: most places of most sites.

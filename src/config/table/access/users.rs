@@ -1,7 +1,7 @@
 //! Who may come in, by name and password.
 
 use crate::config::draft::{Draft, Opened};
-use crate::config::model::access::{Merging, Require, Requirement, Satisfy, Vocabulary};
+use crate::config::model::access::{FileTurn, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary};
 use crate::config::model::overrides::Class;
 use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::table::row::{CONTAINERS, MANY, ROW, Row, Takes};
@@ -66,10 +66,11 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "AuthBasicProvider",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Words("file", 1..=MANY, basic_provider),
+        takes: Takes::Words("file|name …", 1..=MANY, basic_provider),
         default: Some("file"),
         because: "the only one that is built in",
-        about: "Where passwords are: the file of AuthUserFile. Other places can be asked by a PerlAuthenHandler.",
+        about: "Where passwords are: the file of AuthUserFile, and names of PerlAddAuthnProvider, asked in the order in which they stand here, \
+            `file` first or last. Without `file` AuthUserFile is not asked.",
         ..ROW
     },
     Row {
@@ -149,12 +150,24 @@ fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `AuthBasicProvider file`, as configurations of httpd 2 say.
-fn basic_provider(_: &mut Draft, names: &[String]) -> Result<(), String> {
-    match names.iter().find(|name| !name.eq_ignore_ascii_case("file")) {
-        Some(other) => Err(format!("expected file, got \"{other}\": ask other places in a PerlAuthenHandler")),
-        None => Ok(()),
-    }
+/// `AuthBasicProvider file|name…`: the names are those of PerlAddAuthnProvider.
+fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    let is_file = |name: &String| name.eq_ignore_ascii_case("file");
+    let handler = |name: &String| {
+        let handler = draft.config.authn_providers.get(name).cloned();
+        handler.ok_or_else(|| {
+            format!("expected file or the name of a PerlAddAuthnProvider above this line, got \"{name}\"")
+        })
+    };
+    let handlers = names.iter().filter(|name| !is_file(name)).map(handler).collect::<Result<_, String>>()?;
+    let file = match names.iter().position(is_file) {
+        None => FileTurn::Never,
+        Some(last) if last + 1 == names.len() => FileTurn::Last,
+        Some(0) => FileTurn::First,
+        Some(_) => return Err("expected file in the first place or in the last".to_owned()),
+    };
+    draft.said().access.passwords = Some(PasswordProviders { handlers, file });
+    Ok(())
 }
 
 /// `AuthMerging Off|And|Or`

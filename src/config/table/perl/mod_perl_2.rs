@@ -143,6 +143,17 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "PerlAddAuthnProvider",
+        contexts: SERVER,
+        takes: Takes::Words("name handler", 2..=2, authn_provider),
+        because: "AuthBasicProvider has the file of AuthUserFile",
+        effect: Effect::Generation,
+        about: "A name for `AuthBasicProvider`, and the code that knows passwords: called with the request, the user and the password, it returns \
+            Apache2::Const::AUTH_GRANTED, AUTH_DENIED, AUTH_USER_NOT_FOUND, upon which the next provider is asked, or AUTH_GENERAL_ERROR. It stands \
+            above the lines that name it.",
+        ..ROW
+    },
+    Row {
         name: "PerlAddAuthzProvider",
         contexts: SERVER,
         takes: Takes::Words("name handler", 2..=2, authz_provider),
@@ -188,6 +199,7 @@ const SIGNS: &[&str] = &[
     "PerlSetInputFilter",
     "PerlSetOutputFilter",
     "PerlMapToStorageHandler",
+    "PerlAddAuthnProvider",
     "PerlAddAuthzProvider",
     "PerlOpenLogsHandler",
     "PerlPostConfigHandler",
@@ -257,6 +269,14 @@ fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
             Err(format!("PerlGeneration {word} contradicts what is said of pool {name} before: remove one of them"))
         }
     }
+}
+
+/// `PerlAddAuthnProvider name handler`
+fn authn_provider(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let [name, handler] = words else { return Err("expected a name and a handler".to_owned()) };
+    phases::name(draft, std::slice::from_ref(handler));
+    draft.config.authn_providers.insert(name.clone(), handler.clone());
+    Ok(())
 }
 
 /// `PerlAddAuthzProvider name handler`

@@ -51,7 +51,8 @@ impl<'a> View<'a> {
             !handlers.is_empty() && handlers != self.route.settings.phases.of(*phase)
         });
         let (inner, outer) = (&found.settings.access, &self.route.settings.access);
-        let has_more_perl = has_more_perl || inner.asks_providers() && inner.requires != outer.requires;
+        let has_more_perl = has_more_perl
+            || inner.asks_providers() && (&inner.requires, &inner.passwords) != (&outer.requires, &outer.passwords);
         let needs_tls = found.settings.response.ssl.required == Some(true) && !context.is_secure();
         Ok(found.refusal.is_none() && !has_more_perl && !needs_tls && self.may_enter(&found))
     }

@@ -28,6 +28,7 @@ pub use requires::{RequirementAnswer, is_about_users};
 pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
 
 use crate::config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
+use crate::config::response::expr::Expr;
 
 /// What a request is judged by.
 pub struct Facts<'a> {
@@ -43,6 +44,8 @@ pub struct Facts<'a> {
     pub user: Option<&'a User>,
     /// Whether a variable was set for the request.
     pub env: &'a dyn Fn(&str) -> bool,
+    /// Whether an expression holds for the request.
+    pub expr: &'a dyn Fn(&Expr) -> bool,
     /// What a PerlAddAuthzProvider says.
     pub provider: &'a dyn Fn(&AuthzProvider) -> RequirementAnswer,
 }

@@ -49,6 +49,7 @@ fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
         Require::Ip(networks) => granted_if(networks.iter().any(|network| network.contains(facts.client))),
         Require::Local => granted_if(facts.client.to_canonical().is_loopback() || facts.client == facts.local),
         Require::Env(names) => granted_if(names.iter().any(|name| (facts.env)(name))),
+        Require::Expr(expr) => granted_if((facts.expr)(expr)),
         Require::Method(methods) => granted_if(methods.has(facts.methods)),
         Require::Host(_) if facts.name == Name::NotAsked => RequirementAnswer::NeedsName,
         Require::Host(domains) => {

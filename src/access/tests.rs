@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::config::response::variables::{Seen, Variables};
 use crate::config::{Config, Facts as ConfigFacts, parse};
 
 /// The rules of a place with these lines.
@@ -37,6 +38,9 @@ impl Asking<'_> {
             },
             user: self.user.as_ref(),
             env: &|name| name == "SET",
+            expr: &|expr| {
+                expr.holds(Seen { variables: &Variables::default(), look: &|_| Some(self.client.to_owned()) })
+            },
             provider: &|_| RequirementAnswer::Denied,
         };
         judge(rules, &facts)

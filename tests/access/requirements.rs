@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::support::{Request, Server, serve_echo_script as serve};
+use crate::support::{Request, Server, Site, serve_echo_script as serve};
 
 fn get_as(server: &Server, target: &str, user: &str) -> u16 {
     let value = format!("Basic {}", STANDARD.encode(format!("{user}:secret")));
@@ -101,4 +101,56 @@ fn a_place_for_users_without_a_file_of_them_asks_first() {
     );
     assert_eq!(get_as(&server, "/page.html", "ana"), 500);
     server.logged("AuthUserFile");
+}
+
+/// Places whose rules are expressions: of the front, and with a handler whose phase leaves the judgement to a worker.
+#[test]
+fn an_expression_lets_in_whom_it_holds_for() {
+    let rules = [
+        ("agent", "Require expr %{HTTP_USER_AGENT} =~ /camel/i"),
+        ("query", "Require expr \"%{QUERY_STRING} == 'a b' || %{QUERY_STRING} == 'hump'\""),
+        (
+            "named",
+            "SetEnvIf X-Name . named=$0\n<RequireAll>\nRequire all granted\nRequire not expr -n %{reqenv:named}\n</RequireAll>",
+        ),
+        ("either", "<RequireAny>\nRequire expr false\nRequire expr %{REQUEST_URI} -strmatch '*/in*'\n</RequireAny>"),
+    ];
+    let place = |(name, rule): &(&str, &str)| {
+        format!(
+            "<Location /{name}>\n{rule}\n</Location>\n<Location /perl/{name}>\nPerlAccessHandler My\n\
+             PerlAuthzHandler My\n{rule}\n</Location>\n"
+        )
+    };
+    let site = Site::new().file("lib/My.pm", "package My; sub handler { -1 } 1;");
+    for folder in ["htdocs", "htdocs/perl"] {
+        rules.iter().for_each(|(name, _)| {
+            site.write(&format!("{folder}/{name}/in"), "in");
+            site.write(&format!("{folder}/{name}/out"), "out");
+        });
+    }
+    let places: String = rules.iter().map(place).collect();
+    let server = site.serve(&format!("PerlSwitches -Ilib\nPerlModule My\n{places}"));
+    for front in ["", "/perl"] {
+        let status = |target: &str, name: &str, value: &str| {
+            server.send(Request::get(&format!("{front}{target}")).header(name, value)).status
+        };
+        assert_eq!(
+            (status("/agent/in", "User-Agent", "Camel/1"), status("/agent/in", "User-Agent", "Llama")),
+            (200, 403)
+        );
+        assert_eq!((status("/query/in?hump", "A", "b"), status("/query/in", "A", "b")), (200, 403));
+        assert_eq!((status("/named/in", "A", "b"), status("/named/in", "X-Name", "ana")), (200, 403));
+        assert_eq!((status("/either/in", "A", "b"), status("/either/out", "A", "b")), (200, 403));
+    }
+}
+
+#[test]
+fn an_expression_of_an_htaccess_file_counts_and_its_errors_close_the_folder() {
+    let site = Site::new().file("htdocs/a/in", "in").file("htdocs/b/in", "in");
+    site.write("htdocs/a/.htaccess", "Require expr %{QUERY_STRING} == 'x'\n");
+    site.write("htdocs/b/.htaccess", "Require expr nonsense\n");
+    let server = site.serve("<Directory @DIR@/htdocs>\nAllowOverride AuthConfig\n</Directory>");
+    assert_eq!((server.get("/a/in?x").status, server.get("/a/in?y").status), (200, 403));
+    server.get("/b/in").is(500);
+    server.logged(".htaccess:1: Require: ");
 }

@@ -248,8 +248,16 @@ impl<'a> Reader<'a> {
         if is_error_document(line) {
             return Ok(words::split_old(&replaced));
         }
+        if is_requirement(line) {
+            return words::split_requirement(&replaced);
+        }
         words::split(&replaced)
     }
+}
+
+/// `Require` may have an expression.
+fn is_requirement(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("Require"))
 }
 
 /// `Perl code`: a section of one line.

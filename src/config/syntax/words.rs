@@ -16,6 +16,27 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// The same for `Require [not] expr …`: the expression is one word, and its quotation marks are its own.
+pub fn split_requirement(line: &str) -> Result<Vec<String>, String> {
+    let mut rest = line.trim();
+    let mut words = Vec::new();
+    for expected in [["require", "require"], ["not", "expr"], ["expr", "expr"]] {
+        let (word, behind) = bare(rest);
+        if !expected.contains(&word.to_ascii_lowercase().as_str()) {
+            break;
+        }
+        rest = behind.trim_start();
+        words.push(word);
+        let is_expression = words.last().is_some_and(|word| word.eq_ignore_ascii_case("expr"));
+        if is_expression && !rest.is_empty() && !rest.starts_with('"') {
+            words.push(rest.to_owned());
+            return Ok(words);
+        }
+    }
+    words.extend(split(rest)?);
+    Ok(words)
+}
+
 /// The same for a line whose last word may begin with a quotation mark that is never closed.
 pub fn split_old(line: &str) -> Vec<String> {
     split(line).or_else(|_| split(&format!("{line}\""))).unwrap_or_else(|_| vec![line.to_owned()])
@@ -45,6 +66,21 @@ fn bare(text: &str) -> (String, &str) {
 mod tests {
     fn check(line: &str, words: &[&str]) {
         assert_eq!(super::split(line).unwrap(), words, "{line}");
+    }
+
+    #[test]
+    fn an_expression_keeps_its_quotation_marks() {
+        for (line, words) in [
+            ("Require expr %{HTTP_HOST} == 'a b'", &["Require", "expr", "%{HTTP_HOST} == 'a b'"][..]),
+            ("require Not Expr  'a' == 'b' ", &["require", "Not", "Expr", "'a' == 'b'"]),
+            (r#"Require expr "%{HTTP_HOST} == 'a'""#, &["Require", "expr", "%{HTTP_HOST} == 'a'"]),
+            ("Require user expr 'b c' d", &["Require", "user", "expr", "b c", "d"]),
+            ("Require not user 'b c'", &["Require", "not", "user", "b c"]),
+            ("Require expr", &["Require", "expr"]),
+            ("Require", &["Require"]),
+        ] {
+            assert_eq!(super::split_requirement(line).unwrap(), words, "{line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
+use super::complaint::complain;
 use super::phases::{DECLINED, Going, OK, Stop};
+use super::variables;
 use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge, names};
 use crate::config::Phase;
 use crate::config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
@@ -181,6 +183,7 @@ impl Site {
                 name: known(&name),
                 user,
                 env: &|name| apache::has_variable(request, name),
+                expr: &|expr| variables::is_true(request, expr),
                 provider: &|provider| {
                     self.asked(provider, request).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
@@ -259,11 +262,4 @@ fn address(text: &str) -> IpAddr {
 fn unauthorized(rules: &AccessRules, request: u64) -> Stop {
     apache::set_challenge(request, &challenge(rules.auth_name.as_deref().unwrap_or_default()));
     Stop(401)
-}
-
-/// In the error log, with the path that was asked for.
-pub(super) fn complain(request: u64, why: &str) {
-    let path = apache::set_by_handlers(request).uri;
-    let message = format!("{}: {why}", String::from_utf8_lossy(&path).escape_debug());
-    apache::say(apache::Level::Error, &message);
 }

@@ -3,6 +3,7 @@
 mod access_control;
 mod actions;
 mod added;
+mod complaint;
 mod connection;
 mod engine;
 mod error_document;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use apache::{SetByHandlers, Target};
 
-use super::access_control::complain;
+use super::complaint::complain;
 use super::phases::Stop;
 use super::translate::{TranslatedPath, plain};
 use super::variables;

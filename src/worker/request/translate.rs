@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::access_control::complain;
+use super::complaint::complain;
 use super::phases::Stop;
 use crate::config::Htaccess;
 use crate::path::{Text, ways};

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use super::set_env::is_before_fixup;
 use super::translate::plain;
 use crate::config::response::ResponseRules;
-use crate::config::response::variables::{Attribute, Variables};
+use crate::config::response::expr::Expr;
+use crate::config::response::variables::{Attribute, Seen, Variables};
 use crate::worker::location::ResolvedLocation;
 
 /// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of
@@ -29,6 +30,13 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
         variables.say(&rules.env);
     }
     apache::change_variables(request, &variables.changes_since(&before));
+}
+
+/// Whether an expression of a place's rules holds for the request.
+pub fn is_true(request: u64, expr: &Expr) -> bool {
+    let mut variables = Variables::default();
+    apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));
+    expr.holds(Seen { variables: &variables, look: &|attribute| look(request, attribute) })
 }
 
 fn look(request: u64, attribute: &Attribute) -> Option<String> {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::hosts::{Network, host_name};
 use super::methods::Methods;
+use crate::config::model::response::expr::Expr;
+use crate::config::syntax::pattern::Budget;
 
 /// One `Require` line, or one section of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub enum Require {
     Local,
     /// `env NAME…`: one of them is set.
     Env(Vec<String>),
+    /// `expr %{REQUEST_METHOD} == 'GET'`
+    Expr(Expr),
     /// `method GET POST`
     Method(Methods),
     /// `valid-user`
@@ -63,17 +67,18 @@ pub struct AuthzProvider {
 }
 
 /// Which words `Require` may have besides the server's own.
-#[derive(Clone, Copy)]
 pub struct Vocabulary<'a> {
     /// PerlAddAuthzProvider's: names, and handlers.
     pub providers: &'a BTreeMap<String, String>,
     /// A Perl handler may know any other.
     pub any_text: bool,
+    /// What patterns in expressions may cost.
+    pub patterns: &'a mut Budget,
 }
 
 impl Require {
     /// What a `Require` line asks.
-    pub fn parse(args: &[String], vocabulary: Vocabulary<'_>) -> Result<Require, String> {
+    pub fn parse(args: &[String], vocabulary: &mut Vocabulary<'_>) -> Result<Require, String> {
         let Some((kind, words)) = args.split_first() else { return Err(expected("")) };
         if let Some(handler) = vocabulary.providers.get(kind) {
             return Ok(Require::Provider(AuthzProvider { handler: handler.clone(), words: words.join(" ") }));
@@ -94,6 +99,7 @@ impl Require {
                 [word] if word.eq_ignore_ascii_case("denied") => Ok(Require::All(false)),
                 _ => Err(format!("expected all granted or all denied, got \"{}\"", args.join(" "))),
             },
+            "expr" if !words.is_empty() => Expr::parse(&words.join(" "), vocabulary.patterns).map(Require::Expr),
             "method" => Ok(Require::Method(words.iter().fold(Methods::NONE, |all, word| all.with(Methods::of(word))))),
             "ip" if !words.is_empty() => networks(words).map(Require::Ip),
             "host" if !words.is_empty() => {
@@ -134,7 +140,7 @@ fn networks(words: &[String]) -> Result<Vec<Network>, String> {
 
 fn expected(text: &str) -> String {
     format!(
-        "expected user, group, valid-user, all granted, all denied, ip, host, local, env or method, got \"{text}\": \
+        "expected user, group, valid-user, all granted, all denied, ip, host, local, env, expr or method, got \"{text}\": \
          other words need a PerlAuthzHandler, and there is none in this configuration, or a PerlAddAuthzProvider above this line"
     )
 }

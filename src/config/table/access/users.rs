@@ -93,11 +93,11 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "Require",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Words("user|group|valid-user|all|ip|host|local|env|method|not …", 1..=MANY, require),
+        takes: Takes::Words("user|group|valid-user|all|ip|host|local|env|expr|method|not …", 1..=MANY, require),
         because: "everybody may come",
         per_method: true,
         about: "One of the lines of a section must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all granted`, `all denied`, \
-            `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`. A PerlAuthzHandler may know other words.",
+            `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an expression as SetEnvIfExpr has it. A PerlAuthzHandler may know other words.",
         ..ROW
     },
     Row {
@@ -183,7 +183,7 @@ fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
 
 /// `Require what…`
 fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    let what = Require::parse(args, vocabulary(draft))?;
+    let what = Require::parse(args, &mut vocabulary(draft))?;
     if matches!(what, Require::Not(_)) {
         return Err("`not` alone lets nobody in: put it in <RequireAll> beside what does".to_owned());
     }
@@ -206,8 +206,9 @@ fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Opened {
     Err("alone lets nobody in: put it in <RequireAll> beside what does".to_owned())
 }
 
-fn vocabulary(draft: &Draft) -> Vocabulary<'_> {
-    Vocabulary { providers: &draft.config.authz_providers, any_text: draft.config.perl_access }
+fn vocabulary(draft: &mut Draft) -> Vocabulary<'_> {
+    let Draft { config, patterns, .. } = draft;
+    Vocabulary { providers: &config.authz_providers, any_text: config.perl_access, patterns }
 }
 
 fn section(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, inside: &[Directive]) -> Opened {
@@ -243,7 +244,7 @@ fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
 
 fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
     match (directive.name.to_ascii_lowercase().as_str(), &directive.section) {
-        ("require", None) => Require::parse(&directive.args, vocabulary(draft)),
+        ("require", None) => Require::parse(&directive.args, &mut vocabulary(draft)),
         ("requireall", Some(inside)) => Ok(Require::Every(parts(draft, inside))),
         ("requireany", Some(inside)) => Ok(Require::Any(parts(draft, inside))),
         ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),

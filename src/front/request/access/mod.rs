@@ -55,10 +55,13 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             name: known(&name),
             user: user.as_ref(),
             env: &|name| context.variables.borrow().get(name).is_some(),
+            expr: &|expr| variables::is_true(context, head, route, expr),
             // Where there are any, a worker judges.
             provider: &|_| RequirementAnswer::Denied,
         };
-        match judge(rules, &facts) {
+        let verdict = judge(rules, &facts);
+        route.in_time()?;
+        match verdict {
             Verdict::Allowed => break,
             Verdict::Forbidden => return Err(denied(context, route)),
             Verdict::WrongUser => return Err(not_among(context, route, user.as_ref())),

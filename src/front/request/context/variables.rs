@@ -6,6 +6,7 @@ use std::rc::Rc;
 use http::request::Parts;
 
 use super::RequestContext;
+use crate::config::response::expr::Expr;
 use crate::config::response::setenv::Condition;
 use crate::config::response::variables::Seen;
 use crate::config::response::variables::{Attribute, Variables};
@@ -121,6 +122,12 @@ pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
         look(context, &context.head, route, attribute).map(Cow::into_owned)
     };
     condition.holds(Seen { variables: &context.variables.borrow(), look: &known })
+}
+
+/// Whether an expression of the rules of `route` holds. One whose patterns take too long does not; [`Route::in_time`] says so.
+pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> bool {
+    let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
+    meter::stretch(|| expr.holds(Seen { variables: &context.variables.borrow(), look: &known }))
 }
 
 /// As they travel to a worker: `NAME=value`, each followed by a zero byte.

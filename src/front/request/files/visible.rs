@@ -11,7 +11,7 @@ use http::Method;
 use crate::access::{Facts, Name, RequirementAnswer, Verdict, judge};
 use crate::config::access::Methods;
 use crate::config::{Phase, Section};
-use crate::front::request::context::RequestContext;
+use crate::front::request::context::{RequestContext, variables};
 use crate::front::routing::{FoundFile, NotYet, Route};
 
 /// The phases in which Perl handlers decide about access.
@@ -71,6 +71,7 @@ impl<'a> View<'a> {
             name: Name::NotAsked,
             user: visitor.user.as_ref(),
             env: &|name| self.context.variables.borrow().get(name).is_some(),
+            expr: &|expr| variables::is_true(self.context, &self.context.head, route, expr),
             // They have let the client into the folder, or the entry is hidden already.
             provider: &|_| RequirementAnswer::Granted,
         };

@@ -6,7 +6,6 @@ use super::rows::Support;
 const PARTLY: &[(&str, &str)] = &[
     ("APR::Request::Hook", "apr_xml_parser dies: no Perl code could see its result"),
     ("Apache2::Filter", "requests' bodies and answers pass filters; those of connections are refused"),
-    ("Apache2::RequestUtil", "lines of add_config hold no DefaultLanguage"),
     (
         "Apache2::Connection",
         "client_socket is the client's in a PerlProcessConnectionHandler; in a request it is one on which nothing ever comes",
@@ -77,6 +76,7 @@ const OURS: &[&str] = &[
     "Apache2::Request",
     "Apache2::RequestIO",
     "Apache2::RequestRec",
+    "Apache2::RequestUtil",
     "Apache2::Resource",
     "Apache2::Response",
     "Apache2::ServerRec",

@@ -89,3 +89,23 @@ fn the_programs_name_is_the_servers() {
     let code = "sub handler { my $r = shift; $r->print($0 =~ m{/cameleer\\z} ? 'server' : $0); 0 }";
     assert_eq!(serve(code, "").text("/my"), "server");
 }
+
+#[test]
+fn default_language_is_that_of_files_and_of_handlers_that_say_none() {
+    let code = "sub handler { my $r = shift; my $before = join ' ', @{ $r->content_languages // [] };\n\
+        $r->content_languages(['us', 'cn']) if $r->args; $r->print($before); 0 }\nsub pass { -1 }";
+    for inside in ["", "PerlFixupHandler My::pass"] {
+        let site = site(code).file("htdocs/a.html", "a").file("htdocs/b.de.html", "b");
+        let server = site.serve(&format!(
+            "PerlSwitches -Ilib\nPerlModule My\nDefaultLanguage fr\nAddLanguage de de\n{inside}\n<Location /my>\nSetHandler modperl\n\
+             PerlResponseHandler My\n</Location>\n"
+        ));
+        for (target, text, language) in
+            [("/my", "fr", "fr"), ("/my?set", "fr", "us, cn"), ("/a.html", "a", "fr"), ("/b.de.html", "b", "de")]
+        {
+            let response = server.get(target);
+            let said = response.header("Content-Language").unwrap_or_default();
+            assert_eq!((response.text().as_str(), said.as_str()), (text, language), "{target} {inside}");
+        }
+    }
+}

@@ -167,7 +167,7 @@ const GROUPS: &[Group] = &[
     Group {
         fate: Ignored,
         advice: "what a client prefers is the Perl program's choice; a file's own name says its type",
-        names: "CacheNegotiatedDocs LanguagePriority ForceLanguagePriority DefaultLanguage MimeMagicFile ModMimeUsePathInfo \
+        names: "CacheNegotiatedDocs LanguagePriority ForceLanguagePriority MimeMagicFile ModMimeUsePathInfo \
             CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest SSIEndTag SSIErrorMsg SSIETag SSILastModified \
             SSILegacyExprParser SSIStartTag SSITimeFormat SSIUndefinedEcho",
     },

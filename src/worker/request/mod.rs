@@ -191,7 +191,13 @@ impl Site {
         first: Rc<ResolvedLocation>,
         phases: Option<RequestKind>,
     ) -> Rc<ResolvedLocation> {
-        let prepared = phases.map_or(Ok(first.clone()), |kind| self.prepare(request, first.clone(), kind));
+        let prepared = match phases {
+            Some(kind) => self.prepare(request, first.clone(), kind),
+            None => {
+                self.say_language(request, &first);
+                Ok(first.clone())
+            }
+        };
         let (location, said) = match prepared {
             Ok(location) => {
                 if phases.is_some() {

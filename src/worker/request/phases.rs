@@ -17,6 +17,7 @@ use libperl::{Code, Interrupted};
 use super::set_env;
 use crate::config::response::PathInfo;
 use crate::config::{Handler, Phase};
+use crate::mime;
 use crate::worker::location::ResolvedLocation;
 use crate::worker::log_context::{note, report};
 use crate::worker::site::Site;
@@ -72,8 +73,18 @@ impl Site {
         self.admit(&location, request, kind == RequestKind::Whole && !has_moved)?;
         location = self.renewed(request, location);
         location = self.after(location, request, Phase::Type)?;
+        self.say_language(request, &location);
         set_env::make_up(request, &location);
         self.after(location, request, Phase::Fixup)
+    }
+
+    /// As mod_mime does in its Type phase, for handlers too: the language of the file's extensions, or else DefaultLanguage.
+    pub(super) fn say_language(&self, request: u64, location: &ResolvedLocation) {
+        if location.settings.response.types.default_language.is_some() {
+            let name = apache::filename(request);
+            let described = mime::describe(&self.config, &location.settings, Path::new(OsStr::from_bytes(&name)));
+            apache::say_language(request, &described.language.unwrap_or_default());
+        }
     }
 
     /// The place that the request is in when a phase has run.

@@ -161,6 +161,16 @@ pub fn say_type(request: u64, kind: &str) {
     });
 }
 
+/// The language of the answer, where no handler said one.
+pub fn say_language(request: u64, language: &str) {
+    let _ = with(request, |r| {
+        let headers = r.tables.of_mut(Id::HeadersOut);
+        if headers.get(b"Content-Language").is_none() {
+            headers.set(b"Content-Language", language.as_bytes());
+        }
+    });
+}
+
 /// What is said from now on is body, however it begins.
 pub fn begin_body(request: u64) {
     let _ = speaking(request, RequestRec::end_header);

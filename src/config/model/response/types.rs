@@ -18,6 +18,8 @@ settings! {
         pub force: Option<Option<String>>, keep;
         /// `AddDefaultCharset`; `Some(None)` is `Off`.
         pub default_charset: Option<Option<String>>, keep;
+        /// `DefaultLanguage`
+        pub default_language: Option<String>, keep;
     }
 }
 
@@ -61,6 +63,7 @@ impl Types {
                 (inner, outer) => outer.or(inner),
             };
         }
+        described.language = described.language.or_else(|| self.default_language.clone());
         match &self.force {
             Some(Some(forced)) => Described { mime: Some(forced.clone()), ..described },
             _ => described,

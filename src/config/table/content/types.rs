@@ -65,6 +65,17 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "DefaultLanguage",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("language", |d, language| {
+            d.said().response.types.default_language = Some(language.to_owned());
+            Ok(())
+        }),
+        because: "few sites have one language",
+        about: "The Content-Language of files whose extensions say none, and of what handlers answer unless they say another.",
+        ..ROW
+    },
+    Row {
         name: "AddCharset",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("charset extension…", 2..=MANY, |d, args| {

@@ -58,8 +58,8 @@ fn a_root_that_is_a_link_is_the_administrators() {
     let opener = Opener::default();
     for links in [Links::Refuse, Links::OwnersMatch] {
         for patience in [Patience::Unlimited, Patience::None] {
-            let opened =
-                opener.open(Way { root: &tree.at("current"), path: &tree.at("current/sub/file"), links }, patience);
+            let way = Way { root: &tree.at("current"), path: &tree.at("current/sub/file"), links };
+            let opened = soon(|| opener.open(way, patience));
             assert!(opened.is_ok() || links == Links::OwnersMatch && is_wait(&opened), "{opened:?}");
         }
     }
@@ -71,6 +71,11 @@ fn is_wait<T>(answer: &io::Result<T>) -> bool {
     answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
+/// What is in memory is answered at once, unless somebody renames something at that moment: then the kernel does without its cache.
+fn soon<T>(ask: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    (0..100).map(|_| ask()).find(|answer| !is_wait(answer)).unwrap_or_else(ask)
+}
+
 /// What lies in /proc/sys is looked up anew each time, as on a network file system.
 #[test]
 fn who_has_no_patience_gets_what_is_in_memory_and_is_told_of_the_rest() {
@@ -78,15 +83,15 @@ fn who_has_no_patience_gets_what_is_in_memory_and_is_told_of_the_rest() {
     let (opener, root) = (Opener::default(), Path::new("/"));
     for links in [Links::Follow, Links::OwnersMatch, Links::Refuse] {
         let near = Way { root, path: &tree.at("root/sub/file"), links };
-        assert!(opener.open(near, Patience::None).is_ok());
-        assert_eq!(opener.is_refused(near, Patience::None).ok(), Some(false));
+        assert!(soon(|| opener.open(near, Patience::None)).is_ok());
+        assert_eq!(soon(|| opener.is_refused(near, Patience::None)).ok(), Some(false));
         let far = Way { root, path: Path::new("/proc/sys/kernel/ostype"), links };
         assert!(is_wait(&opener.open(far, Patience::None)));
         assert!(links == Links::Follow || is_wait(&opener.is_refused(far, Patience::None)));
         let opened = opener.open(far, Patience::Unlimited).expect("it is there");
         assert!(is_wait(&leads_through_no_link(far.path, &opened, Patience::None)));
     }
-    assert_eq!(is_there(&tree.at("root/sub"), Patience::None).ok(), Some(true));
+    assert_eq!(soon(|| is_there(&tree.at("root/sub"), Patience::None)).ok(), Some(true));
     assert!(is_wait(&is_there(Path::new("/proc/sys/kernel/none"), Patience::None)));
     assert_eq!(is_there(Path::new("/proc/sys/kernel/none"), Patience::Unlimited).ok(), Some(false));
 }

@@ -1,9 +1,9 @@
 //! `RequestTimeout`: a program that takes too long dies with its stack in the log, and its worker is killed when it goes on.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::serve;
-use crate::support::{Server, Site, alive, until};
+use crate::support::{Server, Site, Stopwatch, alive, until};
 
 /// Dies in a loop, three subs deep.
 const LOOPS: &str = "package Report;
@@ -56,7 +56,7 @@ fn a_sleep_and_a_read_are_interrupted_too() {
     );
     let worker = server.text("/");
     for path in ["/sleep", "/select", "/read"] {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         server.get(path).is(504);
         assert!(begun.elapsed() < Duration::from_secs(20), "{path}: {:?}", begun.elapsed());
     }
@@ -85,7 +85,7 @@ fn a_request_that_is_stuck_in_c_is_killed_and_the_log_says_where_it_was() {
         package main;
         sub { Search::find() if $_[0]{PATH_INFO} eq '/stuck'; [200, [], ['ok']] }";
     let server = serve(app, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 4s");
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.get("/stuck").is(504);
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     let line = server.logged("still inside one operation, at ");

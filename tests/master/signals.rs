@@ -2,11 +2,11 @@
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Connection, Server, Site, until, within};
+use crate::support::{Connection, Server, Site, Stopwatch, until, within};
 
 /// `/slow` says that it has begun and waits for the file `go`.
 const APP: &str = r#"sub { if ($_[0]{PATH_INFO} eq '/slow') {
@@ -44,7 +44,7 @@ fn term_and_quit_finish_the_request_under_way() {
 fn a_graceful_stop_has_a_deadline() {
     let mut server = serve("GracefulShutdownTimeout 500ms");
     let _slow = begin_slow(&server);
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
@@ -54,7 +54,7 @@ fn a_graceful_stop_has_a_deadline() {
 fn int_ends_at_once() {
     let mut server = serve("");
     let _slow = begin_slow(&server);
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.signal(Signal::SIGINT);
     assert_eq!(server.wait(), 0);
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
@@ -66,7 +66,7 @@ fn a_second_term_ends_at_once() {
     let _slow = begin_slow(&server);
     server.signal(Signal::SIGTERM);
     until("it stops", || Connection::open(&server.address).is_err());
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     server.wait();
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
@@ -77,7 +77,7 @@ fn an_idle_keep_alive_connection_does_not_hold_up_a_stop() {
     let mut server = serve("KeepAliveTimeout 60s");
     let mut idle = server.connect();
     idle.ask(crate::support::Request::get("/"));
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());

@@ -2,6 +2,7 @@
 //! process (`serve -X`): a virtual machine need not have the processor's own counters, seconds depend on who else runs, and
 //! these numbers are the same each time but for a few of hash tables and timers.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,6 +17,8 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 pub struct Counter {
     /// Front and worker in one process.
     pub server: Server,
+    /// It has been counted before: what was counted then is not counted again.
+    is_begun: Cell<bool>,
 }
 
 impl Counter {
@@ -35,19 +38,27 @@ impl Counter {
             .env("LC_ALL", "C");
         let server = Server::spawn(site, command);
         within(PATIENCE, "the server says where it answers", || server.site.read("out.txt").contains("http://"));
-        Counter { server }
+        Counter { server, is_begun: Cell::new(false) }
     }
 
-    /// The instructions while `act` runs.
+    /// The instructions while `act` runs. Who asks the server for something between two of these must [`Counter::begin_anew`]: to do so
+    /// each time would take as long as to count.
     #[track_caller]
     pub fn of(&self, act: impl FnOnce()) -> u64 {
-        self.say("zero");
+        if !self.is_begun.replace(true) {
+            self.say("zero");
+        }
         act();
         outputs(self.server.site.folder()).iter().for_each(|file| fs::remove_file(file).expect("our own file"));
         self.say("dump");
         let outputs = outputs(self.server.site.folder());
         assert!(!outputs.is_empty(), "callgrind writes what it has counted");
         outputs.iter().map(|file| total(file)).sum()
+    }
+
+    /// What it has done up to now does not count.
+    pub fn begin_anew(&self) {
+        self.is_begun.set(false);
     }
 
     #[track_caller]

@@ -31,11 +31,15 @@ impl Load {
         Load { clients: (0..clients).map(|_| client()).collect(), stop, answered }
     }
 
-    /// Waits for `count` more answers.
+    /// Waits for `count` more answers, however slowly they come.
     #[track_caller]
     pub fn until_answered(&self, count: u64) {
-        let before = self.answered.load(Ordering::Relaxed);
-        until(&format!("{count} more answers"), || self.answered.load(Ordering::Relaxed) >= before + count);
+        let answered = || self.answered.load(Ordering::Relaxed);
+        let (mut now, all) = (answered(), answered() + count);
+        while now < all {
+            until(&format!("another answer; {} are left", all - now), || answered() > now);
+            now = answered();
+        }
     }
 
     /// Stops, and tells every failure.

@@ -24,4 +24,4 @@ pub use processes::{
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, free_port, is_tainted};
 pub use strace::Trace;
-pub use wait::{comes_true, eventually, until, within};
+pub use wait::{Stopwatch, comes_true, eventually, until, within};

@@ -51,11 +51,6 @@ fn a_key_of_another_certificate_is_refused() {
 fn tls_without_a_certificate_is_refused() {
     refused(site(), "SSLEngine On", "site.conf:2: SSLEngine: On, but there is no certificate");
     refused(site(), "Listen 127.0.0.1:1 https", "site.conf:2: Listen: https, but no host there has a certificate");
-    refused(
-        site(),
-        "Listen 127.0.0.1:1 gopher",
-        "site.conf:2: Listen: expected http or https after the address, got \"gopher\"",
-    );
     refused(site(), "Listen @DIR@/a.sock https", "site.conf:2: Listen: TLS is not spoken on unix sockets");
 }
 

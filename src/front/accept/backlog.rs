@@ -90,8 +90,10 @@ impl Backlog {
     async fn is_amid_a_handshake(&self) -> bool {
         let Backlog::Tcp(listener, _) = self else { return false };
         let Ok(address) = listener.local_addr() else { return false };
-        // With thousands of connections the files in /proc are long: they are read on another thread.
-        let begun = move || ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().any(|file| begins(file, address.port()));
+        // Clients of IPv4 that come to a listener of IPv6 stand in its file, too.
+        let file = if address.is_ipv6() { "/proc/net/tcp6" } else { "/proc/net/tcp" };
+        // The kernel goes through all that it could hold, and with thousands of connections the file is long: another thread reads it.
+        let begun = move || begins(file, address.port());
         blocking::run("look for handshakes that have begun", begun).await.unwrap_or(false)
     }
 }

@@ -14,6 +14,7 @@ fn htaccess_files_cost_the_front_by_their_length() {
         // The front has heard of the change when the page comes.
         counter.server.get("/page.html").is(200);
         counter.server.site.write_bytes("htdocs/.htaccess", &text);
+        counter.begin_anew();
         counter.of(|| {
             let mut connection = counter.server.connect();
             connection.patience(PATIENCE);

@@ -1,11 +1,11 @@
 //! Starts, reloads and stops while clients ask.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use super::serve;
-use crate::support::{Connection, Load, Server, Site, signal, until, within};
+use crate::support::{Connection, Load, Server, Site, Stopwatch, signal, until, within};
 
 /// `/hold` leaves a file and waits for another.
 const HOLDS: &str = "sub { if ($_[0]{PATH_INFO} eq '/hold') { open my $f, '>', \"@DIR@/held-$$\"; close $f;
@@ -54,7 +54,7 @@ fn five_reloads_under_load_lose_nothing_and_a_long_request_outlives_them() {
 fn forty_reload_signals_in_a_second_leave_one_generation_and_lose_nothing() {
     let server = serve(HOLDS, "");
     let load = answered(&server);
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     for n in 1..=40 {
         server.signal(Signal::SIGHUP);
         until("the next one is due", || begun.elapsed() >= n * Duration::from_millis(30));
@@ -106,7 +106,7 @@ fn a_stop_answers_what_was_accepted_and_leaves_nothing() {
     let mut waiting = server.connect();
     waiting.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     until("one waits", || server.status()["front"]["queued"].as_u64() >= Some(1));
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     until("nobody is let in any more", || Connection::open(&server.address).is_err());
     server.site.write("go", "");
@@ -124,7 +124,7 @@ fn scripts_that_are_deaf_to_term_are_killed_at_the_limit() {
         open my $f, '>', \"@DIR@/held-$$\"; close $f; 1 while 1 } [200, [], ['answered']] }";
     let mut server = serve(app, "GracefulShutdownTimeout 1s");
     let _busy = hold(&server);
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());

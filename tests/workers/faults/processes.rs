@@ -1,11 +1,11 @@
 //! Mold and master die.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use super::{HANGS, serve};
-use crate::support::{Server, alive, children, signal, state, until, within};
+use crate::support::{Server, Stopwatch, alive, children, signal, state, until, within};
 
 #[test]
 fn a_mold_that_dies_is_replaced_and_requests_go_on() {
@@ -99,7 +99,7 @@ fn a_stop_does_not_wait_for_processes_that_were_stopped() {
     let worker = server.workers()[0].0;
     [mold, worker].iter().for_each(|pid| signal(*pid, Signal::SIGSTOP));
     until("they are stopped", || [mold, worker].iter().all(|pid| state(*pid) == Some('T')));
-    let asked = Instant::now();
+    let asked = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
     assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());

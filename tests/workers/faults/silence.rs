@@ -1,12 +1,12 @@
 //! A front that lives and does nothing.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use super::serve;
-use crate::support::{Server, alive, signal, state, until, within};
+use crate::support::{Server, Stopwatch, alive, signal, state, until, within};
 
 const APP: &str = "sub { [200, [], [$$]] }";
 
@@ -54,7 +54,7 @@ fn a_status_and_a_stop_do_not_wait_for_a_silent_front() {
 fn a_reload_says_that_the_front_is_silent() {
     let server = serve(APP, "FrontTimeout 2s\nStartTimeout 100s");
     silence(&server);
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     server.reload().failed(1, "the front was silent");
     assert!(begun.elapsed() < Duration::from_secs(50), "it does not wait for StartTimeout: {:?}", begun.elapsed());
     server.text("/");
@@ -68,7 +68,7 @@ fn a_master_that_was_stopped_itself_blames_nobody() {
     for _ in 0..2 {
         server.signal(Signal::SIGSTOP);
         signal(ours, Signal::SIGSTOP);
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         until("both have slept", || begun.elapsed() > Duration::from_secs(3));
         server.signal(Signal::SIGCONT);
         signal(ours, Signal::SIGCONT);

@@ -1,11 +1,11 @@
 //! Workers die, stop, lie, and cannot be started.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use super::{HANGS, serve};
-use crate::support::{Load, Site, alive, signal, state, until, within};
+use crate::support::{Load, Site, Stopwatch, alive, signal, state, until, within};
 
 #[test]
 fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_notices() {
@@ -15,7 +15,7 @@ fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_no
     victim.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
     until("it hangs", || !server.site.read("hanging").is_empty());
     let pid: i32 = server.site.read("hanging").parse().expect("a pid");
-    let killed = Instant::now();
+    let killed = Stopwatch::start();
     signal(pid, Signal::SIGKILL);
     assert_eq!(victim.response().status, 502);
     assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());

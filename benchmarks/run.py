@@ -25,7 +25,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if args.install:
         packages.install_missing()
-    settings = Settings.quick() if args.quick else Settings(rounds=args.rounds, seconds=args.seconds, threads=args.threads)
+    settings = Settings.quick() if args.quick else Settings(
+        rounds=args.rounds, seconds=args.seconds, threads=args.threads, work_ms=args.work)
     site = Site.create(HERE, Path(tempfile.mkdtemp(prefix="bench-")), settings)
     try:
         results = scenarios.run(site, args.only, args.scenario)
@@ -44,6 +45,8 @@ def parse_args():
     parser.add_argument("--seconds", type=int, default=Settings.seconds, metavar="N", help="of each load; %(default)s unless given")
     parser.add_argument("--threads", type=int, default=Settings.threads, metavar="N",
                         help="FrontThreads of static files, and nginx's worker_processes; %(default)s unless given")
+    parser.add_argument("--work", type=float, default=Settings.work_ms, metavar="MS",
+                        help="what the handler of the rows called 1 ms takes instead; %(default)s unless given")
     parser.add_argument("--only", type=names, metavar="NAME,...", help="servers: " + ", ".join(scenarios.FAMILIES))
     parser.add_argument("--scenario", type=names, metavar="NAME,...", help="; ".join(scenarios.NAMES_HELP))
     parser.add_argument("--label", default="local", help="names the run; say nothing here that names the host")

@@ -12,6 +12,7 @@ class Settings:
     seconds: int = 4
     warm_up_seconds: int = 1
     fairness_seconds: int = 3
+    work_ms: float = 1.0  # of Perl in /work
     slow_clients: int = 200
     slow_pairs: int = 3  # a round: a few per cent are looked for where one load differs from the next by ten
     ready_timeout: int = 20

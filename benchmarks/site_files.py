@@ -41,7 +41,7 @@ class Site:
         (root / "db").mkdir()
         (root / "db").chmod(0o777)  # nor are they the owner of the site
         lib = root / "lib"
-        loops = calibrate(lib)
+        loops = calibrate(lib, settings.work_ms)
         page = subprocess.run(["perl", f"-I{lib}", "-MBench::Content", "-e", "print Bench::Content::page()"], stdout=subprocess.PIPE, check=True)
         return cls(root, source / "conf", settings, loops, burn(lib, loops, "print Bench::Burn::text()"), page.stdout)
 
@@ -79,9 +79,9 @@ def certify(root):
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
-def calibrate(lib):
-    """How many turns of Bench::Burn's loop take 1 ms. The best of many: noise only adds."""
-    return round(CALIBRATION_LOOPS * 0.001 / float(burn(lib, CALIBRATION_LOOPS, CALIBRATION)))
+def calibrate(lib, ms):
+    """How many turns of Bench::Burn's loop take so long. The best of many: noise only adds."""
+    return round(CALIBRATION_LOOPS * ms / 1000 / float(burn(lib, CALIBRATION_LOOPS, CALIBRATION)))
 
 
 def burn(lib, loops, code):

@@ -10,6 +10,8 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::eventfd::EventFd;
 use tokio::io::Interest;
@@ -28,6 +30,8 @@ thread_local! {
     static OWED: RefCell<Vec<Arc<Worker>>> = const { RefCell::new(Vec::new()) };
     /// Since the first of them was owed one.
     static LOOKED: Cell<u32> = const { Cell::new(0) };
+    /// For so long the thread lets events come together before it waits for the next.
+    static COALESCED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
 /// Requests lie in the memory of `worker`, and it is to be woken for them, once for all that come in this turn of the thread:
@@ -55,9 +59,19 @@ pub fn look() {
     }
 }
 
+/// What comes within so long need not be heard at once: see [`Pool::slack`](super::pool::Pool::slack). It holds for the next sleep only,
+/// because the pool may look otherwise then.
+pub(super) fn coalesce(slack: Duration) {
+    COALESCED.set(slack);
+}
+
 /// The thread is about to sleep: from now on workers ring. What has come meanwhile keeps it awake.
 pub fn before_sleep() {
     pay_bells();
+    let slack = COALESCED.take();
+    if !slack.is_zero() {
+        thread::sleep(slack);
+    }
     WATCHED.with_borrow_mut(|watched| watched.retain(|ring| ring.stays_awake()));
 }
 

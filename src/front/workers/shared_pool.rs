@@ -14,6 +14,7 @@ use wire::transport::MAX_ORDER;
 use super::mailbox::{Mailboxes, Notice, Notices};
 use super::pool::queue::Sizes;
 use super::pool::{ClientId, NewRequest, Pool, RequestId, TooFast};
+use super::ring;
 use super::submitted::{Begun, Label, Submitted};
 use super::worker::Worker;
 use crate::config::Config;
@@ -107,8 +108,10 @@ impl SharedPool {
             false => self.mail(to, notice),
         });
         let load = load(self.id, &state.pool);
+        let slack = state.pool.slack();
         drop(state);
         self.front.pool_changed(load);
+        ring::coalesce(slack);
         (told, own)
     }
 
@@ -158,6 +161,13 @@ impl SharedPool {
     /// From now on at most so many workers have a request at one time.
     pub fn admit(&self, most: u32) {
         self.tell_of_worker(|pool| pool.admit(most, Instant::now()));
+    }
+
+    /// From now on a worker may work that was ready before the master had said which process it is.
+    pub fn employ(&self, worker: WorkerId) {
+        self.tell_of_worker(|pool| {
+            let _ = pool.ready(worker, Instant::now());
+        });
     }
 
     /// Asks `worker` to leave as soon as it has no request.

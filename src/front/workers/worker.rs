@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
@@ -26,12 +26,19 @@ pub struct Way {
     pub socket: Option<Arc<SocketFront>>,
 }
 
+/// The worker says that it is ready.
+const READY: u8 = 1;
+/// The master says which process it is.
+const KNOWN: u8 = 2;
+
 /// What the worker is at, the [`Pool`](super::pool::Pool) knows.
 pub struct Worker {
     /// Its place in the pool, and which of those that had it.
     pub id: WorkerId,
     /// Its process; 0 until the mold has forked it.
     pid: AtomicI32,
+    /// [`READY`] and [`KNOWN`], as they have come.
+    heard: AtomicU8,
     socket: Arc<SocketFront>,
     /// Its process has ended: what its sockets still hold is the last that comes, though a child may keep them open.
     ended: AtomicBool,
@@ -53,6 +60,7 @@ impl Worker {
         Worker {
             id,
             pid: AtomicI32::new(0),
+            heard: AtomicU8::new(0),
             socket: Arc::new(socket),
             ended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -68,9 +76,18 @@ impl Worker {
         self.pid.load(Relaxed)
     }
 
-    /// The mold has forked it.
-    pub fn set_pid(&self, pid: i32) {
+    /// The master says which process it is. True: it may work from now on.
+    #[must_use]
+    pub fn set_pid(&self, pid: i32) -> bool {
         self.pid.store(pid, Relaxed);
+        self.heard.fetch_or(KNOWN, SeqCst) == READY
+    }
+
+    /// It says that it is ready. True: it may work from now on; else the master has not said yet which process it is, and
+    /// without that no log could name who answered.
+    #[must_use]
+    pub(super) fn set_ready(&self) -> bool {
+        self.heard.fetch_or(READY, SeqCst) & KNOWN != 0
     }
 
     /// Its socket.

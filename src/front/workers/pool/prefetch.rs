@@ -1,8 +1,9 @@
 //! Requests that are sent to a busy worker ahead of time.
 //!
 //! To put a process to sleep and wake it takes longer than a small request does. While requests are that quick, a busy
-//! worker is sent the next ones, so that it goes on without sleeping. They stay everybody's: a worker that becomes idle,
-//! turns out slow, leaves or dies gives them back to the queue, and of the front and the worker exactly one gets each.
+//! worker is sent the next ones, so that it goes on without sleeping; while they are short, it is sent the next one. They stay
+//! everybody's: a worker that becomes idle, turns out slow, leaves or dies gives them back to the queue, and of the front and the
+//! worker exactly one gets each.
 
 use std::time::{Duration, Instant};
 
@@ -10,18 +11,23 @@ use wire::control::{WorkerId, WorkerState};
 use wire::memory::orders::SLOTS;
 
 use super::request::{RequestId, Stage};
-use super::{Action, Pool};
+use super::{Action, Pool, Worker};
 use crate::front::base::failure::Failure;
 
-/// Up to this typical time, in microseconds, a worker is sent requests ahead.
+/// Up to this typical time, in microseconds, a worker is sent several requests ahead; up to the second, one, so that it need not sleep
+/// between two.
 const QUICK: u64 = 500;
+const SHORT: u64 = 5000;
 /// Requests that come so soon one after the other come together.
 const TOGETHER: Duration = Duration::from_micros(100);
 /// What a worker has and what it is sent ahead may typically take so long, in microseconds: while others are idle, and while none is.
 const AMONG_IDLE: u64 = 300;
 const AMONG_BUSY: u64 = 1500;
-/// A worker that is at one request for longer gives back what it was sent ahead.
+/// A worker that is at one request for longer, and for longer than this many typical ones take, gives back what it was sent ahead.
 const SLOW: Duration = Duration::from_millis(2);
+const MUCH_SLOWER: u64 = 3;
+/// The most that [`Pool::slack`] is: clients wait for their answers so much longer.
+const MAX_SLACK: Duration = Duration::from_millis(1);
 /// As many as there are slots in a worker's memory, beside the one that it has begun.
 const MAX_AHEAD: usize = SLOTS - 1;
 
@@ -47,8 +53,23 @@ impl Pace {
         Pace(0)
     }
 
+    /// Requests were short for long.
+    #[cfg(test)]
+    pub fn short() -> Pace {
+        Pace(1000)
+    }
+
     fn is_quick(&self) -> bool {
         self.0 < QUICK
+    }
+
+    fn is_short(&self) -> bool {
+        self.0 < SHORT
+    }
+
+    /// What is too long for one request.
+    fn is_slow(&self, at_work: Duration) -> bool {
+        at_work >= SLOW.max(Duration::from_micros(self.of(1).saturating_mul(MUCH_SLOWER)))
     }
 
     /// What so many requests take, in microseconds.
@@ -82,7 +103,14 @@ impl Pool {
 
     /// Sends requests ahead while that pays.
     pub(super) fn send_ahead(&mut self, worker: WorkerId) {
-        while self.pace.is_quick() && self.can_take_ahead(worker, AMONG_BUSY) {
+        let most = if self.pace.is_quick() {
+            AMONG_BUSY
+        } else if self.pace.is_short() {
+            self.pace.of(2)
+        } else {
+            return;
+        };
+        while self.can_take_ahead(worker, most) {
             let Some(id) = self.queue.peek().copied().filter(|id| self.requests.get(id).is_some_and(|r| r.small))
             else {
                 return;
@@ -175,12 +203,26 @@ impl Pool {
         true
     }
 
+    /// How long no worker comes to want anything: each is busy and has the next request already, and others wait. For so long the front
+    /// may let events come together. To wake for each finds cold caches each time, which costs more than the events do.
+    pub fn slack(&self) -> Duration {
+        if self.pace.is_quick() || !self.pace.is_short() {
+            return Duration::ZERO;
+        }
+        let is_full = self.idle.is_empty() && self.held == 0 && self.queue.peek().is_some();
+        let has_next = |worker: &Worker| worker.state == WorkerState::Busy && !worker.ahead.is_empty();
+        if !is_full || !self.workers.values().all(has_next) {
+            return Duration::ZERO;
+        }
+        Duration::from_micros(self.pace.of(1) / 2).min(MAX_SLACK)
+    }
+
     /// Takes back from workers that are slower than was expected.
     pub(super) fn take_back_from_slow(&mut self, now: Instant) {
         if self.ahead == 0 {
             return;
         }
-        let is_slow = |since: Instant| now.duration_since(since) >= SLOW;
+        let is_slow = |since: Instant| self.pace.is_slow(now.duration_since(since));
         let slow: Vec<_> = self.workers.iter().filter(|(_, worker)| is_slow(worker.since)).map(|(id, _)| *id).collect();
         slow.into_iter().for_each(|worker| self.take_back(worker));
     }

@@ -48,6 +48,8 @@ impl World {
             assert!(running && ahead && ending, "{id:?} {worker:?} {:?}", pool.requests);
         }
         let next = pool.queue.peek();
+        let is_fed = pool.workers.values().all(|worker| worker.current.is_some() && !worker.ahead.is_empty());
+        assert!(pool.slack().is_zero() || is_fed && next.is_some(), "{:?} and {:?}", pool.slack(), pool.workers);
         assert!(pool.next_idle().is_none() || next.is_none(), "{:?} are idle and {next:?} waits", pool.idle);
     }
 }

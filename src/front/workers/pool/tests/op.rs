@@ -51,6 +51,8 @@ pub enum Op {
     Dismiss(u8),
     /// Requests are quick, so that workers are sent some ahead.
     Quick,
+    /// They are short: each worker is sent one ahead.
+    Short,
     Drain,
 }
 
@@ -80,6 +82,7 @@ pub fn any_op() -> impl Strategy<Value = Op> {
         1 => (0..6u8).prop_map(Op::Admit),
         1 => one().prop_map(Op::Dismiss),
         3 => Just(Op::Quick),
+        2 => Just(Op::Short),
         1 => Just(Op::Drain),
     ]
 }

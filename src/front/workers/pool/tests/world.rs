@@ -127,6 +127,7 @@ impl World {
                 world.pool.dismiss(id, now);
             }),
             Op::Quick => self.pool.pace = Pace::quick(),
+            Op::Short => self.pool.pace = Pace::short(),
             Op::Drain => self.pool.drain(self.now),
         }
         self.perform();

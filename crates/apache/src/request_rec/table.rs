@@ -1,65 +1,105 @@
+use super::table_index::Index;
+
 /// `Apache::Table`: names and values in order, a name possibly more than once, its case ignored.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Table {
-    entries: Vec<(Vec<u8>, Vec<u8>)>,
+    entries: Vec<Entry>,
+    /// Of a long table: most have a few entries, which are compared sooner than an index is asked.
+    index: Option<Index>,
 }
+
+#[derive(Debug, Clone)]
+struct Entry {
+    /// Grows from entry to entry. Unlike a position it stays what it is when others are taken away.
+    id: u64,
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// A table with more entries has an index.
+const LONG: usize = 128;
 
 impl Table {
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
-        self.all(name).next()
-    }
-
-    pub fn all(&self, name: &[u8]) -> impl Iterator<Item = &[u8]> {
-        self.entries.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| &value[..])
+        self.position(name).map(|at| &self.entries[at].value[..])
     }
 
     /// The entry at a position.
     pub fn entry(&self, at: usize) -> Option<(&[u8], &[u8])> {
-        self.entries.get(at).map(|(name, value)| (&name[..], &value[..]))
+        self.entries.get(at).map(Entry::pair)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.entries.iter().map(|(name, value)| (&name[..], &value[..]))
+        self.entries.iter().map(Entry::pair)
     }
 
     pub fn add(&mut self, name: &[u8], value: &[u8]) {
-        self.entries.push((name.to_vec(), value.to_vec()));
+        self.push(name.to_vec(), value.to_vec());
     }
 
     /// [`Table::add`] of strings that nobody else needs.
     pub fn push(&mut self, name: Vec<u8>, value: Vec<u8>) {
-        self.entries.push((name, value));
+        let id = self.entries.last().map_or(0, |last| last.id + 1);
+        if let Some(index) = &mut self.index {
+            index.add(&name, id);
+        }
+        self.entries.push(Entry { id, name, value });
+        if self.index.is_none() && self.entries.len() > LONG {
+            self.index = Some(Index::of(self.entries.iter().map(|entry| (&entry.name[..], entry.id))));
+        }
     }
 
     /// Replaces the first entry of that name where it stands, and drops the others.
     pub fn set(&mut self, name: &[u8], value: &[u8]) {
         let Some(at) = self.position(name) else { return self.add(name, value) };
-        self.entries[at] = (name.to_vec(), value.to_vec());
-        let mut index = 0;
-        self.entries.retain(|(n, _)| {
-            index += 1;
-            index <= at + 1 || !n.eq_ignore_ascii_case(name)
-        });
+        let first = &mut self.entries[at];
+        (first.name, first.value) = (name.to_vec(), value.to_vec());
+        if self.index.as_mut().is_none_or(|index| index.leave_first(name)) {
+            self.remove(name, at + 1);
+        }
     }
 
     /// Appends to the first entry of that name: `old, new`.
     pub fn merge(&mut self, name: &[u8], value: &[u8]) {
         let Some(at) = self.position(name) else { return self.add(name, value) };
-        let old = &mut self.entries[at].1;
+        let old = &mut self.entries[at].value;
         old.extend_from_slice(b", ");
         old.extend_from_slice(value);
     }
 
     pub fn unset(&mut self, name: &[u8]) {
-        self.entries.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
+        let Some(at) = self.position(name) else { return };
+        self.entries.remove(at);
+        if self.index.as_mut().is_none_or(|index| index.remove(name)) {
+            self.remove(name, at);
+        }
     }
 
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.index = None;
     }
 
     fn position(&self, name: &[u8]) -> Option<usize> {
-        self.entries.iter().position(|(n, _)| n.eq_ignore_ascii_case(name))
+        match &self.index {
+            Some(index) => self.entries.binary_search_by_key(&index.first(name)?, |entry| entry.id).ok(),
+            None => self.entries.iter().position(|entry| entry.is(name)),
+        }
+    }
+
+    /// Takes away the entries of that name that stand at `from` or behind it.
+    fn remove(&mut self, name: &[u8], from: usize) {
+        self.entries.extract_if(from.., |entry| entry.is(name)).for_each(drop);
+    }
+}
+
+impl Entry {
+    fn pair(&self) -> (&[u8], &[u8]) {
+        (&self.name, &self.value)
+    }
+
+    fn is(&self, name: &[u8]) -> bool {
+        self.name.eq_ignore_ascii_case(name)
     }
 }
 
@@ -99,5 +139,29 @@ mod tests {
         for (steps, expected) in cases {
             assert_eq!(after(steps), expected, "{steps:?}");
         }
+    }
+
+    /// The same table without an index is what an index must agree with.
+    #[test]
+    fn an_index_changes_nothing_but_the_time() {
+        let (mut long, mut plain) = (Table::default(), Table::default());
+        let mut dice = 7_u32;
+        for step in 0..20_000 {
+            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let name = format!("{}{}", ["n", "N"][dice as usize >> 9 & 1], dice >> 12 & 255).into_bytes();
+            let value = step.to_string().into_bytes();
+            for table in [&mut long, &mut plain] {
+                match dice >> 29 {
+                    0..3 => table.add(&name, &value),
+                    3..5 => table.set(&name, &value),
+                    5 => table.merge(&name, &value),
+                    _ => table.unset(&name),
+                }
+            }
+            plain.index = None;
+            assert_eq!(long.get(&name), plain.get(&name), "step {step}");
+            assert!(long.iter().eq(plain.iter()), "step {step}");
+        }
+        assert!(long.index.is_some());
     }
 }

@@ -108,14 +108,6 @@ sub add_library ($folder) {
     return;
 }
 
-# Compiles a Registry script in the mold, so that the workers share it. Returns what is wrong with it, or ''.
-sub preload_script ($uri_and_file) {
-    my ( $uri, $file ) = split /\0/, $uri_and_file;
-    require Apache::RegistryLoader;
-    my ( undef, $wrong ) = Apache::RegistryLoader->new->compile( $uri, $file );
-    return $wrong // '';
-}
-
 # What a Perl*Handler directive names: (code, class to call it on or undef).
 sub resolve_handler ($name) {
     if ( $name =~ /\A([^\0]*)\0(.*)\z/s ) {    # the name of PerlDispatchHandler stands before that of the handler
@@ -171,7 +163,7 @@ sub load ( $name, $method ) {
         my $file = $module =~ s{::}{/}gr . '.pm';
         return if $INC{$file} && $module->can($method);
         return 1 if eval { require $file };
-        die $@ unless $@ =~ /\ACan't locate \Q$file\E in \@INC/;
+        die $@ unless $@ =~ /\ACan't locate \Q$file\E in \@INC \(/;
     }
     die "Can't find $name->$method: no module $name in \@INC (@INC)\n";
 }

@@ -186,3 +186,19 @@ fn a_text_that_is_too_long_for_a_name_is_an_error_at_once() {
     server.logged(too_long);
     assert_eq!(server.workers()[0].0, worker);
 }
+
+#[test]
+fn a_child_that_is_forked_behind_the_answer_is_no_worker() {
+    let code = "sub My::Forks::DESTROY { my $kid = fork; exit if defined $kid && !$kid; }\n\
+        sub handler { my $r = shift; my $how = $r->args;\n\
+        my $fork = sub { my $kid = fork; if (defined $kid && !$kid) { die 'in a child' if $how eq 'dies'; exit if $how eq 'exits' } 1 };\n\
+        if ($how eq 'object') { $r->pnotes(object => bless [], 'My::Forks') } elsif ($how) { $r->pool->cleanup_register($fork) }\n\
+        $r->print(\"$how $$\"); 0 }";
+    let server = super::serve(code, "RequestTimeout 5");
+    let worker = server.text("/my?");
+    for how in ["exits", "dies", "returns", "object"] {
+        assert_eq!(server.text(&format!("/my?{how}")), format!("{how}{worker}"));
+        assert_eq!(server.text("/my?"), worker, "behind {how}");
+    }
+    assert!(!server.log().contains("leaves"), "{}", server.log());
+}

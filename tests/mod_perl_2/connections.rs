@@ -342,3 +342,11 @@ fn check_says_what_it_costs() {
     let amber = site.cameleer(["check", "--compat", "-f", "site.conf"]).out;
     assert!(amber.contains("each open connection holds one of 2 workers"), "{amber}");
 }
+
+#[test]
+fn an_address_may_name_the_protocol_that_is_spoken_there() {
+    let site = site(ECHO);
+    site.configure(&format!("{}\nListen 127.0.0.1:8085 smtp", conf(8084, "")));
+    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
+    assert!(said.contains("Listen: smtp says nothing here: TLS is spoken where https is said"), "{said}");
+}

@@ -93,6 +93,20 @@ fn files_of_a_filtered_place_pass_its_filters() {
 }
 
 #[test]
+fn a_filtered_file_is_asked_for_again_only_when_it_has_changed() {
+    let inside = "</Location>\n<Directory docs>\nRequire all granted\nPerlOutputFilterHandler My::upper\n</Directory>\n<Location /my>";
+    let server = site(HANDLER).file("docs/a.txt", "text").serve(&format!("DocumentRoot docs\n{}", conf(inside)));
+    let [tag, date] = ["ETag", "Last-Modified"].map(|name| server.get("/a.txt").header(name).expect(name));
+    for (name, value) in [("If-None-Match", &tag), ("If-Modified-Since", &date)] {
+        let same = server.send(Request::get("/a.txt").header(name, value));
+        assert_eq!((same.status, same.text().as_str()), (304, ""), "{name}: {value}");
+    }
+    server.send(Request::get("/a.txt").header("If-Match", "\"other\"")).is(412);
+    let changed = server.send(Request::get("/a.txt").header("If-None-Match", "\"other\""));
+    assert_eq!((changed.status, changed.text().as_str()), (200, "TEXT"));
+}
+
+#[test]
 fn perl_code_adds_filters_and_takes_them_away() {
     let code = "sub adds { my $r = shift; $r->add_output_filter('upper'); $r->add_output_filter(sub { $_[0]->remove; -1 });\n\
         $r->add_input_filter(\\&upper); -1 }";

@@ -109,3 +109,21 @@ fn a_record_that_is_over_runs_nothing() {
     assert_eq!(server.text("/my"), "first");
     assert!(server.text("/my").contains("request is over"), "{}", server.text("/my"));
 }
+
+#[test]
+fn handlers_of_an_inner_place_come_behind_the_outer_ones_where_that_is_wanted() {
+    let code = "sub said { my ($r, $what) = @_; $r->notes->add(said => $what); 0 }\n\
+        sub outer { said($_[0], 'outer') }\nsub inner { said($_[0], 'inner') }\nsub of_host { said($_[0], 'host'); -1 }\nsub of_server { said($_[0], 'server'); -1 }\n\
+        sub upper { my $f = shift; while ($f->read(my $t, 4096)) { $f->print(uc $t) } 0 }\n\
+        sub marked { my $f = shift; while ($f->read(my $t, 4096)) { $f->print(\"<$t>\") } 0 }\n\
+        sub handler { my $r = shift; $r->print(join ' ', $r->notes->get('said')); 0 }";
+    let outer = "PerlFixupHandler My::outer\nPerlOutputFilterHandler My::upper\n";
+    let inner = "PerlFixupHandler My::inner\nPerlOutputFilterHandler My::marked\n";
+    let conf = |options: &str| format!("{outer}{}", super::conf(&format!("{options}{inner}")));
+    let serve = |options: &str| super::site(code).serve(&conf(options));
+    assert_eq!(serve("").text("/my"), "<inner>");
+    assert_eq!(serve("PerlOptions +MergeHandlers\n").text("/my"), "<OUTER INNER>");
+    let host = "PerlTransHandler My::of_server\n<VirtualHost *>\nServerName a.example\nPerlOptions +MergeHandlers\nPerlTransHandler My::of_host\n</VirtualHost>\n";
+    let server = super::site(code).serve(&format!("{}\n{host}", super::conf("")));
+    assert_eq!(server.send(crate::support::Request::get("/my").header("Host", "a.example")).text(), "server host");
+}

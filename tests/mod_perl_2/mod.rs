@@ -4,20 +4,21 @@ mod access;
 mod answers;
 mod bad_input;
 mod clumsy_filters;
+mod configuration;
 mod connections;
-mod directives;
 mod environment;
+mod files;
 mod filters;
-mod generation;
+mod heads;
 mod hooks;
 mod libapreq;
 mod logs;
 mod methods;
 mod modules;
 mod pools;
+mod public_code;
 mod registry;
 mod scripts;
-mod sections;
 
 use crate::support::{Server, Site};
 

@@ -129,7 +129,11 @@ fn porting_says_what_code_of_mod_perl_1_needs() {
         ("soft_timeout", "soft_timeout is mod_perl 1's: the server watches the time of a request"),
         ("no_such_thing", "Can't locate object method \"no_such_thing\" via package \"Apache2::RequestRec\" at "),
         ("class", "Can't locate object method \"nothing\" via package \"My\" at "),
-        ("module", "mod_perl 2 does not have Apache/Constants.pm. There is: Apache2::Const at "),
+        (
+            "module",
+            "Can't locate Apache/Constants.pm in @INC: Apache::Constants is of mod_perl 1's API, and this server has mod_perl 2's; \
+             use Apache2::Const at ",
+        ),
     ] {
         assert_eq!(server.get(&format!("/my?{what}")).status, 500, "{what}");
         server.logged(said);

@@ -36,7 +36,7 @@ fn a_subrequest_may_answer_in_the_place_of_its_request() {
 fn a_handler_adds_lines_to_the_place_of_its_request() {
     let code = "sub fixup { my $r = shift; my %of = map { split /=/ } split /&/, $r->args // '';\n\
         my @more = $of{options} ? (-1, '/its/place', $of{bits}) : $of{path} ? (-1, $of{path}) : ();\n\
-        eval { $r->add_config([$of{options} ? \"Options $of{options}\" : 'PerlSetVar Camel two'], @more); 1 } or $r->pnotes(error => $@);\n\
+        eval { $r->add_config([$of{options} ? \"Options $of{options}\" : 'PerlSetVar Camel two'], @more); 1 } or $r->pnotes(error => \"$@\");\n\
         $r->pnotes(at_once => $r->dir_config('Camel')); -1 }\n\
         sub handler { my $r = shift; $r->print(join '|', $r->dir_config('Camel') // '-', $r->pnotes('at_once') // '-',\n\
         $r->allow_options, $r->location, $r->pnotes('error') // '-'); 0 }";

@@ -52,6 +52,21 @@ fn a_local_location_is_answered_by_what_is_there() {
 }
 
 #[test]
+fn who_answers_for_a_local_location_knows_who_named_it() {
+    let shown = r#"print "Content-Type: text/plain\n\n", map { "$_=$ENV{$_}\n" } sort grep { /^REDIRECT_(?:STATUS|URL|QUERY|MINE)/ } keys %ENV;"#;
+    let server = super::Site::new()
+        .script("scripts/names.pl", r#"print "Location: /perl/shows.pl\n\n";"#)
+        .script("scripts/first.pl", r#"print "Location: /perl/names.pl?b=2\n\n";"#)
+        .script("scripts/shows.pl", shown)
+        .serve(&format!("{}\nSetEnv MINE 1", super::CONF));
+    let wanted = "REDIRECT_MINE=1\nREDIRECT_QUERY_STRING=a=1\nREDIRECT_STATUS=200\nREDIRECT_URL=/perl/names.pl\n";
+    assert_eq!(server.text("/perl/names.pl?a=1"), wanted);
+    let last = server.text("/perl/first.pl?a=1");
+    assert!(last.contains("REDIRECT_QUERY_STRING=b=2\n") && last.contains("REDIRECT_URL=/perl/names.pl\n"), "{last}");
+    assert_eq!(server.text("/perl/shows.pl?a=1"), "");
+}
+
+#[test]
 fn an_nph_script_speaks_http_itself() {
     let server = super::Site::new()
         .script(

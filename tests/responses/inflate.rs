@@ -208,7 +208,7 @@ fn a_gigabyte_of_nothing_fills_no_memory_and_keeps_nobody_waiting() {
     connection.raw(format!("{head}\r\nContent-Length: {}\r\n\r\n", bomb.len()));
     connection.raw(&bomb);
     // The second worker is free; only the front could keep these waiting.
-    let asked = (0..20).map(|_| std::time::Instant::now()).map(|begun| {
+    let asked = (0..20).map(|_| crate::support::Stopwatch::start()).map(|begun| {
         assert_eq!(server.text("/"), "- - - ");
         begun.elapsed()
     });

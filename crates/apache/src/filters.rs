@@ -36,6 +36,7 @@ impl RequestRec {
         }
         self.filtering = Filtering::Passing;
         self.output.header_was_said = true;
+        self.status = self.status_for_filters.take().unwrap_or(self.status);
         if self.length_before_filters.is_none() {
             let length = self.tables.of(Id::HeadersOut).get(CONTENT_LENGTH);
             self.length_before_filters = Some(length.map(<[u8]>::to_vec));

@@ -47,6 +47,9 @@ pub fn begin_internal(from: u64, kind: InternalRequest, to: &Target) -> Option<u
             InternalRequest::Redirect | InternalRequest::ErrorPage => {
                 made.links = Links { prev: Some(at), main: stack.records[at].links.main, next: None };
                 hand_over(&mut stack.records[at], &mut made);
+                if !made.output.is_part {
+                    made.output.moved = Some(to.path.clone());
+                }
                 stack.records[at].links.next = Some(own);
                 if stack.answering == at {
                     stack.answering = own;

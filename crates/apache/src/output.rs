@@ -16,6 +16,9 @@ const BUFFER: usize = 32 * 1024;
 /// The same of what comes out of filters, piece by piece: most pages are one packet then, too, and their length is known.
 const FILTERED_BUFFER: usize = 128 * 1024;
 
+/// The front is not told of longer paths.
+const LONGEST_MOVED: usize = 16 * 1024;
+
 /// How far a response is.
 #[derive(Debug, Default)]
 pub(crate) enum Stage {
@@ -59,6 +62,8 @@ pub(crate) struct Output {
     pub elsewhere: Option<Vec<u8>>,
     /// The front is to send this file.
     pub file: Option<Vec<u8>>,
+    /// The path of the site that the request was led to, until the front is told.
+    pub moved: Option<Vec<u8>>,
     /// The end of the response is missing: the client must see that.
     pub truncated: bool,
     /// A subrequest's: it never leaves from here, but becomes a part of the main request's.
@@ -92,7 +97,7 @@ impl Output {
         self.info = None;
         self.failed = None;
         self.elsewhere = None;
-        self.file = None;
+        (self.file, self.moved) = (None, None);
         self.truncated = false;
         (self.client_is_gone, self.client_hung_up) = (false, false);
         self.owes_end = None;
@@ -219,6 +224,7 @@ impl Output {
     /// The front is to answer with something else: a file, or another place of the site.
     pub fn send_reference(&mut self, id: u64, head: Head, to: &Reply<'_>, last: &Reply<'_>, client: &mut dyn Client) {
         self.packet.clear();
+        self.say_moved(id);
         if head.status != 200 || !head.reason.is_empty() || !head.headers.is_empty() {
             Reply::Head(head).put(id, &mut self.packet);
         }
@@ -226,6 +232,12 @@ impl Output {
         last.put(id, &mut self.packet);
         self.send_packet(id, client);
         self.stage = Stage::Ended;
+    }
+
+    fn say_moved(&mut self, id: u64) {
+        if let Some(path) = self.moved.take().filter(|path| path.len() <= LONGEST_MOVED) {
+            Reply::Moved(&path).put(id, &mut self.packet);
+        }
     }
 
     fn put_back(&mut self, mut body: Vec<u8>) {
@@ -239,6 +251,7 @@ impl Output {
         self.tail.clear();
         if let Stage::Ready(head) = std::mem::replace(&mut self.stage, Stage::Sent) {
             self.status_sent = Some(head.status);
+            self.say_moved(id);
             Reply::Head(head).put(id, &mut self.packet);
         }
         if let Some(end) = end {

@@ -4,8 +4,8 @@
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
 //! ```
 //!
-//! The order of a response is `Info* Head (Body|Lent)* [Complete] End`, or `[Head] File [Complete] End`, or `Elsewhere [Complete] End`; `id` is that of the request. `Ready` comes once,
-//! with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
+//! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete] End`, or `[Moved] Elsewhere [Complete]
+//! End`; `id` is that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,8 @@ pub enum Reply<'a> {
         /// How many bytes, from its beginning on.
         length: u32,
     },
+    /// The program has led the request to this path of the site, whose answer follows. It comes before all of it but `Info`.
+    Moved(&'a [u8]),
     /// The handler declined, or asked for it: the front sends this file. A `Head` before it, in the same packet, has headers to send with it,
     /// and a status when that is not 200.
     File(&'a [u8]),
@@ -122,6 +124,7 @@ const ELSEWHERE: u8 = 8;
 const EXTEND: u8 = 9;
 const GREETED: u8 = 10;
 const LENT: u8 = 11;
+const MOVED: u8 = 12;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 /// Where in the flags the reason stands, three bits of them.
@@ -228,6 +231,10 @@ impl Reply<'_> {
                 out.extend_from_slice(&length.to_le_bytes());
                 (LENT, 0)
             }
+            Reply::Moved(path) => {
+                out.extend_from_slice(path);
+                (MOVED, 0)
+            }
             Reply::File(path) => {
                 out.extend_from_slice(path);
                 (FILE, 0)
@@ -304,6 +311,7 @@ impl<'a> Packet<'a> {
                 let mut named = Cursor(payload);
                 Reply::Lent { block: named.u32()?, length: named.u32()? }
             }
+            MOVED => Reply::Moved(payload),
             FILE => Reply::File(payload),
             EXTEND => Reply::Extend(Cursor(payload).u32()?),
             COMPLETE => Reply::Complete,

@@ -4,6 +4,9 @@ use v5.36;
 use APR              ();
 use Cameleer::Consts ();
 
+# Under mod_perl 2 it says which mod_perl that is, as under httpd.
+require mod_perl2 if $INC{'Cameleer/ModPerl2.pm'};
+
 Cameleer::Consts::offer( __PACKAGE__, _all() );
 
 1;

@@ -4,10 +4,12 @@ use v5.36;
 
 use Apache::CmdParms ();
 
-# Directives that Perl modules define, by name in lower case: name, class, func, args_how, req_override, errmsg, info.
+# Directives that Perl modules define, by name in lower case, that of a container with its `<`: name, class, func, args_how, req_override, errmsg,
+# info. A module may have both `<My>` and `My`.
 my %OWN;
 
 # Their values: class, then section, then the object that the module's subs fill. Sections are numbered by the server.
+# What they have been merged to stands by DIR_MERGE and SERVER_MERGE, and then by class and sections.
 my ( %DIR, %SERVER, %MERGED );
 
 # The section of a virtual host, by the host's number: of those that have such directives.
@@ -42,19 +44,27 @@ my $OF_HTACCESS = 65_536;
 sub register ( $class, @rows ) {
     for my $row (@rows) {
         my %row = ref $row eq 'HASH' ? %$row : ref $row eq 'ARRAY' ? ( name => $row->[0], errmsg => $row->[1] ) : ( name => $row );
-        my $name = $row{name} =~ s/\A<|>\z//gr;
-        my $func = $row{func} // "${class}::$name";
+        my $name = $row{name} =~ s/>\z//r;
+        my $func = $row{func} // bare($name);
         $func = "${class}::$func" unless ref $func || $func =~ /::/;
-        no strict 'refs';
-        my $code = ref $func ? $func : \&$func;
-        my $how  = $row{args_how} // $OF_PROTOTYPE{ prototype($code) // '' } // 'TAKE123';
+        my $code = code_of($func);
+        my $how  = $row{args_how} // $OF_PROTOTYPE{ $code && prototype($code) // '' } // 'TAKE123';
         $how = $ARGS_HOW[$how] // $how if $how =~ /\A\d+\z/;
         $OWN{ lc $name } = {
-            name => $name, class => $class, code => $code, args_how => $how, errmsg => $row{errmsg},
+            name => $name, class => $class, func => $func, args_how => $how, errmsg => $row{errmsg},
             info => $row{cmd_data}, req_override => override_of( $row{req_override} // 31 | 128 | 64 ),
         };
     }
     return;
+}
+
+sub bare ($name) { return $name =~ s/\A<//r }
+
+# The sub of a directive: that of the module's class, or one that it inherits. undef as long as there is none.
+sub code_of ($func) {
+    return $func if ref $func;
+    my ( $class, $name ) = $func =~ /\A(.*)::(.*)\z/s;
+    return $class->can($name);
 }
 
 # Where it may stand, as a number of http_config.h or its name there.
@@ -91,31 +101,44 @@ sub by_prototype ($class) {
     return grep { ( prototype( \&{"${class}::$_"} ) // '' ) =~ /\A\$\$/ } @subs;
 }
 
-sub knows ($name) { return $OWN{ lc $name } ? 1 : '' }
+# The server asks without the `<` of a container.
+sub knows ($name) { return $OWN{ lc $name } || $OWN{ lc "<$name" } ? 1 : '' }
 
-sub names () { return join "\n", sort keys %OWN }
+sub names () {
+    my %bare = map { bare($_) => 1 } keys %OWN;
+    return join "\n", sort keys %bare;
+}
+
+# The row of the line or the container that the server names without `<`: the rest of a container's line ends with `>`.
+sub row_of ( $name, $rest ) {
+    my ( $line, $container ) = @OWN{ lc $name, lc "<$name" };
+    return $container if $container && $rest =~ />\z/;
+    return $line // die $container ? "$name: is a container: write <$name ...>\n" : "$name: the module that defines it is not loaded\n";
+}
 
 # One directive of the configuration. The server packs: file, line, name, rest of the line, lines inside (of a section), number
 # of the section, of the server's section, of the server, what the section is, its path, of a .htaccess file what may stand there and what
 # Options may say, and the words of the line.
 sub apply ($packed) {
     my ( $file, $line, $name, $rest, $inside, $section, $server, $host, $in, $path, $allowed, $options, @words ) = split /\0/, $packed, -1;
-    my $row   = $OWN{ lc $name } or die "$name: the module that defines it is not loaded\n";
+    my $row   = row_of( $name, $rest );
     my $class = $row->{class};
     local $CURRENT = $server;
     $BASE{$host} = $server if $host;
     my $parms = bless {
-        cmd  => $row, info => $row->{info}, path => $path, limited => -1, lines => [ split /\n/, $inside ],
+        cmd  => $row, info => $row->{info}, path => $path, limited => -1, lines => [ split /\n/, $inside ], said => $rest, inside => $inside,
         server => bless( \( my $number = 0 + $host ), ref Apache->server ), file => $file, line => $line, in => $in, section => $section,
         override => $allowed ne '' ? $allowed : $section == $server ? $IN_SERVER : $IN_CONTAINER,
         override_opts => $options, is_htaccess => $allowed ne '',
     }, $PARMS;
     $parms->{path} = undef if $path eq '' && $PARMS ne 'Apache::CmdParms';
     $row->{req_override} & $parms->{override} or die "$name: is not allowed " . elsewhere( $row, $parms, $section == $server ) . "\n";
-    # Merged before, perhaps without what this one adds.
-    %MERGED = ();
+    # Merged before, perhaps without what this one adds. A server's values stay at a request: modules keep in them what they have opened at the start.
+    delete @MERGED{ 'DIR_MERGE', $parms->{is_htaccess} ? () : 'SERVER_MERGE' };
     $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE') || $PARMS ne 'Apache::CmdParms';
     my $config = $DIR{$class}{$section} //= create( $class, 'DIR_CREATE', $parms );
+    # The last argument of a container has the `>` with it.
+    push @words, ( pop(@words) // '' ) . '>' if $row->{name} =~ /\A</;
     call( $row, $config, $parms, $rest, @words );
     return;
 }
@@ -143,11 +166,12 @@ sub create ( $class, $method, $parms ) {
 }
 
 sub call ( $row, $config, $parms, $rest, @words ) {
-    my ( $code, $how ) = @$row{qw(code args_how)};
+    my $how  = $row->{args_how};
+    my $code = code_of( $row->{func} ) // die "$row->{name}: there is no sub $row->{func}\n";
     if ( $how eq 'RAW_ARGS' ) {
         my $handle = do { local *HANDLE; *HANDLE };
         tie *$handle, 'Apache::CmdParms', $parms;
-        push @{ $parms->{lines} }, "</$row->{name}>" if $parms->{lines} && @{ $parms->{lines} };
+        push @{ $parms->{lines} }, '</' . bare( $row->{name} ) . '>' if $parms->{lines} && @{ $parms->{lines} };
         return &$code( $config, $parms, $rest, \$handle ) if prototype($code) && prototype($code) =~ /\*/;
         return &$code( $config, $parms, $rest );
     }
@@ -184,14 +208,13 @@ sub of_server ( $class, $host ) {
 
 # Called by the server, which has forgotten the places of .htaccess files and numbers their sections anew.
 sub forget_htaccess {
-    %MERGED = ();
+    delete $MERGED{DIR_MERGE};
     for my $sections ( values %DIR ) { delete @$sections{ grep { $_ >= $OF_HTACCESS } keys %$sections } }
     return;
 }
 
 sub merged ( $class, $merge, $values, @sections ) {
-    my $key = join ',', $class, $merge, @sections;
-    return $MERGED{$key} //= do {
+    return $MERGED{$merge}{ join ',', $class, @sections } //= do {
         my $merged;
         for my $config ( grep { defined } map { $values->{$_} } @sections ) {
             $merged = defined $merged && $class->can($merge) ? $class->can($merge)->( $merged, $config ) : $config;

@@ -5,7 +5,7 @@ use v5.36;
 # What this process has loaded, as JSON: the names of %INC and the files that they came from, and the same of Registry scripts.
 # A program's own hook in @INC puts references into %INC.
 sub loaded {
-    my %script = $INC{'Apache/Registry.pm'} ? Apache::Registry::compiled() : ();
+    my %script = Apache::Registry->can('compiled') ? Apache::Registry::compiled() : ();
     return '{"modules":'
       . object( map { $_ => $INC{$_} } grep { defined $INC{$_} && !ref $INC{$_} } sort keys %INC )
       . ',"scripts":'

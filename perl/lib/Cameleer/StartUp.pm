@@ -23,6 +23,14 @@ sub begin {
     return;
 }
 
+# Compiles a Registry script in the mold, so that the workers share it. Returns what is wrong with it, or ''.
+sub preload_script ($uri_and_file) {
+    my ( $uri, $file ) = split /\0/, $uri_and_file;
+    require Apache::RegistryLoader;
+    my ( undef, $wrong ) = Apache::RegistryLoader->new->compile( $uri, $file );
+    return $wrong // '';
+}
+
 # After the last.
 sub end {
     $Apache::ServerStarting = 0;
@@ -86,7 +94,7 @@ sub _note_sockets ( $who, $before ) {
 sub concerns_workers {
     return 1 if @sockets || @connections;
     return 1 if $INC{'Cameleer/Refork.pm'} && Cameleer::Refork::concerns_workers();
-    return $INC{'Apache/Phases.pm'} && Apache::Phases::concern_workers() ? 1 : '';
+    return Apache::Phases->can('concern_workers') && Apache::Phases::concern_workers() ? 1 : '';
 }
 
 # In a fresh worker. A connection is one stream of bytes: two processes on it would read each other's answers, and the
@@ -174,7 +182,7 @@ sub _disconnect ($handle) {
 # workers close none of them.
 sub promoted (@ours) {
     ( $mold, @sockets ) = ($$);
-    _connect_on_init_has_run() if $INC{'Apache/DBI.pm'} && $INC{'Apache/Phases.pm'};
+    _connect_on_init_has_run() if $INC{'Apache/DBI.pm'} && Apache::Phases->can('concern_workers');
     my %ours = map { $_ => 1 } 0 .. 2, @ours;
     my @open;
     for my $descriptor ( grep { !$ours{$_} && !$before{$_} } _descriptors() ) {

@@ -17,7 +17,9 @@ my @CONTEXTS = (
 
 sub cmd ($self) { return bless $self->{cmd}, 'Apache2::Command' }
 
-sub directive ($self) { return Apache2::Directive->of_line( @$self{qw(file line)}, $self->{cmd}{name} ) }
+sub directive ($self) {
+    return Apache2::Directive::of_line( @$self{qw(file line)}, join( ' ', $self->{cmd}{name}, $self->{said} ), split /\n/, $self->{inside} );
+}
 
 sub context ($self) { return bless \( my $section = $self->{section} ), 'Apache2::ConfVector' }
 

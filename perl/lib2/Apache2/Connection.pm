@@ -56,11 +56,8 @@ sub notes ( $c, @new ) {
 }
 
 sub pnotes {
-    my ( $c, @words ) = @_;
-    my $notes = Cameleer::ModPerl2::of_request($c)->{connection_pnotes} //= {};
-    return $notes unless @words;
-    $notes->{ $words[0] } = $words[1] if @words > 1;
-    return $notes->{ $words[0] };
+    my $notes = Cameleer::ModPerl2::of_request( shift() )->{connection_pnotes} //= {};
+    return @_ ? Cameleer::ModPerl2::note( $notes, @_ ) : $notes;
 }
 
 sub pnotes_kill ($c) { %{ $c->pnotes } = (); return }

@@ -3,6 +3,7 @@ package Apache2::Const;
 use v5.36;
 
 use Cameleer::Consts ();
+use mod_perl2        ();
 
 # By group, `NAME number` each; what is no number is a text, in which `\x0d` is a byte.
 my %GROUPS = (

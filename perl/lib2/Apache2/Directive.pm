@@ -9,9 +9,20 @@ my $tree;
 
 sub conftree { return $tree //= _read( Cameleer::ModPerl2::configuration() ) }
 
-# A directive that is read just now: what stands around it is not known yet.
-sub of_line ( $class, $file, $line, $name ) {
-    return bless { directive => $name, args => '', filename => $file, line_num => $line, children => [] }, $class;
+# A directive that is read just now, and of a container the lines inside: what stands around it is not known yet.
+sub of_line ( $file, $line, @lines ) {
+    my ( $depth, @rows ) = (0);
+    while (@lines) {
+        my $text = shift @lines;
+        while ( @lines && $text =~ s/\\\z// ) { $text .= shift(@lines) =~ s/\A\s+//r; $line++ }
+        if ( $text =~ m{\A\s*</} ) { $depth-- if $depth > 1 }
+        elsif ( my ( $name, $args ) = $text =~ /\A\s*(<[^\s>]+|[^\s#<]\S*)\s*(.*?)\s*\z/s ) {
+            push @rows, join "\0", $depth, $line, $file, $name, $args;
+            $depth++ if $name =~ /\A</;
+        }
+        $line++;
+    }
+    return _read( join "\n", @rows );
 }
 
 # A line each: depth, line, file, name, arguments, with NUL between them.

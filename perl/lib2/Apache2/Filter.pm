@@ -119,7 +119,7 @@ sub of_connection ( $c, $chain, @ ) {
 
 sub r    ($f) { return bless \( my $number = $f->{number} ), 'Apache2::RequestRec' }
 sub c    ($f) { return $f->r->connection }
-sub next ($f) { return $f->{next} }    ## no critic: the name is the API's
+sub next ($f) { return $f->{core} ? Cameleer::Filters::behind($f) : $f->{next} }    ## no critic: the name is the API's
 
 sub ctx {
     my ( $f, @new ) = @_;
@@ -128,7 +128,7 @@ sub ctx {
 }
 
 sub frec ($f) {
-    my $name = $f->{core} ? ( $f->{way} eq 'output' ? 'core' : 'core_in' ) : "modperl_request_$f->{way}";
+    my $name = $f->{core} ? Cameleer::Filters::core_name($f) : "modperl_request_$f->{way}";
     return bless \$name, 'Apache2::FilterRec';
 }
 

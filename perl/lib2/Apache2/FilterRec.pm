@@ -20,7 +20,9 @@ Apache2::FilterRec - what kind of filter one is
 
 =head1 DESCRIPTION
 
-Filters in Perl are C<modperl_request_output> and C<modperl_request_input>; the server itself, at the end of each chain, is C<core> and
-C<core_in>.
+Filters in Perl are C<modperl_request_output> and C<modperl_request_input>. Behind those of an answer the server is one filter here and several in
+httpd: code that walks along C<< $f->next >> finds it under httpd's names, C<byterange content_length http_header http_outerror core>. When the head has
+been made, C<byterange> and C<http_header> are gone. A subrequest has C<subreq_core> before those of its main request. At the end of the filters of a body
+stands C<core_in>.
 
 =cut

@@ -6,6 +6,7 @@ use Apache::PerlSections ();
 use Apache2::ServerRec   ();
 use Cameleer::ModPerl2   ();
 use Cameleer::Sections   ();
+use mod_perl2            ();
 
 our $VERSION = '2.00';
 

@@ -65,18 +65,22 @@ sub proto_num ( $r, @new ) {
     return $before;
 }
 
-# Where a handler has not said another, the file that the request names.
+# Where a handler has not said another, of the file that the request names.
 sub finfo ( $r, @new ) {
-    require APR::Finfo;
     my $fields = Cameleer::ModPerl2::of_request($r);
-    my $before = $fields->{finfo} // do {
-        my $name = Apache::has_file($r) ? $r->filename : undef;
-        require APR::Const;
-        APR::Const->import( -compile => 'FINFO_NORM' );
-        APR::Finfo::stat( defined $name && -e $name ? $name : '/dev/null', APR::Const::FINFO_NORM(), $r->pool );
-    };
+    my $before = $fields->{finfo} // _finfo_of_file($r);
     $fields->{finfo} = $new[0] if @new;
     return $before;
+}
+
+# FILETYPE_NOFILE where there is no file: Apache2::SubRequest's callers ask the type to know that.
+sub _finfo_of_file ($r) {
+    require APR::Finfo;
+    require APR::Const;
+    APR::Const->import( -compile => 'FINFO_NORM' );
+    my $name = Apache::has_file($r) ? $r->filename : undef;
+    return APR::Finfo->none( $r->pool ) unless defined $name && -e $name;
+    return APR::Finfo::stat( $name, APR::Const::FINFO_NORM(), $r->pool );
 }
 
 # Another record of the same client, for code that wants one; what it is told of the request is the same.

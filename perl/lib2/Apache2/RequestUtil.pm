@@ -2,16 +2,37 @@ package Apache2::RequestUtil;
 
 use v5.36;
 
-use Apache2::RequestRec ();
-use Cameleer::ModPerl2  ();
-use ModPerl::Util       ();
+use Apache2::RequestRec  ();
+use Cameleer::ModPerl2   ();
+use Cameleer::PhaseNames ();
+use ModPerl::Util        ();
 
 # Apache2::Const's OR_ALL, and all that Options knows.
 my ( $ALL_OVERRIDES, $ALL_OPTIONS ) = ( 31, 0xff );
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(child_terminate document_root get_server_name get_server_port
-        is_initial_req push_handlers set_handlers get_handlers location no_cache) );
+        is_initial_req location no_cache) );
+
+    # A name that no phase has is no error: it is false, as in mod_perl 2.
+    sub push_handlers {
+        my ( $r, $name, @handlers ) = @_;
+        my $phase = Cameleer::PhaseNames::directive($name) // return 0;
+        @_ = ( $r, $phase, @handlers );
+        goto &Apache::push_handlers;
+    }
+
+    sub set_handlers {
+        my ( $r, $name, $handlers ) = @_;
+        my $phase = Cameleer::PhaseNames::directive($name) // return 0;
+        @_ = ( $r, $phase, $handlers );
+        goto &Apache::set_handlers;
+    }
+
+    sub get_handlers ( $r, $name ) {
+        my $phase = Cameleer::PhaseNames::directive($name) // return undef;    ## no critic: a list context expects one value
+        return Apache::get_handlers( $r, $phase );
+    }
 
     # With the type of the answer, which is no header of it before it begins.
     sub as_string ($r) {
@@ -26,12 +47,9 @@ package Apache2::RequestRec {
         return scalar $r->Apache::dir_config(@words);
     }
 
-    # A setter gives the new value.
     sub pnotes {
-        my ( $r, @words ) = @_;
-        return $r->Apache::pnotes(@words) if @words < 2;
-        $r->Apache::pnotes(@words);
-        return $words[1];
+        my $notes = Apache::pnotes( shift() );
+        return @_ ? Cameleer::ModPerl2::note( $notes, @_ ) : $notes;
     }
 
     sub pnotes_kill ($r) {
@@ -117,7 +135,7 @@ Apache2::RequestUtil - what requests have beside httpd's own record
 
     my $value = $r->dir_config('Name');
     $r->pnotes( user => $object );
-    $r->push_handlers( PerlCleanupHandler => \&tidy );
+    $r->push_handlers( PerlCleanupHandler => \&tidy );    # or Cleanup, or CleanupHandler
     my $text = $r->slurp_filename;
     my $r = Apache2::RequestUtil->request;    # under PerlOptions +GlobalRequest
 
@@ -130,5 +148,7 @@ psignature push_handlers set_basic_credentials set_handlers slurp_filename>, and
 C<< $r->add_config( \@lines, $overrides, $path, $options ) >> adds lines to what holds for this request, from its next phase on;
 C<$overrides> (C<Apache2::Const::OR_...>, or -1) and C<$options> (C<OPT_...>) say what may stand there, C<$path> what C<< $r->location >>
 becomes. What may not is an exception, and nothing of it holds. C<< $r->location_merge($path) >> merges a C<< <Location> >> likewise.
+
+C<< $r->pnotes( name => $value ) >> keeps C<$value> itself, not a copy: what is assigned to the variable afterwards shows in the note.
 
 =cut

@@ -4,6 +4,7 @@ use v5.36;
 
 use Apache2::ServerUtil ();
 use Apache::Resource    ();
+use mod_perl2           ();
 
 our $VERSION = '1.72';
 our $Debug;

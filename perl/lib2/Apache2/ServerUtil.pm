@@ -2,8 +2,9 @@ package Apache2::ServerUtil;
 
 use v5.36;
 
-use Apache2::ServerRec ();
-use Cameleer::ModPerl2 ();
+use Apache2::ServerRec   ();
+use Cameleer::ModPerl2   ();
+use Cameleer::PhaseNames ();
 
 sub server ($class) { return Apache->server }
 
@@ -40,7 +41,8 @@ sub server_shutdown_cleanup_register ( $code, @arguments ) {
 package Apache2::ServerRec {
     # Of a process's phase: code that it runs. Of a request's: a line of the configuration, where this is said.
     sub push_handlers {
-        my ( $s, $phase, @handlers ) = @_;
+        my ( $s, $name, @handlers ) = @_;
+        my $phase = Cameleer::PhaseNames::directive($name) // return 0;
         return Apache::push_handlers( $s, $phase, @handlers ) if $phase =~ /\APerl(?:OpenLogs|PostConfig|ChildInit|ChildExit)Handler\z/;
         require Cameleer::Sections;
         my @names = map { ref eq 'CODE' ? Cameleer::Sections::Text::code_name($_) : $_ } map { ref eq 'ARRAY' ? @$_ : $_ } @handlers;
@@ -48,9 +50,14 @@ package Apache2::ServerRec {
         return 1;
     }
 
-    sub set_handlers ( $s, $phase, $handlers ) { return Apache::set_handlers( $s, $phase, $handlers ) }
+    sub set_handlers ( $s, $name, $handlers ) {
+        my $phase = Cameleer::PhaseNames::directive($name) // return 0;
+        return Apache::set_handlers( $s, $phase, $handlers );
+    }
+
     # The configured ones, then those that were pushed.
-    sub get_handlers ( $s, $phase ) {
+    sub get_handlers ( $s, $name ) {
+        my $phase    = Cameleer::PhaseNames::directive($name) // return undef;    ## no critic: a list context expects one value
         my @handlers = ( Cameleer::ModPerl2::configured_handlers( $s, $phase ), @{ Apache::Phases::of_process($phase) } );
         return \@handlers;
     }

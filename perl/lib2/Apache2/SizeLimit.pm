@@ -4,6 +4,7 @@ use v5.36;
 
 use Apache::SizeLimit  ();
 use Cameleer::ModPerl2 ();
+use mod_perl2          ();
 
 our $VERSION = '0.97';
 our @ISA     = ('Apache::SizeLimit');

@@ -4,6 +4,7 @@ use v5.36;
 
 use Apache::Status     ();
 use Cameleer::ModPerl2 ();
+use mod_perl2          ();
 
 our $VERSION = '4.01';
 

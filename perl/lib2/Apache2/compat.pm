@@ -37,6 +37,9 @@ use ModPerl::Util           ();
 
 ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( Apache2::ServerUtil::restart_count() // 0 ) == 1 ? ( 1, 0 ) : ( 0, 1 );
 $Apache::Server::CWD = Apache2::ServerUtil::server_root();
+# These it stands in for: mod_perl 1 code that loads them finds them.
+BEGIN { $INC{$_} = __FILE__ for qw(Apache.pm Apache/Constants.pm Apache/File.pm Apache/Table.pm) }
+
 our $AddPerlVersion = $Apache::Server::AddPerlVersion = 1;
 
 # Those methods that mean something else, by the full name of the sub: each returns to mod_perl 1's meaning until restore_mp2_api.

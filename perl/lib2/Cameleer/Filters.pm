@@ -99,6 +99,42 @@ sub core ( $r, $way ) {
     return $of->{"core_$way"} //= Apache2::Filter::_new( $r->number, $way, core => 1, next => $of->{beyond} );
 }
 
+# The names of httpd's filters of answers whose work the server does, in their order, and which of them leave when the head is made.
+my @OF_ANSWER   = qw(byterange content_length http_header http_outerror core);
+my %BEFORE_HEAD = map { $_ => 1 } qw(byterange http_header);
+
+sub core_name ($core) {
+    return 'core_in'     if $core->{way} eq 'input';
+    return 'subreq_core' if _is_part($core);
+    return $core->{name} // ( _names_from( $core, 0 ) )[0];
+}
+
+# The server's end of a chain once more, under the next of its names: what such an object is given, the end gets.
+sub behind ($core) {
+    return undef if $core->{way} eq 'input';    ## no critic: a list context expects one value
+    return $core->{next} // core( Apache::main( $core->r ), 'output' ) if _is_part($core);
+    my $name = core_name($core);
+    my ($at) = grep { $OF_ANSWER[$_] eq $name } 0 .. $#OF_ANSWER;
+    my ($next) = _names_from( $core, $at + 1 );
+    return defined $next ? Apache2::Filter::_new( $core->{number}, 'output', core => 1, name => $next ) : undef;
+}
+
+sub _is_part ($core) { return defined Apache::main( $core->r ) }
+
+sub _names_from ( $core, $first ) {
+    my $has_head = _has_head( $core->r );
+    return grep { !$has_head || !$BEFORE_HEAD{$_} } @OF_ANSWER[ $first .. $#OF_ANSWER ];
+}
+
+# Whether the head of the answer is made. `sent_header` alone is true, too, when the program has said that it prints no head of its own, which
+# content_type says in mod_perl 2.
+sub _has_head ($r) {
+    my $said = Apache::sent_header( $r, 0 );
+    my $is_made = Apache::sent_header($r);
+    Apache::sent_header( $r, $said );
+    return $is_made;
+}
+
 # What a subrequest's answer passes behind its own filters.
 sub beyond ( $r, $filter ) {
     of($r)->{beyond} = $filter;

@@ -51,7 +51,10 @@ sub own_socket ($c) {
 # Before the first module of the site.
 sub begin {
     $ENV{MOD_PERL_API_VERSION} = 2;
-    require Apache;
+    {
+        local $INC{'mod_perl.pm'} = __FILE__;    # that of mod_perl 1, which Apache.pm wants, is not this process's
+        require Apache;
+    }
     Apache::_speak(2);
     @Apache2::SubRequest::ISA = ('Apache2::RequestRec');
     %Apache::Phases::ONE_IS_ENOUGH = map { ( "Perl${_}Handler" => 1 ) } qw(Trans MapToStorage Authen Authz Type Response);
@@ -60,12 +63,10 @@ sub begin {
     $Apache2::__T = ${^TAINT} ? 1 : 0;
     Internals::SvREADONLY( $Apache2::__T, 1 );
     *0 = \( my $program = readlink('/proc/self/exe') // $^X );    # perl's own $0 is the process's title, which is the server's
-    require mod_perl2;
-    delete @INC{qw(mod_perl.pm mod_perl2.pm)};    # $mod_perl::VERSION is there when the site says `use mod_perl2`, as under httpd
-    undef $mod_perl::VERSION;
     require Apache2::Process;
     require ModPerl::Util;         # exit, in all code that is compiled from here on
-    require ModPerl::Const;
+    require Cameleer::ModPerl1;
+    Cameleer::ModPerl1::hide();
     return;
 }
 
@@ -134,6 +135,16 @@ sub replace ( $table, $other ) {
 }
 
 # --- the request
+
+# What `pnotes` of a request or a connection does with its arguments, a name and perhaps a value. The hash holds the caller's own scalar: what the
+# caller does to it afterwards shows in the note. A setter gives the new value.
+sub note {
+    my ( $notes, $name ) = @_;
+    use feature 'refaliasing';
+    no warnings 'experimental::refaliasing';
+    \$notes->{$name} = \$_[2] if @_ > 2;
+    return $notes->{$name};
+}
 
 sub global_request (@new) {
     my $r = Apache->request;
@@ -217,6 +228,16 @@ sub etag ( $r, $weak ) {
     my ( $inode, $size ) = Apache::has_file($r) ? ( stat $r->filename )[ 1, 7 ] : ();
     my $mark = $weak || $r->request_time - $r->mtime <= 1 ? 'W/' : '';
     return $mark . ( defined $inode ? sprintf( '"%x-%x"', $size, $r->mtime * 1_000_000 ) : sprintf '"%x"', $r->mtime * 1_000_000 );
+}
+
+# A file that is answered through filters says when it changed, as any file; what a client's conditions make of that.
+sub validate_file ($) {
+    require Apache2::Response;
+    my $r = Apache->request;
+    $r->update_mtime( ( stat $r->filename )[9] // 0 );
+    $r->set_last_modified;
+    $r->headers_out->set( ETag => etag( $r, 0 ) );
+    return $r->meets_conditions;
 }
 
 # --- the server

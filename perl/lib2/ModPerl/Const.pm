@@ -3,6 +3,7 @@ package ModPerl::Const;
 use v5.36;
 
 use Cameleer::Consts ();
+use mod_perl2        ();
 
 # What `$@` is, as a number, when ModPerl::Util::exit was caught by an eval.
 Cameleer::Consts::offer( __PACKAGE__, common => EXIT => 120_000 );

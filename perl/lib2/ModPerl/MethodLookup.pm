@@ -4,6 +4,7 @@ use v5.36;
 
 use ModPerl::MethodLookup::Table ();
 use Scalar::Util qw(blessed);
+use mod_perl2 ();
 
 use parent 'Exporter';
 our @EXPORT = qw(print_method print_module print_object);

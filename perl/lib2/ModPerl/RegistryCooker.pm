@@ -60,11 +60,18 @@ sub default_handler ($self) {
         $rc = $self->convert_script_to_compiled_handler if $rc == Apache2::Const::OK;
         return $rc if $rc != Apache2::Const::OK;
     }
-    # A script that sets the status means the answer, while a handler returns it: what it was is put back.
     my $before = $self->{REQ}->status;
-    my $rc     = $self->run;
-    my $after  = $self->{REQ}->status($before);
-    return $rc == Apache2::Const::OK && $after != $before ? $after : $rc;
+    return _status_of_handler( $self->{REQ}, $before, $self->run );
+}
+
+# A script that sets the status means the answer, while a handler returns it: what it was is put back. What the script has printed is the
+# page for that status: mod_perl 2 answers 200 then, and adds its own page.
+sub _status_of_handler ( $r, $before, $rc ) {
+    my $after = $r->status($before);
+    return $rc    if $rc != Apache2::Const::OK || $after == $before;
+    return $after if !$r->bytes_sent;
+    $r->status($after);
+    return $rc;
 }
 
 sub run ( $self, @arguments ) {
@@ -122,8 +129,7 @@ sub run_again ( $class, $r, $kept ) {
     my $rc     = Apache2::Const::OK;
     eval { $kept->{code}->($r); 1 } or $rc = $class->new($r)->error_check;
     eval { ModPerl::Global::special_list_call( END => $kept->{package} ); 1 } or $rc ||= $class->new($r)->error_check;
-    my $after = $r->status($before);
-    return $rc == Apache2::Const::OK && $after != $before ? $after : $rc;
+    return _status_of_handler( $r, $before, $rc );
 }
 
 # --- may it run?

@@ -10,8 +10,10 @@ use crate::worker::site::Site;
 
 impl apache::Engine for Site {
     fn look_up_uri(&self, from: u64, uri: &[u8]) -> Option<u64> {
-        let to = self.target(from, uri)?;
-        self.look_up(from, &to, RequestKind::Sub)
+        match self.target(from, uri) {
+            Ok(to) => self.look_up(from, &to, RequestKind::Sub),
+            Err(bad) => self.look_up_nothing(from, uri, bad),
+        }
     }
 
     fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64> {

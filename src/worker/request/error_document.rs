@@ -15,6 +15,9 @@ use crate::worker::site::Site;
 impl Site {
     /// No handler wanted to answer: the front sends the file, if there is one.
     pub(super) fn conclude_with_file(&self, request: u64, location: &ResolvedLocation, path: &[u8]) {
+        if apache::is_internal(request) && self.conclude_with_folder(request, location, path) {
+            return;
+        }
         let takes_more = location.settings.response.path_info == Some(PathInfo::On);
         let file = if takes_more { apache::filename(request) } else { path.to_vec() };
         if let Some(said) = self.filtered_file(request, location, &file) {

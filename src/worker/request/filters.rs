@@ -70,10 +70,27 @@ impl Site {
             return Some(403);
         }
         apache::say_type(request, &mime::describe(&self.config, &location.settings, file).mime.unwrap_or_default());
+        if let Some(said) = self.validate_file(request) {
+            return Some(said);
+        }
         Some(match self.copy_file(request, location, path) {
             OK => i32::from(apache::failed(request).unwrap_or_default()),
             said => said,
         })
+    }
+
+    /// Gives the answer the file's date and tag; the status, if the client need not have the file.
+    fn validate_file(&self, request: u64) -> Option<i32> {
+        if apache::is_internal(request) || apache::error_before(request).is_some() {
+            return None;
+        }
+        match self.perl.ask(c"Cameleer::ModPerl2::validate_file", "") {
+            Ok(status) => status.parse().ok().filter(|status| *status != OK),
+            Err(error) => {
+                report(&error.to_string());
+                Some(500)
+            }
+        }
     }
 
     /// Whether a handler has named a file that the configuration keeps from clients. The front has looked at the one that was asked for.

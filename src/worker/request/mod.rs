@@ -8,6 +8,7 @@ mod connection;
 mod engine;
 mod error_document;
 mod filters;
+mod folders;
 mod hooks;
 mod phases;
 mod program;
@@ -106,6 +107,7 @@ impl Site {
         let host = config.hosts.get(usize::from(frame.host()));
         self.error_logs.borrow().enter(&config, host)?;
         let location = self.location(key, frame.field(Field::Filename));
+        self.end_forked_child(location.as_ref().err());
         let place = location.as_ref().map(|l| l.place.clone()).unwrap_or_default();
         let number = frame.id();
         let client = asker.client(number);
@@ -158,6 +160,8 @@ impl Site {
         let ended = apache::end();
         self.error_logs.borrow().leave(&self.config, host)?;
         self.restore(context.path());
+        // Destructors may have forked, too.
+        self.end_forked_child(None);
         libperl::request_is(NO_REQUEST);
         LogContext::none();
         Ok((Next::of(&ended), ended.buffer))
@@ -289,11 +293,12 @@ impl Site {
             // A cleanup that exits ends itself, not those that stand behind it.
             while let Err(interrupted) = self.perl.call(c"Apache::run_cleanups", None) {
                 let again = matches!(interrupted, Interrupted::Exited(_));
-                note(Err(interrupted));
+                self.noted(Err(interrupted));
                 if !again {
                     break;
                 }
             }
+            self.end_forked_child(None);
         }
         if let Some(location) = location {
             self.phase(location, request, Phase::Cleanup);
@@ -303,14 +308,20 @@ impl Site {
             if leave {
                 apache::child_terminate();
             }
-            note(result);
+            self.noted(result);
         }
         if self.mod_perl {
-            note(self.perl.call(c"Apache::forget", None));
+            self.noted(self.perl.call(c"Apache::forget", None));
             if apache::api() == apache::Api::Two {
-                note(self.perl.call(c"Cameleer::ModPerl2::forget", None));
+                self.noted(self.perl.call(c"Cameleer::ModPerl2::forget", None));
             }
         }
+    }
+
+    /// Code that runs behind the answer has returned, perhaps in a child that it forked.
+    fn noted(&self, result: libperl::Result<()>) {
+        self.end_forked_child(result.as_ref().err());
+        note(result);
     }
 
     /// Why no further request may come here, if that is so. What a child has done is gone with it.

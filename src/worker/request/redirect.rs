@@ -9,7 +9,7 @@ use crate::worker::site::Site;
 impl Site {
     /// Lets another request give the answer.
     pub(super) fn redirect_to(&self, from: u64, how: InternalRequest, uri: &[u8], keeps_type: bool) -> bool {
-        let Some(to) = self.target(from, uri) else { return false };
+        let Ok(to) = self.target(from, uri) else { return false };
         apache::pass_what_was_said(from);
         let Some(request) = apache::begin_internal(from, how, &to) else {
             too_deep();

@@ -7,11 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use apache::{InternalRequest, Target};
+use http::StatusCode;
 
 use super::phases::{DECLINED, OK, RequestKind, Stop};
 use super::translate::plain;
 use crate::open::{Links, Patience, Way, root};
-use crate::path::normalise;
+use crate::path::{BadPath, normalise_with};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
 
@@ -24,18 +25,18 @@ const FILTERED_PIECE: u64 = 1024 * 1024;
 
 impl Site {
     /// What a URI means that a request names, relative to its own.
-    pub(super) fn target(&self, from: u64, uri: &[u8]) -> Option<Target> {
+    pub(super) fn target(&self, from: u64, uri: &[u8]) -> Result<Target, BadPath> {
         let (path, query) = match uri.iter().position(|byte| *byte == b'?') {
             Some(at) => (&uri[..at], &uri[at + 1..]),
             None => (uri, &[][..]),
         };
+        let slashes = self.config.encoded_slashes(apache::requested(from).host);
         let path = match path.first() {
-            Some(b'/') => normalise(path).ok()?,
-            _ => normalise(&[b"/", path].concat())
-                .ok()
+            Some(b'/') => normalise_with(path, slashes)?,
+            _ => normalise_with(&[b"/", path].concat(), slashes)
                 .map(|name| beside(&apache::set_by_handlers(from).uri, &name[1..]))?,
         };
-        Some(Target { path: plain(&path), query: query.to_vec(), filename: Vec::new() })
+        Ok(Target { path: plain(&path), query: query.to_vec(), filename: Vec::new() })
     }
 
     /// Runs the phases of a subrequest up to Fixup.
@@ -50,9 +51,20 @@ impl Site {
             self.prepare(sub, first, kind)
         });
         match prepared {
+            Ok(location) if kind == RequestKind::Sub && self.lacks_slash(sub, &location) => {
+                apache::set_status(sub, 301)
+            }
             Ok(location) => self.subrequests.borrow_mut().push((sub, location)),
             Err(Stop(said)) => apache::set_status(sub, u16::try_from(said).unwrap_or(200)),
         }
+        Some(sub)
+    }
+
+    /// A subrequest for what no URI means: it has a status, and nothing else.
+    pub(super) fn look_up_nothing(&self, from: u64, uri: &[u8], bad: BadPath) -> Option<u64> {
+        let to = Target { path: uri.to_vec(), query: Vec::new(), filename: Vec::new() };
+        let sub = apache::begin_internal(from, InternalRequest::Sub, &to)?;
+        apache::set_status(sub, StatusCode::from(bad).as_u16());
         Some(sub)
     }
 
@@ -75,7 +87,7 @@ impl Site {
             self.runs_in(sub, &location);
             apache::tie_env(sub);
             let said = match self.respond(&location, sub) {
-                DECLINED => apache::declined_file(sub).map_or(404, |file| self.copy_file(sub, &location, &file)),
+                DECLINED => apache::declined_file(sub).map_or(404, |file| self.answer_part(sub, &location, &file)),
                 said => said,
             };
             apache::keep_env(sub);

@@ -151,7 +151,7 @@ fn frame(asked: &WarmUpRequest<'_>, place: &WarmUpPlace) -> io::Result<Frame> {
         server_port: port_in(name).unwrap_or(asked.site.port()),
         local_port: asked.site.port(),
         host: *host,
-        script_length: script_length(settings, &place.path),
+        script_length: settings.script_length(&place.path),
         headers: &headers,
         sections: &place.key.sections,
         ..Default::default()
@@ -182,17 +182,6 @@ fn frame(asked: &WarmUpRequest<'_>, place: &WarmUpPlace) -> io::Result<Frame> {
     let mut bytes = Vec::new();
     request.encode(&mut bytes);
     Ok(Frame::parse(bytes)?)
-}
-
-/// As the front's routes have it.
-fn script_length(settings: &Settings, path: &[u8]) -> Option<u32> {
-    match settings.handler {
-        Handler::Psgi => Some(settings.mount.len().min(path.len()) as u32),
-        Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !settings.handler_is_set => {
-            Some(path.len() as u32)
-        }
-        _ => None,
-    }
 }
 
 fn port_in(name: &str) -> Option<u16> {

@@ -16,12 +16,19 @@ impl Site {
     /// The numbers by which modules know the sections of a place. They are told what its `.htaccess` files say.
     pub(super) fn sections_for_modules(&self, host: u16, applied: &Applied) -> Result<Vec<u32>> {
         let known = self.config.sections.len() as u32;
-        let first = FIRST + self.told_sections.get();
-        if applied.files.iter().any(|file| file.has_own_directives()) {
-            let count: usize = applied.files.iter().map(|file| file.section_count()).sum();
-            // Also when a module dies: what it has made of these numbers is not the next place's.
-            self.told_sections.update(|told| told + count as u32);
+        if !applied.files.iter().any(|file| file.has_own_directives()) {
+            // The numbers that their sections would get are those of the next place that modules are told of.
+            return Ok(applied
+                .sections
+                .iter()
+                .map(|number| u32::from(*number))
+                .filter(|number| *number < known)
+                .collect());
         }
+        let first = FIRST + self.told_sections.get();
+        let count: usize = applied.files.iter().map(|file| file.section_count()).sum();
+        // Also when a module dies: what it has made of these numbers is not the next place's.
+        self.told_sections.update(|told| told + count as u32);
         let mut next = first;
         for file in &applied.files {
             self.tell_modules(host, file, next)?;

@@ -40,7 +40,7 @@ pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Vec<ConfigError> {
 fn compile(perl: &Interpreter, uri: &str, file: &Path) -> Option<ConfigError> {
     let name = file.to_string_lossy();
     let begin = At { file: name.as_ref().into(), line: 1 };
-    let said = perl.ask(c"Cameleer::preload_script", &format!("{uri}\0{name}"));
+    let said = perl.ask(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
     let message = said.unwrap_or_else(|error| error.to_string());
     (!message.is_empty()).then(|| ConfigError { at: Some(blamed(&begin, &message)), message })
 }

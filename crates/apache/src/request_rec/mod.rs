@@ -14,6 +14,7 @@ pub mod translation;
 mod lazy_tables;
 mod method;
 mod numbers;
+mod table_index;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -85,6 +86,8 @@ pub(crate) struct RequestRec {
     pub filters_body: bool,
     /// Of the body that filters have made.
     body_length: Option<u64>,
+    /// The status in a script's header, until the filters of its answer begin.
+    pub status_for_filters: Option<u16>,
     /// The Content-Length that was said when the filters began, once they have.
     pub length_before_filters: Option<Option<Vec<u8>>>,
     pub status: u16,
@@ -131,6 +134,7 @@ impl RequestRec {
             filtering: Filtering::Off,
             filters_body: false,
             body_length: None,
+            status_for_filters: None,
             length_before_filters: None,
             status: 200,
             no_cache: false,
@@ -275,7 +279,8 @@ impl RequestRec {
             self.method_number = Some(self.number(Number::MethodNumber));
         }
         self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
-        if field == Text::StatusLine {
+        // mod_perl 2 keeps the line beside the status, which stays as it is.
+        if field == Text::StatusLine && api() == Api::One {
             self.status = value.and_then(status_of).unwrap_or(self.status);
         }
     }

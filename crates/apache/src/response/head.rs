@@ -6,6 +6,7 @@ use super::script_headers::{self, Scan, ScriptHeader};
 use super::size_limits::{self, MAX_HEADERS, fits};
 use crate::error_page::is_bodyless;
 use crate::output::{Filtering, Stage};
+use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
 use crate::request_rec::{RequestRec, status_of};
@@ -38,8 +39,10 @@ impl RequestRec {
         if self.output.has_head() {
             return;
         }
-        // `$r->status_line` takes precedence, whichever was said last.
-        self.status = self.known_text(Text::StatusLine).and_then(status_of).unwrap_or(self.status);
+        if api() == Api::One {
+            // `$r->status_line` takes precedence, whichever was said last. In mod_perl 2 a line with another number is not sent.
+            self.status = self.known_text(Text::StatusLine).and_then(status_of).unwrap_or(self.status);
+        }
         if !is_final(self.status) {
             return self.fail_status();
         }
@@ -53,7 +56,8 @@ impl RequestRec {
         self.output.stage = Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers });
     }
 
-    /// `$r->content_type` stands instead of what tables say of the type, and that instead of `default_type`.
+    /// `$r->content_type` and `$r->content_encoding` stand instead of what tables say of them; the tables' type stands instead of
+    /// `default_type`.
     fn headers(&self, default_type: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut headers = Vec::new();
         let own_type = self.known_text(Text::ContentType);
@@ -63,11 +67,13 @@ impl RequestRec {
         if !is_bodyless(self.status) && !body_type.is_empty() {
             headers.push((b"Content-Type".to_vec(), body_type.to_vec()));
         }
-        if let Some(encoding) = self.known_text(Text::ContentEncoding) {
+        let own_encoding = self.known_text(Text::ContentEncoding);
+        if let Some(encoding) = own_encoding {
             headers.push((b"Content-Encoding".to_vec(), encoding.to_vec()));
         }
-        let is_sent =
-            |name: &[u8], value: &[u8]| !self.is_stale_length(name, value) && (own_type.is_none() || !is_type(name));
+        let is_replaced =
+            |name: &[u8]| own_type.is_some() && is_type(name) || own_encoding.is_some() && is_encoding(name);
+        let is_sent = |name: &[u8], value: &[u8]| !self.is_stale_length(name, value) && !is_replaced(name);
         for id in tables {
             let said = self.tables.of(id).iter().filter(|(name, value)| is_sent(name, value));
             headers.extend(said.map(|(name, value)| (name.to_vec(), value.to_vec())));
@@ -149,7 +155,7 @@ impl RequestRec {
     pub fn take_script_header(&mut self, header: ScriptHeader) {
         if let Some(status) = header.status {
             self.set_text(Text::StatusLine, header.status_line.as_deref());
-            self.status = status;
+            self.take_script_status(status);
         }
         if let Some(kind) = header.content_type {
             self.set_text(Text::ContentType, Some(&kind));
@@ -158,9 +164,21 @@ impl RequestRec {
             self.redirect(location, header.status.is_none());
         }
         for (name, value) in header.others {
-            self.tables.of_mut(Id::HeadersOut).add(&name, &value);
+            match api() {
+                Api::One => self.tables.of_mut(Id::HeadersOut).add(&name, &value),
+                Api::Two => self.script_field(&name, &value),
+            }
         }
         self.end_header();
+    }
+
+    /// mod_perl 2 reads a script's header when what was printed goes to the filters: they see the status, but ModPerl::Registry,
+    /// which puts the status back when the script has returned, does not.
+    fn take_script_status(&mut self, status: u16) {
+        match self.filtering {
+            Filtering::On => self.status_for_filters = Some(status),
+            Filtering::Off | Filtering::Passing => self.status = status,
+        }
     }
 
     /// A script that names a path of this server, and no status, wants the server to answer with that path itself
@@ -171,7 +189,7 @@ impl RequestRec {
             return;
         }
         if implied {
-            self.status = 302;
+            self.take_script_status(302);
         }
         self.tables.of_mut(Id::HeadersOut).set(b"Location", &location);
     }
@@ -198,10 +216,14 @@ impl RequestRec {
 }
 
 impl RequestRec {
-    /// 1.x puts what a script says where it survives an error; of a repeated header only cookies stay apart.
+    /// Puts what a script says where it survives an error, but for what describes its body; of a repeated header only cookies stay
+    /// apart.
     fn script_field(&mut self, name: &[u8], value: &[u8]) {
         match &name.to_ascii_lowercase()[..] {
             b"content-length" | b"transfer-encoding" => self.tables.of_mut(Id::HeadersOut).set(name, value),
+            b"content-range" | b"etag" | b"last-modified" if api() == Api::Two => {
+                self.tables.of_mut(Id::HeadersOut).set(name, value);
+            }
             b"set-cookie" => self.tables.of_mut(Id::ErrHeadersOut).add(name, value),
             _ => self.tables.of_mut(Id::ErrHeadersOut).merge(name, value),
         }
@@ -210,6 +232,10 @@ impl RequestRec {
 
 fn is_type(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"content-type")
+}
+
+fn is_encoding(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"content-encoding")
 }
 
 /// A status that an answer can have.

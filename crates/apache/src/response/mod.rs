@@ -38,17 +38,22 @@ impl RequestRec {
         is_silent || matches!(self.output.stage, Stage::Script)
     }
 
-    /// mod_perl 2: an error behind a body, which the answer's end tells of. False when there is no body yet.
-    pub fn append_page(&mut self, status: u16) -> bool {
-        if self.output.bytes_sent() == 0 {
-            return false;
-        }
-        self.write(&page(status, None, ""));
-        true
+    /// mod_perl 2 keeps what was printed, also where the handler returns an error: its page stands behind that.
+    pub fn keeps_body(&self) -> bool {
+        let is_programs = self.output.failed.is_none() && !self.output.is_settled();
+        api() == Api::Two && is_programs && self.output.bytes_sent() > 0
+    }
+
+    /// Throws away what was said and has not left; false when some of it stays.
+    pub fn discard(&mut self) -> bool {
+        !self.keeps_body() && self.output.discard()
     }
 
     /// Only a status is left to say. A client that has part of the response must see that it is not whole.
     pub fn send_page(&mut self, status: u16, text: Page<'_>) {
+        if self.keeps_body() {
+            return self.append_page(status, text);
+        }
         if !self.output.discard() {
             self.output.truncated = true;
             return;
@@ -68,13 +73,17 @@ impl RequestRec {
         headers.extend(location.iter().map(|location| (b"Location".to_vec(), location.clone())));
         if !is_bodyless(status) {
             headers.push((b"Content-Type".to_vec(), b"text/html; charset=utf-8".to_vec()));
-            self.output.body = match text {
-                Page::Ours(foot) => page(status, location.as_deref(), foot),
-                Page::Text(text) => text.to_vec(),
-            };
+            self.output.body = text_of(status, location.as_deref(), text);
         }
         self.status = status;
         self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });
+    }
+
+    fn append_page(&mut self, status: u16, text: Page<'_>) {
+        if !is_bodyless(status) {
+            let location = (300..400).contains(&status).then(|| self.location()).flatten();
+            self.write(&text_of(status, location.as_deref(), text));
+        }
     }
 
     /// What the application's mistake is, unless the page tells of one anyway.
@@ -169,6 +178,13 @@ impl RequestRec {
         log.extend(std::mem::take(&mut self.parts).into_iter().map(|(name, value)| (LogKind::Span, name, value)));
         size_limits::cut(&mut log);
         log
+    }
+}
+
+fn text_of(status: u16, location: Option<&[u8]>, text: Page<'_>) -> Vec<u8> {
+    match text {
+        Page::Ours(foot) => page(status, location, foot),
+        Page::Text(text) => text.to_vec(),
     }
 }
 

@@ -40,7 +40,13 @@ impl RequestRec {
             return;
         }
         self.send_info();
-        self.write_body(bytes);
+        if !self.output.is_part {
+            // What has come out decides the head: ModPerl::Registry, which puts the status back, may still run.
+            self.commit();
+        }
+        if self.output.failed.is_none() {
+            self.write_body(bytes);
+        }
     }
 
     /// `$r->basic_http_header`: what is printed next begins with header lines, whatever PerlSendHeader says.

@@ -53,6 +53,7 @@ fn shown(reply: &Reply<'_>) -> String {
         Reply::End(_) => " end".into(),
         Reply::Lent { length, .. } => format!(" lent {length}"),
         Reply::Ready { .. } | Reply::Greeted { .. } => "ready".into(),
+        Reply::Moved(path) => format!("moved {} ", path.escape_ascii()),
     }
 }
 
@@ -247,6 +248,20 @@ fn a_scripts_output_begins_with_its_header() {
         });
         assert_eq!(heard, *expected, "{pieces:?}");
     }
+}
+
+#[test]
+fn what_a_program_says_of_its_body_stands_instead_of_what_is_in_the_tables() {
+    let said = heard(Place::default(), |r| {
+        r.tables.of_mut(Id::HeadersOut).set(b"content-encoding", b"one");
+        r.tables.of_mut(Id::ErrHeadersOut).set(b"Content-Encoding", b"two");
+        r.tables.of_mut(Id::HeadersOut).set(b"Content-Type", b"a/b");
+        r.set_text(Text::ContentEncoding, Some(b"gzip"));
+        r.set_text(Text::ContentType, Some(b"c/d"));
+        r.write(b"x");
+        end(r, 0);
+    });
+    assert_eq!(said, "200 Content-Type=c/d Content-Encoding=gzip: x end");
 }
 
 /// A message that is too long would cost the worker its life.

@@ -53,9 +53,10 @@ impl RequestRec {
             Verdict::Done if code == 200 && api() == Api::Two && self.output.is_untouched() => {
                 return Outcome::Error(200);
             }
-            Verdict::Status(status) if self.contradicts_head(status) && !self.append_page(status) => {
-                return Outcome::Error(status);
+            Verdict::Status(status) if self.keeps_body() => {
+                return Outcome::Error(self.complete().unwrap_or(status));
             }
+            Verdict::Status(status) if self.contradicts_head(status) => return Outcome::Error(status),
             Verdict::Status(status) => self.status = status,
             Verdict::Done | Verdict::Declined => {}
         }
@@ -176,9 +177,9 @@ pub fn begin_body(request: u64) {
     let _ = speaking(request, RequestRec::end_header);
 }
 
-/// Throws away what was said and has not left; false when some of it has.
+/// Throws away what was said and has not left; false when some of it stays.
 pub fn discard(request: u64) -> bool {
-    with(request, |r| r.output.discard()).unwrap_or(false)
+    with(request, RequestRec::discard).unwrap_or(false)
 }
 
 /// `$r->custom_response`, if something was said for that status; the inner `None` takes the configuration's away.

@@ -83,6 +83,11 @@ pub fn filename(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
+/// Whether another request of this client has led to it.
+pub fn is_internal(request: u64) -> bool {
+    with(request, |r| r.links.prev.is_some() || r.links.main.is_some()).unwrap_or(false)
+}
+
 /// Whether a file, there or not, stands for what was requested.
 pub fn has_file(request: u64) -> bool {
     with(request, |r| r.number(Number::HasFile) != 0).unwrap_or(false)

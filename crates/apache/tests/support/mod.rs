@@ -54,7 +54,11 @@ impl Answer {
                 Reply::End(end) => self.end = end,
                 Reply::Elsewhere(target) => self.body += &format!("elsewhere {}", target.escape_ascii()),
                 Reply::Complete => self.complete = true,
-                Reply::Ready { .. } | Reply::Greeted { .. } | Reply::Extend(_) | Reply::Lent { .. } => {}
+                Reply::Ready { .. }
+                | Reply::Greeted { .. }
+                | Reply::Extend(_)
+                | Reply::Lent { .. }
+                | Reply::Moved(_) => {}
             }
         }
     }

@@ -110,11 +110,19 @@ static void drop_pending(const sigset_t *blocked)
     }
 }
 
+/* Signal by signal: a sigset_t has room for more than there are, and the C library leaves that room as it was. */
+static int same_signals(const sigset_t *one, const sigset_t *other)
+{
+    for (int signal = 1; signal < NSIG; signal++)
+        if (sigismember(one, signal) != sigismember(other, signal))
+            return 0;
+    return 1;
+}
+
 unsigned cml_restore_mask(void)
 {
     sigset_t now;
-    sigemptyset(&now);
-    if (!(cml_touched & CML_LEFT_MASK) || sigprocmask(SIG_SETMASK, NULL, &now) != 0 || memcmp(&now, &home_mask, sizeof now) == 0)
+    if (!(cml_touched & CML_LEFT_MASK) || sigprocmask(SIG_SETMASK, NULL, &now) != 0 || same_signals(&now, &home_mask))
         return 0;
     drop_pending(&now);
     sigprocmask(SIG_SETMASK, &home_mask, NULL);

@@ -114,6 +114,15 @@ impl PerlFilters {
         self.input.is_empty() && self.output.is_empty()
     }
 
+    /// Each list that is said begins with the outer one.
+    pub fn stand_behind(&mut self, outer: &PerlFilters) {
+        for (inner, outer) in [(&mut self.input, &outer.input), (&mut self.output, &outer.output)] {
+            if !inner.is_empty() {
+                inner.splice(0..0, outer.iter().cloned());
+            }
+        }
+    }
+
     /// Takes over what an inner section says.
     pub fn merge(&mut self, inner: &PerlFilters) {
         for (outer, inner) in [(&mut self.input, &inner.input), (&mut self.output, &inner.output)] {

@@ -150,6 +150,13 @@ impl Phases {
         self.lists.iter().map(|(phase, handlers)| (*phase, handlers.as_slice()))
     }
 
+    /// Each list that is said begins with the outer one.
+    pub fn stand_behind(&mut self, outer: &Phases) {
+        for (phase, handlers) in &mut self.lists {
+            handlers.splice(0..0, outer.of(*phase).iter().cloned());
+        }
+    }
+
     /// The list of an inner section takes the place of the outer's.
     pub fn merge(&mut self, inner: &Phases) {
         for (phase, handlers) in &inner.lists {

@@ -21,7 +21,7 @@ fn modules_ask_the_environment_which_api_they_have() {
     let code = "our $seen = join '|', @ENV{qw(MOD_PERL MOD_PERL_API_VERSION)}, $mod_perl2::VERSION, defined $mod_perl::VERSION ? 1 : 0;\n\
         sub handler { $_[0]->print($seen, \"\\n\", join '|', @ENV{qw(MOD_PERL MOD_PERL_API_VERSION)}); 0 }";
     let server = serve(code, "");
-    assert_eq!(server.text("/my"), "mod_perl/2.0.12|2|2.000012|0\nmod_perl/2.0.12|2");
+    assert_eq!(server.text("/my"), "mod_perl/2.0.12|2|2.000012|1\nmod_perl/2.0.12|2");
 }
 
 #[test]
@@ -88,4 +88,42 @@ fn a_part_for_another_httpd_or_a_directive_that_is_not_here_is_passed_over() {
     let code =
         "sub handler { my $r = shift; $r->print(join '|', map { $r->dir_config($_) } qw(Version Directive)); 0 }";
     assert_eq!(site(code).serve(&format!("{conf}{}", super::conf(""))).text("/my"), "new|known");
+}
+
+#[test]
+fn modules_of_mod_perl_1_are_not_found() {
+    let code = "our @seen = grep { /^Apache\\b/ } sort keys %INC;\n\
+        sub tried { my $module = shift; eval \"require $module; 1\" ? \"$module\" : $@ =~ s/ at .*//sr }\n\
+        sub handler { $_[0]->print(join \"\\n\", \"@seen\", map { tried($_) } split /,/, $_[0]->args); 0 }";
+    let server = site(code).file("lib/Apache/Upload.pm", "package Apache::Upload; 1").serve(&super::conf(""));
+    let refused = |module: &str, file: &str, instead: &str| {
+        format!(
+            "Can't locate {file} in @INC: {module} is of mod_perl 1's API, and this server has mod_perl 2's; {instead}"
+        )
+    };
+    let expected = [
+        String::new(),
+        refused(
+            "Apache",
+            "Apache.pm",
+            "use Apache2::RequestRec, Apache2::RequestUtil, Apache2::ServerUtil and ModPerl::Util",
+        ),
+        refused("Apache::Constants", "Apache/Constants.pm", "use Apache2::Const"),
+        refused("Apache::Leak", "Apache/Leak.pm", "mod_perl 2 has nothing like it"),
+        "Apache::Upload".to_owned(),
+        "ModPerl::Registry".to_owned(),
+        "Apache2::Status".to_owned(),
+        refused("Apache::Registry", "Apache/Registry.pm", "use ModPerl::Registry"),
+    ];
+    let modules =
+        "Apache,Apache::Constants,Apache::Leak,Apache::Upload,ModPerl::Registry,Apache2::Status,Apache::Registry";
+    assert_eq!(server.text(&format!("/my?{modules}")), expected.join("\n"));
+}
+
+#[test]
+fn a_module_of_mod_perl_1_that_the_configuration_names_is_an_error_with_its_line() {
+    let site = site("sub handler { 0 }");
+    site.configure(&format!("{}\nPerlModule Apache::Registry", super::conf("")));
+    let said = site.cameleer(["check", "-f", "site.conf"]).failed(78, "Apache::Registry is of mod_perl 1's API").err;
+    assert!(said.contains("site.conf:11"), "{said}");
 }

@@ -118,3 +118,22 @@ fn a_request_adds_them_for_itself() {
     assert!(server.text("/page?blue").starts_with("red blue|"), "{}", server.text("/page?blue"));
     assert!(server.text("/page").starts_with("red|"));
 }
+
+#[test]
+fn what_one_htaccess_file_says_to_a_module_is_not_said_in_another_folder() {
+    let module = "package HT;\nuse strict;\nuse Apache2::Module ();\nuse Apache2::CmdParms ();\nuse Apache2::RequestRec ();\nuse Apache2::RequestIO ();\n\
+        use Apache2::Const -compile => qw(OR_ALL TAKE1);\n\
+        Apache2::Module::add(__PACKAGE__, [{ name => 'MyOne', func => 'HT::one', req_override => Apache2::Const::OR_ALL, args_how => Apache2::Const::TAKE1 }]);\n\
+        sub one { $_[0]{one} = $_[2] }\nsub DIR_CREATE { bless {}, shift }\nsub DIR_MERGE { bless { %{$_[0]}, %{$_[1]} }, ref $_[0] }\n\
+        sub handler { my $r = shift; my $c = Apache2::Module::get_config(__PACKAGE__, $r->server, $r->per_dir_config); $r->print($c->{one} // 'none'); 0 }\n1;\n";
+    let conf = "MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlLoadModule HT\nDocumentRoot htdocs\n\
+        <Directory htdocs>\nAllowOverride All\nSetHandler modperl\nPerlResponseHandler HT\n</Directory>";
+    let site = Site::new()
+        .file("lib/HT.pm", module)
+        .file("htdocs/A/.htaccess", "PerlSetVar x y\n")
+        .file("htdocs/B/.htaccess", "MyOne of-B\n");
+    let server = site.serve(conf);
+    for (path, said) in [("/A/x", "none"), ("/B/x", "of-B"), ("/A/x", "none"), ("/B/x", "of-B")] {
+        assert_eq!(server.text(path), said, "{path}");
+    }
+}

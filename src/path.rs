@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
+use http::StatusCode;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
 /// What a path in a `Location`, or in a request that another leads to, keeps as it is.
@@ -21,20 +22,47 @@ pub enum BadPath {
     TooDeep,
 }
 
+impl From<BadPath> for StatusCode {
+    fn from(bad: BadPath) -> StatusCode {
+        match bad {
+            BadPath::Malformed => StatusCode::BAD_REQUEST,
+            BadPath::Impossible => StatusCode::NOT_FOUND,
+            BadPath::TooDeep => StatusCode::URI_TOO_LONG,
+        }
+    }
+}
+
 /// No site's addresses have so many segments, and no file system in use has folders so deep. Whatever is done for each
 /// segment of a path, in here or by a program, is bounded by it.
 pub const MAX_SEGMENTS: usize = 1000;
 
+/// What `%2f` in a path is: `AllowEncodedSlashes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EncodedSlashes {
+    /// Off: nothing has such a name.
+    #[default]
+    Refused,
+    /// On: a slash as any other, also where it leads up or into a folder.
+    Decoded,
+    /// NoDecode: three characters of a name.
+    Kept,
+}
+
 /// `/a//b/../c%20d` is `/a/c d`.
 pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
+    normalise_with(raw, EncodedSlashes::Refused)
+}
+
+/// The same where encoded slashes may be allowed.
+pub fn normalise_with(raw: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, BadPath> {
     if raw.first() != Some(&b'/') {
         return Err(BadPath::Malformed);
     }
+    let decoded = decode(raw, slashes)?;
     // The slashes of the path as it was sent: empty segments and `.` are work too.
-    if raw.iter().filter(|byte| **byte == b'/').count() > MAX_SEGMENTS {
+    if decoded.iter().filter(|byte| **byte == b'/').count() > MAX_SEGMENTS {
         return Err(BadPath::TooDeep);
     }
-    let decoded = decode(raw)?;
     if is_overlong(&decoded) {
         return Err(BadPath::Malformed);
     }
@@ -42,13 +70,19 @@ pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
 }
 
 /// The same with its repeated slashes; `None` when there are none, or when the path climbs, which only its canonical form can.
-pub fn unmerged(raw: &[u8]) -> Option<Vec<u8>> {
-    let decoded = decode(raw).ok()?;
+pub fn unmerged(raw: &[u8], slashes: EncodedSlashes) -> Option<Vec<u8>> {
+    let decoded = decode(raw, slashes).ok()?;
     let climbs = || decoded.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."));
     (decoded.windows(2).any(|pair| pair == b"//") && !climbs()).then_some(decoded)
 }
 
-fn decode(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
+/// Whether an index name stays within its folder. `DirectoryIndex` may stand in a `.htaccess` file, whose owner must not be able
+/// to name files outside of the folder.
+pub fn stays_below(name: &str) -> bool {
+    Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn decode(raw: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, BadPath> {
     let mut decoded = Vec::with_capacity(raw.len());
     let mut rest = raw;
     while let Some((&byte, after)) = rest.split_first() {
@@ -58,9 +92,10 @@ fn decode(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
             continue;
         }
         let ([high, low], after) = rest.split_first_chunk::<2>().ok_or(BadPath::Malformed)?;
-        match digit(*high)? * 16 + digit(*low)? {
-            b'/' => return Err(BadPath::Impossible),
-            byte => decoded.push(file_byte(byte)?),
+        match (digit(*high)? * 16 + digit(*low)?, slashes) {
+            (b'/', EncodedSlashes::Refused) => return Err(BadPath::Impossible),
+            (b'/', EncodedSlashes::Kept) => decoded.extend([b'%', *high, *low]),
+            (byte, _) => decoded.push(file_byte(byte)?),
         }
         rest = after;
     }
@@ -220,6 +255,25 @@ mod tests {
             let found = normalise(raw.as_bytes());
             assert_eq!(found, expected.map(|path| path.as_bytes().to_vec()), "{raw}");
         }
+    }
+
+    #[test]
+    fn encoded_slashes_are_slashes_or_characters_of_a_name() {
+        let cases = [
+            ("/a%2fb%2Fc", Ok("/a/b/c"), Ok("/a%2fb%2Fc")),
+            ("/a%2f..%2f%2e%2e/b", Err(BadPath::Malformed), Ok("/a%2f..%2f../b")),
+            ("/a/%2e%2e%2fb", Ok("/b"), Ok("/a/..%2fb")),
+            ("/a%252fb", Ok("/a%2fb"), Ok("/a%2fb")),
+            ("/a%00b", Err(BadPath::Impossible), Err(BadPath::Impossible)),
+        ];
+        for (raw, decoded, kept) in cases {
+            for (slashes, expected) in [(EncodedSlashes::Decoded, decoded), (EncodedSlashes::Kept, kept)] {
+                let found = normalise_with(raw.as_bytes(), slashes);
+                assert_eq!(found, expected.map(|path: &str| path.as_bytes().to_vec()), "{raw} {slashes:?}");
+            }
+        }
+        let many = "/a%2f".repeat(MAX_SEGMENTS / 2 + 1);
+        assert_eq!(normalise_with(many.as_bytes(), EncodedSlashes::Decoded), Err(BadPath::TooDeep));
     }
 
     #[test]

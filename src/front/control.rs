@@ -80,8 +80,11 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Forked { slot, pid } => {
-            if let Some(worker) = front.generations().worker(slot, |worker| worker.pid() == 0) {
-                worker.set_pid(pid);
+            if let Some(worker) = front.generations().worker(slot, |worker| worker.pid() == 0)
+                && worker.set_pid(pid)
+            {
+                let generations = front.generations().all();
+                generations.iter().flat_map(|one| one.pools.iter()).for_each(|pool| pool.employ(worker.id));
             }
         }
         ToFront::Gone { slot } => {

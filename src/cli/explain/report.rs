@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::Asked;
 use super::lines::Lines;
+use crate::config::response::rewrite::Rewrite;
 use crate::config::{Config, Handler, Phase, PsgiApp};
 use crate::front::Route;
 
@@ -12,6 +13,9 @@ pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) ->
     row(&mut text, "virtual host", &host(config, route));
     row(&mut text, "file", &file(route));
     row(&mut text, "answered by", &answered_by(route, lines));
+    if let Some(rules) = rules(config, route) {
+        row(&mut text, "rewriting", &format!("{rules}{}", at(route, lines, &["RewriteRule"])));
+    }
     if !config.more_pools.is_empty() {
         let pool = route.settings.pool;
         let generation = config.perl_of(pool).generation.number();
@@ -87,7 +91,16 @@ fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
     }
 }
 
-const REDIRECTS: [&str; 5] = ["Redirect", "RedirectMatch", "RedirectTemp", "RedirectPermanent", "RewriteRule"];
+/// How many rules may lead it elsewhere: that depends on more of a request than its path.
+fn rules(config: &Config, route: &Route) -> Option<String> {
+    let host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite);
+    let count = |rules: Option<&Rewrite>| rules.filter(|rules| rules.is_on()).map_or(0, |rules| rules.rules.len());
+    let (of_host, of_folder) = (count(host), count(Some(&route.settings.response.rewrite)));
+    (of_host + of_folder > 0)
+        .then(|| format!("by {of_host} rules of the host and {of_folder} of its place, which are not followed here"))
+}
+
+const REDIRECTS: [&str; 4] = ["Redirect", "RedirectMatch", "RedirectTemp", "RedirectPermanent"];
 
 fn at(route: &Route, lines: &Lines<'_>, names: &[&str]) -> String {
     lines.last(route, names).map_or_else(String::new, |at| format!("  {at}"))

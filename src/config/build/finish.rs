@@ -60,6 +60,7 @@ impl Draft {
             host.strictness.inherit(&main.strictness);
             host.aliases.extend_from_slice(&main.aliases);
             host.redirects.extend_from_slice(&main.redirects);
+            host.rewrite.inherit(&main.rewrite);
             host.tls.inherit(&main.tls);
             host.protocols.inherit(&main.protocols);
             host.connections.inherit(&main.connections);

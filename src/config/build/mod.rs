@@ -94,6 +94,9 @@ impl Draft {
         draft.config.authz_providers.clone_from(&config.authz_providers);
         draft.config.authn_providers.clone_from(&config.authn_providers);
         draft.htaccess = Some(rules);
+        if let (Some(main), Some(known)) = (draft.config.hosts.first_mut(), config.hosts.first()) {
+            main.maps.clone_from(&known.maps);
+        }
         draft.patterns = patterns;
         draft.may_speak_any = config.speaks_both();
         let rank = Rank::directory(depth(folder));

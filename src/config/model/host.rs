@@ -34,6 +34,10 @@ pub struct Host {
     pub access_file_names: Vec<String>,
     /// `Redirect` outside of containers, in the order they are tried.
     pub redirects: Vec<response::Redirect>,
+    /// `RewriteRule` and its kin outside of containers.
+    pub rewrite: response::rewrite::Rewrite,
+    /// `RewriteMap`
+    pub maps: response::rewrite::Maps,
     /// `RequestReadTimeout`
     pub read_timeouts: ReadTimeouts,
     /// `KeepAlive`, `KeepAliveTimeout`, `MaxKeepAliveRequests`

@@ -124,6 +124,19 @@ impl Settings {
         }
     }
 
+    /// How many bytes of a path name a program, where that is known without a look at the disk.
+    pub fn script_length(&self, path: &[u8]) -> Option<u32> {
+        match self.handler {
+            Handler::Psgi => Some(self.mount.len().min(path.len()) as u32),
+            // A file's extension says who answers: it is this file or none. To take the name of a folder above it, and this
+            // extension for a path behind a file, would let a picture run as a program.
+            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !self.handler_is_set => {
+                Some(path.len() as u32)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether what a program prints begins with headers.
     pub fn parses_headers(&self) -> bool {
         self.send_header || self.perl_options.has("ParseHeaders", false)
@@ -168,7 +181,24 @@ impl Settings {
         if let Some(options) = &said.options {
             self.options = self.options.at(scope, options);
         }
-        self.merge(said);
+        let mut options = self.perl_options;
+        options.merge(&said.perl_options);
+        if options.has("MergeHandlers", false) {
+            self.merge(&said.clone().behind(self));
+        } else {
+            self.merge(said);
+        }
+    }
+}
+
+impl PartialSettings {
+    /// `PerlOptions +MergeHandlers`: the lists of handlers begin with those of the outer sections.
+    fn behind(mut self, outer: &Settings) -> PartialSettings {
+        self.perl_handlers = self.perl_handlers.map(|inner| [&outer.perl_handlers[..], &inner].concat());
+        self.cleanup_handlers = self.cleanup_handlers.map(|inner| [&outer.cleanup_handlers[..], &inner].concat());
+        self.phases.stand_behind(&outer.phases);
+        self.perl_filters.stand_behind(&outer.perl_filters);
+        self
     }
 }
 

@@ -1,7 +1,9 @@
-//! How strictly a host takes what clients send: `HttpProtocolOptions`, `StrictHostCheck`, `MergeSlashes`.
+//! How strictly a host takes what clients send: `HttpProtocolOptions`, `StrictHostCheck`, `MergeSlashes`, `AllowEncodedSlashes`.
 
 use crate::config::model::access::NUMBERED;
 use crate::config::model::merge::{keep, settings};
+use crate::path::EncodedSlashes;
+
 settings! {
     /// What a host says; `None`: as the main server.
     #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -12,6 +14,8 @@ settings! {
         pub registered_methods: Option<bool>, keep;
         /// `MergeSlashes`; default on.
         pub merge_slashes: Option<bool>, keep;
+        /// `AllowEncodedSlashes`; default off.
+        pub encoded_slashes: Option<EncodedSlashes>, keep;
         /// `SSLStrictSNIVHostCheck`: who speaks TLS must name the host.
         pub named_by_tls: Option<bool>, keep;
     }

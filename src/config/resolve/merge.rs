@@ -2,11 +2,13 @@
 
 use crate::config::model::config::Config;
 use crate::config::model::handler::Handler;
+use crate::config::model::perl::api::Generation;
 use crate::config::model::settings::Settings;
 use crate::config::resolve::htaccess::Applied;
 
 impl Config {
-    /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script.
+    /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script, where nothing else
+    /// is said.
     pub fn settings(&self, sections: &[u16], script_alias: bool) -> Settings {
         self.settings_of(&Applied { sections: sections.to_vec(), files: Vec::new() }, script_alias)
     }
@@ -21,7 +23,9 @@ impl Config {
                 settings.handler_is_set |= *number != 0 && section.said.handler.is_some();
             }
         }
-        if script_alias {
+        // mod_perl 2's documents have a ScriptAlias whose SetHandler is perl-script; under mod_perl 1 the alias wins.
+        let is_another = settings.handler_is_set && self.perl_of(settings.pool).generation == Generation::Two;
+        if script_alias && !is_another {
             settings.handler = Handler::CgiScript;
             settings.handler_is_set = true;
             settings.options.exec_cgi = true;

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use crate::config::model::config::Config;
 use crate::config::model::host::{Host, HostAddress, plain};
 use crate::config::model::server::Listen;
+use crate::path::EncodedSlashes;
 
 /// What clients and the server say to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,12 @@ impl Config {
         let name = bare_name(host_header);
         let mut named = self.hosts_at(local).filter(|host| self.hosts[usize::from(*host)].is_called(name));
         named.next().or_else(|| self.hosts_at(local).next()).unwrap_or_default()
+    }
+
+    /// What `%2f` is in paths of this host.
+    pub fn encoded_slashes(&self, host: u16) -> EncodedSlashes {
+        let host = self.hosts.get(usize::from(host));
+        host.and_then(|host| host.strictness.encoded_slashes).unwrap_or_default()
     }
 
     /// The virtual hosts whose address fits best; without any the main server.

@@ -38,6 +38,7 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("mod_mime.c", "mime_module"),
     ("mod_perl.c", "perl_module"),
     ("mod_reqtimeout.c", "reqtimeout_module"),
+    ("mod_rewrite.c", "rewrite_module"),
     ("mod_setenvif.c", "setenvif_module"),
     ("mod_so.c", "so_module"),
     ("mod_socache_shmcb.c", "socache_shmcb_module"),

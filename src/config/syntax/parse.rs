@@ -251,8 +251,17 @@ impl<'a> Reader<'a> {
         if is_requirement(line) {
             return words::split_requirement(&replaced);
         }
+        if is_rule(line) {
+            return words::split_rule(&replaced);
+        }
         words::split(&replaced)
     }
+}
+
+/// Regular expressions of `RewriteRule` and `RewriteCond` may have escaped spaces.
+fn is_rule(line: &str) -> bool {
+    let name = line.split_whitespace().next().unwrap_or_default();
+    ["RewriteRule", "RewriteCond"].iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// `Require` may have an expression.

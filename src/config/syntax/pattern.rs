@@ -123,6 +123,11 @@ impl<'t> Groups<'t> {
         self.0.get(number).map_or(Cow::Borrowed(""), |found| String::from_utf8_lossy(found.as_bytes()))
     }
 
+    /// The first ten.
+    pub fn all(&self) -> Vec<String> {
+        (0..10).map(|number| self.get(number).into_owned()).collect()
+    }
+
     /// `template` with `$0` to `$9` replaced, each passed through `escape`; `\$` is a dollar sign. An error when it is longer
     /// than `longest`: as much of it as is not.
     pub fn expand(&self, template: &str, escape: &dyn Fn(&str) -> String, longest: usize) -> Result<String, String> {
@@ -230,6 +235,8 @@ fn build(source: &str, case: Case, size: usize) -> Result<Regex, regex::Error> {
     let build = |unicode: bool| {
         let mut builder = RegexBuilder::new(source);
         builder.unicode(unicode).case_insensitive(case == Case::Either).size_limit(size);
+        // As httpd: nobody gets around `^/private/.*$` by a line end.
+        builder.dot_matches_new_line(true);
         // What it remembers at work, in either direction; with too little it would be slow.
         builder.dfa_size_limit((size * 2 + (16 << 10)).min(2 << 20)).build()
     };
@@ -280,6 +287,8 @@ mod tests {
             ("^[éx]$", "é", true),
             (r"^\p{Lu}", "Éa", true),
             (r"^\d$", "٣", false),
+            (r"^/private/.*$", "/private/a\nb", true),
+            (r"^/a$", "/a\n", false),
         ] {
             assert_eq!(made(source).unwrap().is_match(text), expected, "{source} {text}");
         }

@@ -19,8 +19,23 @@ impl ValueFiles<'_> {
         match directive.name.to_ascii_lowercase().as_str() {
             "typesconfig" => self.types(directive).map(|directive| vec![directive]),
             "remoteipinternalproxylist" | "remoteiptrustedproxylist" => self.proxies(&directive),
+            "rewritemap" => self.map(directive).map(|directive| vec![directive]),
             _ => Ok(vec![directive]),
         }
+    }
+
+    /// The lines follow the name of the file, if it is one.
+    fn map(&self, mut directive: Directive) -> Result<Directive, String> {
+        let source = directive.args.get(1).map_or("", String::as_str);
+        if let Some(file) = source
+            .strip_prefix("txt:")
+            .or_else(|| source.strip_prefix("rnd:"))
+            .or_else(|| source.starts_with('/').then_some(source))
+        {
+            let text = self.read(&directive.name, file)?;
+            directive.args.extend(text.lines().map(str::to_owned));
+        }
+        Ok(directive)
     }
 
     /// The lines follow the name of the file.
@@ -55,10 +70,12 @@ impl ValueFiles<'_> {
         let name = &directive.name;
         let [file] = directive.args.as_slice() else { return Err(format!("{name}: expected one file")) };
         let path = self.server_root.join(file);
-        match (self.source.read)(&path) {
-            Ok(text) => Ok((path.to_string_lossy().into(), text)),
-            Err(error) => Err(format!("{name}: cannot read {}: {error}", path.display())),
-        }
+        Ok((path.to_string_lossy().into(), self.read(name, file)?))
+    }
+
+    fn read(&self, name: &str, file: &str) -> Result<String, String> {
+        let path = self.server_root.join(file);
+        (self.source.read)(&path).map_err(|error| format!("{name}: cannot read {}: {error}", path.display()))
     }
 }
 

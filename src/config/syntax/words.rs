@@ -37,6 +37,30 @@ pub fn split_requirement(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// The same for rules: a backslash keeps a space in its word, and stays itself; the regular expression says what it means.
+pub fn split_rule(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut rest = line.trim();
+    while let Some(first) = rest.chars().next() {
+        let mark = Some(first).filter(|c| matches!(c, '"' | '\''));
+        let text = if mark.is_some() { &rest[1..] } else { rest };
+        let mut escaped = false;
+        let is_end = |c: char| {
+            let ends = !escaped && mark.map_or(c.is_whitespace(), |mark| c == mark);
+            escaped = c == '\\' && !escaped;
+            ends
+        };
+        let end = match (text.find(is_end), mark) {
+            (Some(end), _) => end,
+            (None, None) => text.len(),
+            (None, Some(mark)) => return Err(unclosed(mark, text)),
+        };
+        words.push(text[..end].to_owned());
+        rest = text[end + mark.map_or(0, char::len_utf8)..].trim_start();
+    }
+    Ok(words)
+}
+
 /// The same for a line whose last word may begin with a quotation mark that is never closed.
 pub fn split_old(line: &str) -> Vec<String> {
     split(line).or_else(|_| split(&format!("{line}\""))).unwrap_or_else(|_| vec![line.to_owned()])
@@ -53,7 +77,11 @@ fn quoted(text: &str, mark: char) -> Result<(String, &str), String> {
         let escaped = (c == '\\').then(|| chars.next_if(|&(_, next)| next == mark || next == '\\')).flatten();
         word.push(escaped.map_or(c, |(_, next)| next));
     }
-    Err(format!("the {mark} before `{text}` is never closed: close it on the same line, or end the line with \\"))
+    Err(unclosed(mark, text))
+}
+
+fn unclosed(mark: char, text: &str) -> String {
+    format!("the {mark} before `{text}` is never closed: close it on the same line, or end the line with \\")
 }
 
 /// Up to the next space. A quotation mark inside is an ordinary character, two backslashes are one.
@@ -91,6 +119,21 @@ mod tests {
         check(r#"'it\'s "so"'"#, &[r#"it's "so""#]);
         check(r#"o'brien a\\b a\b"#, &["o'brien", r"a\b", r"a\b"]);
         check(r#""x"y """#, &["x", "y", ""]);
+    }
+
+    #[test]
+    fn a_rule_keeps_its_backslashes() {
+        for (line, words) in [
+            (
+                r"RewriteCond %{THE_REQUEST} ^GET\ /a\\b\ HTTP [NC]",
+                &["RewriteCond", "%{THE_REQUEST}", r"^GET\ /a\\b\ HTTP", "[NC]"][..],
+            ),
+            (r#"RewriteRule "^/a b" '/x\'y' [L]"#, &["RewriteRule", "^/a b", r"/x\'y", "[L]"]),
+            (r#"RewriteCond %{X} """#, &["RewriteCond", "%{X}", ""]),
+        ] {
+            assert_eq!(super::split_rule(line).unwrap(), words, "{line}");
+        }
+        assert!(super::split_rule(r#"RewriteRule "a b"#).is_err());
     }
 
     #[test]

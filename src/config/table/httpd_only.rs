@@ -27,9 +27,13 @@ struct Group {
 const GROUPS: &[Group] = &[
     Group {
         fate: Refused,
-        advice: "use Redirect, AliasMatch and SetHandler, or rewrite in a Perl handler",
-        names: "RewriteEngine=off RewriteRule RewriteCond RewriteBase RewriteMap RewriteOptions RewriteLock RewriteLog \
-            RewriteLogLevel FallbackResource DirectoryIndexRedirect AliasPreservePath",
+        advice: "use Redirect, AliasMatch, RewriteRule or a Perl handler",
+        names: "DirectoryIndexRedirect AliasPreservePath",
+    },
+    Group {
+        fate: Ignored,
+        advice: "`cameleer explain` shows where a path leads",
+        names: "RewriteLock RewriteLog RewriteLogLevel",
     },
     Group {
         fate: Refused,
@@ -118,8 +122,7 @@ const GROUPS: &[Group] = &[
         advice: "use SetHandler or AddHandler with a Perl handler",
         names: "CGIMapExtension CGIPassAuth=off CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
             DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
-            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc AllowEncodedSlashes=off \
-            MultiviewsMatch",
+            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc MultiviewsMatch",
     },
     Group {
         fate: Refused,
@@ -313,8 +316,8 @@ mod tests {
     #[test]
     fn the_value_that_changes_nothing_is_harmless() {
         let fate = |name: &str, value: &str| find(name, &[value.to_owned()]).map(|(fate, _)| fate);
-        assert_eq!(fate("RewriteEngine", "Off"), Some(Ignored));
-        assert_eq!(fate("rewriteengine", "on"), Some(Refused));
+        assert_eq!(fate("ProxyRequests", "Off"), Some(Ignored));
+        assert_eq!(fate("proxyrequests", "on"), Some(Refused));
         assert_eq!(fate("ServerLimit", "4"), Some(Ignored));
         assert_eq!(fate("mod_gzip_on", "Yes"), Some(Ignored));
         let dh = ["DHParameters".to_owned(), "/etc/dh.pem".to_owned()];

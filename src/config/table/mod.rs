@@ -89,6 +89,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::actions::ROWS,
         content::folders::ROWS,
         content::redirects::ROWS,
+        content::rewriting::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
         content::caching::ROWS,

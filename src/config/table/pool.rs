@@ -84,7 +84,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("1M"),
         because: "an answer of that size leaves its worker at once, at the speed of memory; only what was used once takes any",
         effect: Effect::Generation,
-        about: "How much each worker may have for pieces of answers that the front has not sent yet; a worker that has no more waits, as it does for             a slow client. Taken in blocks of 16K.",
+        about: "How much each worker may have for pieces of answers that the front has not sent yet; a worker that has no more waits, as it does for a slow client. Taken in blocks of 16K.",
         ..ROW
     },
     Row {

@@ -141,7 +141,10 @@ fn listen(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let https = match args.get(1).map(|protocol| protocol.to_ascii_lowercase()).as_deref() {
         None | Some("http") => false,
         Some("https") => true,
-        Some(protocol) => return Err(format!("expected http or https after the address, got \"{protocol}\"")),
+        Some(protocol) => {
+            draft.warn(&format!("{protocol} says nothing here: TLS is spoken where https is said, and code of PerlProcessConnectionHandler speaks what it likes"));
+            false
+        }
     };
     let listen = address::listen(&args[0])?;
     if https && matches!(listen, Listen::Unix(_)) {

@@ -56,11 +56,7 @@ impl Refusal {
 
 impl From<BadPath> for Refusal {
     fn from(bad: BadPath) -> Refusal {
-        Refusal::new(match bad {
-            BadPath::Malformed => StatusCode::BAD_REQUEST,
-            BadPath::Impossible => StatusCode::NOT_FOUND,
-            BadPath::TooDeep => StatusCode::URI_TOO_LONG,
-        })
+        Refusal::new(bad.into())
     }
 }
 

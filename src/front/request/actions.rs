@@ -4,7 +4,7 @@ use http::request::Parts;
 use http::{StatusCode, Uri};
 use percent_encoding::percent_encode;
 
-use super::context::RequestContext;
+use super::context::{RequestContext, variables};
 use super::files::LookupResult;
 use crate::config::Handler;
 use crate::front::base::refusal::Refusal;
@@ -31,12 +31,12 @@ pub fn script(
             return Ok(None);
         }
         explain(context, head, name.as_deref());
-        return onward(head, &action.script).map(Some);
+        return onward(head, &action.script, &asked.path).map(Some);
     }
     match actions.of_method(head.method.as_str(), head.uri.query().is_some()) {
         Some(script) => {
             explain(context, head, None);
-            onward(head, script).map(Some)
+            onward(head, script, &asked.path).map(Some)
         }
         None => match &route.settings.handler {
             Handler::Named(name) => Err(unknown(context, route, name)),
@@ -80,10 +80,9 @@ fn unknown(context: &RequestContext, route: &Route, name: &str) -> Refusal {
 }
 
 /// The script's path, then that of the request: its PATH_INFO.
-fn onward(head: &Parts, script: &str) -> Result<Parts, Refusal> {
-    let path = crate::path::normalise(head.uri.path().as_bytes())?;
+fn onward(head: &Parts, script: &str, path: &[u8]) -> Result<Parts, Refusal> {
     let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-    let target = format!("{script}{}{query}", percent_encode(&path, PATH));
+    let target = format!("{script}{}{query}", percent_encode(path, PATH));
     let uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
     let mut head = head.clone();
     head.uri = uri;
@@ -92,11 +91,7 @@ fn onward(head: &Parts, script: &str) -> Result<Parts, Refusal> {
 
 /// Tells the script what it is asked about.
 fn explain(context: &RequestContext, head: &Parts, handler: Option<&str>) {
-    let mut variables = context.variables.borrow().redirected();
-    let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
+    let mut variables = variables::pass_on(context, head, StatusCode::OK);
     variables.set("REDIRECT_HANDLER", handler.map(str::to_owned));
-    variables.set("REDIRECT_STATUS", Some("200".to_owned()));
-    variables.set("REDIRECT_URL", path);
-    variables.set("REDIRECT_QUERY_STRING", head.uri.query().map(str::to_owned));
     *context.before.borrow_mut() = variables;
 }

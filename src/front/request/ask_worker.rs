@@ -14,7 +14,7 @@ use super::files::{self, LookupResult, autoindex};
 use super::frame::{submit, submit_for_nobody};
 use super::respond::body::{BodySource, Ticket};
 use super::respond::from_worker;
-use super::{Dispatched, index, pages};
+use super::{Dispatched, index, pages, settle_at};
 use crate::config::Handler;
 use crate::front::base::failure::Failure;
 use crate::front::base::refusal::Refusal;
@@ -61,7 +61,13 @@ pub async fn ask(
     };
     let (head, body) = body::inflate::unpacked(context, head, route, body).await?;
     let ticket = submit(context, &head, route, body)?;
-    hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))
+    let exchange = ticket.exchange().clone();
+    let said = hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))?;
+    let moved = exchange.borrow_mut().moved.take();
+    if let Some(path) = moved {
+        settle_at(context, &head, &path).await;
+    }
+    Ok(said)
 }
 
 /// There is no answer for nobody.
@@ -107,7 +113,11 @@ pub async fn deliver(
 ) -> Result<Dispatched, Refusal> {
     match said {
         Said::Answer(response) => Ok(Dispatched::Response(response)),
-        Said::File(file, said) => send_file(context, head, route, &file, said).await,
+        Said::File(file, said) => {
+            // A program may have led the request to another place than it came to.
+            let place = context.route.borrow().clone().unwrap_or_else(|| route.clone());
+            send_file(context, head, &place, &file, said).await
+        }
         Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
     }
 }

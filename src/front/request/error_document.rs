@@ -3,10 +3,9 @@
 use http::header::{
     HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
 };
-use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::context::RequestContext;
+use super::context::{RequestContext, variables};
 use super::respond::body::BodySource;
 use crate::config::response::ErrorDocument;
 use crate::front::base::refusal::Refusal;
@@ -60,12 +59,8 @@ async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &
 
 /// Tells the program that makes the page what it is about.
 fn explain(context: &RequestContext, refusal: &Refusal) {
-    let mut variables = context.variables.borrow().redirected();
-    let Parts { method, uri, .. } = &context.head;
-    let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
-    variables.set("REDIRECT_STATUS", Some(refusal.status.as_str().to_owned()));
-    variables.set("REDIRECT_URL", path);
-    variables.set("REDIRECT_QUERY_STRING", uri.query().map(str::to_owned));
+    let mut variables = variables::pass_on(context, &context.head, refusal.status);
+    let method = &context.head.method;
     variables.set("REDIRECT_REQUEST_METHOD", (method != Method::GET).then(|| method.to_string()));
     variables.set("REDIRECT_ERROR_NOTES", Some(refusal.explanation().to_owned()));
     *context.before.borrow_mut() = variables;

@@ -13,20 +13,24 @@ pub mod frame;
 mod head_check;
 mod pages;
 pub mod respond;
+mod rewrite;
 pub mod services;
 mod strictness;
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Instant;
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Uri};
+use percent_encoding::percent_encode;
 
 use super::base::refusal::Refusal;
 use super::generation::InUse;
 use super::routing::{Asked, NotYet, Route, once_read, redirect};
-use crate::path::{BadPath, MAX_SEGMENTS};
+use crate::config::response::redirect::RedirectResponse;
+use crate::path::{BadPath, MAX_SEGMENTS, PATH};
 use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
 use body::source::Source;
@@ -34,6 +38,7 @@ use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, vari
 use files::{LookupResult, autoindex, lookup};
 use respond::body::{BodySource, ResponseBody};
 use respond::{Ending, compress, headers};
+use rewrite::InFolder;
 use services::Connection;
 
 pub use cached::purge_url::purge as purge_url;
@@ -107,30 +112,38 @@ async fn dispatch(
 ) -> Result<Response<BodySource>, Refusal> {
     named?;
     head_check::check(context)?;
-    let answer = lead(context, &context.head, body).await?;
-    until_answered(context, answer, body).await
+    until_answered(context, &context.head, body).await
 }
 
 /// The answer to a request that another one was sent on to.
 pub async fn follow(context: &RequestContext, head: &Parts) -> Result<Response<BodySource>, Refusal> {
-    let body = &mut None;
-    let answer = lead(context, head, body).await?;
-    until_answered(context, answer, body).await
+    until_answered(context, head, &mut None).await
 }
 
 async fn until_answered(
     context: &RequestContext,
-    mut answer: Dispatched,
+    head: &Parts,
     body: &mut Option<Source>,
 ) -> Result<Response<BodySource>, Refusal> {
+    let mut head = Cow::Borrowed(head);
+    let mut answer = lead(context, &head, body).await?;
     for _ in 0..MAX_REDIRECTS {
         answer = match answer {
             Dispatched::Response(response) => return Ok(response),
             Dispatched::InternalRedirect(target) => {
-                lead(context, &redirected(&context.head, &target)?, &mut None).await?
+                context.before.replace(variables::pass_on(context, &head, StatusCode::OK));
+                head = Cow::Owned(redirected(&context.head, &target)?);
+                lead(context, &head, &mut None).await?
             }
-            Dispatched::Forward(head) => lead(context, &head, body).await?,
+            Dispatched::Forward(onward) => {
+                head = Cow::Owned(*onward);
+                lead(context, &head, body).await?
+            }
         };
+    }
+    if let Some(route) = context.route.borrow().as_deref() {
+        context
+            .complain(route, &format!("was sent on {MAX_REDIRECTS} times: do rules or scripts lead to one another?"));
     }
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }
@@ -153,10 +166,18 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     variables::forget(context);
     remote_ip::settle(context, head, &route);
     settle(context, head, &route)?;
-    if let Some(answer) = &route.redirect {
-        route.refused()?;
-        return Err(redirect::refusal(answer, head.uri.query()));
-    }
+    let (head, moved) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
+    let head = &*head;
+    route = moved;
+    redirect(&route, head, |answer| answer.of_host)?;
+    let here = match rewrite::of_folder(context, head, &route).await? {
+        InFolder::Same => None,
+        InFolder::Here(here) => Some(here),
+        InFolder::Onward(onward) if route.redirect.is_none() => return Ok(Dispatched::Forward(onward)),
+        InFolder::Onward(_) => None,
+    };
+    let head = here.as_deref().unwrap_or(head);
+    redirect(&route, head, |_| true)?;
     if cached::purge::is_one(head, &route) {
         admit(context, head, &route).await?;
         return cached::purge::answer(context, head, &route).map(Dispatched::Response);
@@ -185,8 +206,11 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
         }
         settle(context, head, &route)?;
     } else {
-        let refined = context.generation.ask(|| files::behind(&context.generation, &route)).await?;
-        admit(context, head, refined.as_ref().unwrap_or(&route)).await?;
+        // What the file's own sections say holds for all of the request, its Perl phases included.
+        if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
+            route = of_file;
+        }
+        admit(context, head, &route).await?;
         let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
         if route.looks_for_a_file() && context.generation.ask(is_behind_link).await? {
             return Err(Refusal::new(StatusCode::FORBIDDEN));
@@ -205,6 +229,13 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     variables::settle(context, head, &route)?;
     let head = headers::asked(context, head, &route)?;
     cached::work(context, &head, route, body).await
+}
+
+/// `Redirect`, of a host or of a place.
+fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) -> Result<(), Refusal> {
+    let Some(answer) = route.redirect.as_ref().filter(|answer| is_due(answer)) else { return Ok(()) };
+    route.refused()?;
+    Err(redirect::refusal(answer, head.uri.query()))
 }
 
 /// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
@@ -245,6 +276,16 @@ fn is_about_what_is_there(status: StatusCode) -> bool {
 fn settle(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     *context.route.borrow_mut() = Some(route.clone());
     variables::settle(context, head, route)
+}
+
+/// The same of the place of a path that a program has led the request to: what its configuration adds to answers holds.
+async fn settle_at(context: &RequestContext, head: &Parts, path: &[u8]) {
+    let mut there = head.clone();
+    let Ok(uri) = Uri::try_from(percent_encode(path, PATH).to_string()) else { return };
+    there.uri = uri;
+    if let Ok(route) = find(context, &there).await {
+        let _ = settle(context, &there, &route);
+    }
 }
 
 async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refusal> {

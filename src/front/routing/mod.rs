@@ -26,7 +26,7 @@ use http::StatusCode;
 use crate::cache::Cache;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
-use crate::path::{Text, normalise, unmerged};
+use crate::path::{Text, normalise_with, unmerged};
 use htaccess::{Chain, RECHECK, Store, Unread};
 
 /// Routes that are kept.
@@ -93,8 +93,8 @@ impl Routes {
     }
 
     fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
-        let path = normalise(asked.path.as_bytes())?;
         let host = config.host(asked.local.socket, asked.host);
+        let path = normalise_with(asked.path.as_bytes(), config.encoded_slashes(host))?;
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);
@@ -103,15 +103,7 @@ impl Routes {
         let found = self.look(config, &place)?;
         let settings = found.settings;
         let redirect = redirect::find(&config.hosts[host as usize], &settings, &text.0);
-        let script_length = match settings.handler {
-            Handler::Psgi => Some(settings.mount.len().min(path.len()) as u32),
-            // A file's extension says who answers: it is this file or none. To take the name of a folder above it, and
-            // this extension for a path behind a file, would let a picture run as a program.
-            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !settings.handler_is_set => {
-                Some(path.len() as u32)
-            }
-            _ => None,
-        };
+        let script_length = settings.script_length(&path);
         let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);
         Ok(Route {
             host,
@@ -120,6 +112,7 @@ impl Routes {
             filename,
             path,
             sent,
+            by_rules: false,
             script_alias,
             sections: found.sections,
             settings,
@@ -138,7 +131,7 @@ impl Routes {
     fn sent(&self, config: &Config, host: u16, path: &str) -> Option<Rc<str>> {
         let merges =
             config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
-        let sent = unmerged(path.as_bytes()).filter(|_| !merges)?;
+        let sent = unmerged(path.as_bytes(), config.encoded_slashes(host)).filter(|_| !merges)?;
         Some(Text::new(&sent).0.into())
     }
 
@@ -182,9 +175,45 @@ impl Routes {
         let mut merged = self.settings.borrow_mut();
         let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
         let settings = merged.get_or_put(key, || Rc::new(config.settings_of(applied, script_alias)));
-        let Some(handler) = settings.handler_of(file) else { return settings };
+        // `x.pl/` is a folder's path, or the script's with PATH_INFO: the disk knows.
+        let is_folder = bytes(file).ends_with(b"/");
+        let Some(handler) = settings.handler_of(file).filter(|_| !is_folder) else { return settings };
         let key = (applied.sections.clone(), script_alias, overrides.clone(), Some(handler.clone()));
         merged.get_or_put(key, || Rc::new(settings.with_handler(handler)))
+    }
+
+    /// The route where rules have given a path another file. Sections for the path that was asked for hold for one that takes
+    /// its place, too.
+    pub fn at_file(
+        &self,
+        config: &Config,
+        route: &Route,
+        filename: &Path,
+        path: Option<Vec<u8>>,
+    ) -> Result<Rc<Route>, NotYet> {
+        let sent = path.as_ref().map(|_| Rc::from(Text::new(&route.path).0)).or_else(|| route.sent.clone());
+        let path = path.unwrap_or_else(|| route.path.clone());
+        let place =
+            Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias: false };
+        let found = self.look(config, &place)?;
+        let redirect = redirect::of_place(&found.settings, &place.path.0);
+        Ok(Rc::new(Route {
+            filename: filename.to_path_buf(),
+            by_rules: true,
+            script_alias: false,
+            script_length: found.settings.script_length(&path),
+            path,
+            sent,
+            sections: found.sections,
+            settings: found.settings,
+            redirect,
+            overrides: found.overrides,
+            files: found.files,
+            refusal: found.refusal,
+            until: found.until,
+            ambiguous: found.ambiguous,
+            ..route.clone()
+        }))
     }
 
     /// The route of a file that was found on disk.

@@ -4,15 +4,25 @@ use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 use percent_encoding::percent_encode;
 
-use crate::config::response::redirect::RedirectResponse;
+use crate::config::response::redirect::{Redirect, RedirectResponse};
 use crate::config::{Host, Settings};
 use crate::front::base::refusal::Refusal;
 use crate::path::{PATH, Text};
 
 /// The redirection for a decoded path: a host's own come before those of containers.
 pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<RedirectResponse> {
+    let of_host = first(&host.redirects, path).map(|answer| RedirectResponse { of_host: true, ..answer });
+    of_host.or_else(|| of_place(settings, path))
+}
+
+/// That of containers.
+pub fn of_place(settings: &Settings, path: &str) -> Option<RedirectResponse> {
+    first(&settings.response.redirects, path)
+}
+
+fn first(redirects: &[Redirect], path: &str) -> Option<RedirectResponse> {
     let escape = |part: &str| percent_encode(&Text::bytes_in(part), PATH).to_string();
-    host.redirects.iter().chain(&settings.response.redirects).find_map(|redirect| redirect.answer(path, &escape))
+    redirects.iter().find_map(|redirect| redirect.answer(path, &escape))
 }
 
 /// What the client is told: the request's query goes on unless the new place has one.

@@ -30,6 +30,8 @@ pub struct Route {
     pub sent: Option<Rc<str>>,
     /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
     pub filename: PathBuf,
+    /// Whether rules have named that file, and not the path.
+    pub by_rules: bool,
     /// Whether `ScriptAlias` led there.
     pub script_alias: bool,
     /// The sections that apply, in merge order.

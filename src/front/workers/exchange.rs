@@ -62,6 +62,8 @@ pub struct Exchange {
     pub infos: Vec<Head>,
     /// The response's head, until the request's future takes it.
     pub head: Option<Head>,
+    /// The path of this server that the program has led the request to.
+    pub moved: Option<Vec<u8>>,
     /// Where to look instead, a path of this server.
     pub elsewhere: Option<Vec<u8>>,
     /// The file to send instead of a body; the head, if there is one, has headers for it.
@@ -112,6 +114,7 @@ impl Exchange {
             begun: None,
             infos: Vec::new(),
             head: None,
+            moved: None,
             elsewhere: None,
             file: None,
             spool: Spool::new(spooling),
@@ -128,8 +131,8 @@ impl Exchange {
         }
     }
 
-    /// Takes a message of the worker; the order of messages is `Info* Head Body* [Complete] End` or
-    /// `[Head] File [Complete] End`.
+    /// Takes a message of the worker; the order of messages is `Info* [Moved] Head Body* [Complete] End` or
+    /// `[Moved] [Head] File [Complete] End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
@@ -140,6 +143,7 @@ impl Exchange {
                 self.said_infos += 1;
                 self.infos.push(head);
             }
+            Reply::Moved(path) if !self.said_head && self.moved.is_none() => self.moved = Some(path.to_vec()),
             Reply::Head(head) if !self.said_head => {
                 self.said_head = true;
                 self.head = Some(head);

@@ -92,6 +92,9 @@ impl Workers {
     fn ready(self: &Rc<Self>, worker: &Arc<Worker>, fork_us: u32) -> Result<(), Malformed> {
         worker.set_ours();
         self.pool.say(FromFront::Ready { worker: worker.id, fork_us });
+        if !worker.set_ready() {
+            return Ok(());
+        }
         self.tell(|pool| pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
     }
 

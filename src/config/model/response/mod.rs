@@ -13,12 +13,14 @@ pub mod inflate;
 pub mod listing;
 pub mod ranges;
 pub mod redirect;
+pub mod rewrite;
 pub mod setenv;
 pub mod ssl;
 pub mod types;
 pub mod variables;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use actions::Actions;
 use compress::Compress;
@@ -27,6 +29,7 @@ use headers::HeaderRule;
 use inflate::Inflate;
 use listing::Listing;
 use ranges::Ranges;
+use rewrite::Rewrite;
 use setenv::SetEnvIf;
 use ssl::Ssl;
 use types::Types;
@@ -42,6 +45,8 @@ settings! {
     place struct ResponseRules, then ResponseRules::change_etag {
         /// `Redirect` in containers, the innermost first; a host's own stand in `Host`.
         pub redirects: Vec<Redirect>, prepend;
+        /// `RewriteRule` and its kin in containers; a host's own stand in `Host`.
+        pub rewrite: Rewrite, Rewrite::merge;
         /// `ErrorDocument`: status and answer; the last of a status counts.
         pub error_documents: Vec<(u16, ErrorDocument)>, append;
         /// `Header`, in the order in which they are applied.
@@ -60,6 +65,8 @@ settings! {
         pub listing: Listing, Listing::merge;
         /// `DirectorySlash`; default on.
         pub directory_slash: Option<bool>, keep;
+        /// `FallbackResource`; `Some(None)` is `disabled`.
+        pub fallback: Option<Option<Arc<str>>>, keep;
         /// `UseCanonicalName`; default off.
         pub canonical_name: Option<CanonicalName>, keep;
         /// `ServerSignature`; default off.
@@ -128,6 +135,11 @@ impl ResponseRules {
     pub fn error_document(&self, status: u16) -> Option<&ErrorDocument> {
         let (_, document) = self.error_documents.iter().rfind(|(of, _)| *of == status)?;
         (*document != ErrorDocument::Default).then_some(document)
+    }
+
+    /// What answers for a path that leads to nothing, unless it is that path.
+    pub fn fallback(&self, path: &[u8]) -> Option<&str> {
+        self.fallback.as_ref()?.as_deref().filter(|fallback| fallback.as_bytes() != path)
     }
 
     /// The variables that requests may have by what is said here.

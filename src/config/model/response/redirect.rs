@@ -35,6 +35,8 @@ pub struct RedirectResponse {
     pub status: u16,
     /// Where to go, without the request's query; `None` for a status that is no redirection.
     pub location: Option<String>,
+    /// A host says it, before rules of folders are followed.
+    pub of_host: bool,
 }
 
 impl Redirect {
@@ -46,9 +48,10 @@ impl Redirect {
             RedirectFrom::Prefix(prefix) => format!("{to}{}", escape(rest_below(prefix, path)?)),
             RedirectFrom::Match(regex) => match regex.find(path)?.expand(to, escape, LONGEST) {
                 Ok(location) => location,
-                Err(_) => return Some(RedirectResponse { status: 500, location: None }),
+                Err(_) => return Some(RedirectResponse { status: 500, location: None, of_host: false }),
             },
         };
-        Some(RedirectResponse { status: self.status, location: self.to.is_some().then_some(location) })
+        let location = self.to.is_some().then_some(location);
+        Some(RedirectResponse { status: self.status, location, of_host: false })
     }
 }

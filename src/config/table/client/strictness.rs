@@ -2,6 +2,7 @@
 
 use crate::config::draft::Draft;
 use crate::config::table::row::{HOSTS, MANY, ROW, Row, SERVER, Takes};
+use crate::path::EncodedSlashes;
 
 pub static ROWS: &[Row] = &[
     Row {
@@ -47,6 +48,15 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "AllowEncodedSlashes",
+        contexts: HOSTS,
+        takes: Takes::Word("On|Off|NoDecode", allow_encoded_slashes),
+        because: "Off, as in httpd: a path with %2F in it is answered 404",
+        about: "On: %2F in a path is a slash as any other. NoDecode: it stays %2F, for programs that find it in PATH_INFO or `$r->uri`; nothing \
+            else of the path stays encoded. Answers to such paths are not cached.",
+        ..ROW
+    },
+    Row {
         name: "SSLStrictSNIVHostCheck",
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().strictness.named_by_tls = Some(on)),
@@ -86,6 +96,18 @@ fn http_protocol_options(draft: &mut Draft, words: &[String]) -> Result<(), Stri
 /// `RegisterHttpMethod method…`
 fn register_methods(draft: &mut Draft, methods: &[String]) {
     draft.config.methods.extend_from_slice(methods);
+}
+
+/// `AllowEncodedSlashes On|Off|NoDecode`
+fn allow_encoded_slashes(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let said = match word.to_ascii_lowercase().as_str() {
+        "off" => EncodedSlashes::Refused,
+        "on" => EncodedSlashes::Decoded,
+        "nodecode" => EncodedSlashes::Kept,
+        _ => return Err(format!("expected On, Off or NoDecode, got \"{word}\"")),
+    };
+    draft.host().strictness.encoded_slashes = Some(said);
+    Ok(())
 }
 
 /// `TraceEnable on|off|extended`

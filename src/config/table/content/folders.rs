@@ -17,6 +17,14 @@ pub static ROWS: &[Row] = &[
         ..ROW
     },
     Row {
+        name: "FallbackResource",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Word("disabled|/url-path", fallback_resource),
+        because: "what is not there is a 404",
+        about: "The path of this server that answers for files that are not there and for folders without an index, with the request's method, query and body. Where a Perl handler answers, it says itself what is not there.",
+        ..ROW
+    },
+    Row {
         name: "IndexOptions",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Words("[+|-]option…", 1..=MANY, |d, args| {
@@ -84,6 +92,16 @@ fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     rules.file_etag = whole.or(rules.file_etag);
     rules.file_etag_change =
         (more != less).then_some((more, less)).or(rules.file_etag_change.filter(|_| whole.is_none()));
+    Ok(())
+}
+
+/// `FallbackResource disabled|/path`
+fn fallback_resource(draft: &mut Draft, path: &str) -> Result<(), String> {
+    let disabled = path.eq_ignore_ascii_case("disabled");
+    if !disabled && !path.starts_with('/') {
+        return Err(format!("expected disabled or a path that begins with /, got \"{path}\""));
+    }
+    draft.said().response.fallback = Some((!disabled).then(|| path.into()));
     Ok(())
 }
 

@@ -7,5 +7,6 @@ pub(super) mod filters;
 pub(super) mod folders;
 pub(super) mod headers;
 pub(super) mod redirects;
+pub(super) mod rewriting;
 pub(super) mod types;
 pub(super) mod variables;

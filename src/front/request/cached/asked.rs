@@ -1,6 +1,7 @@
 //! What a request asks for, as far as the cache wants to know, and what a worker is asked in its place.
 
 use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
 
 use http::header::{
     ETAG, HOST, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED,
@@ -44,6 +45,9 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
         add(&mut key, without_parameters(uri.path(), rules).as_bytes());
         query(uri, rules).into_iter().for_each(|query| add(&mut key, query.as_bytes()));
         key.push(b';');
+    }
+    if route.by_rules {
+        add(&mut key, route.filename.as_os_str().as_bytes());
     }
     let mut names: Vec<&HeaderName> = head.headers.keys().filter(|name| says_what_was_asked(name)).collect();
     names.sort_by(|one, other| one.as_str().cmp(other.as_str()));

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use http::request::Parts;
-use http::{HeaderMap, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Version};
 use wire::control::{PoolNumber, SlowRequest};
 use wire::frame::name_in_logs;
 use wire::reply::Head;
@@ -86,6 +86,10 @@ pub struct RequestContext {
     pub before: RefCell<Variables>,
     /// The worker's part, if a worker was asked.
     pub exchange: RefCell<Option<SharedExchange>>,
+    /// A rule has said `END`: no other is followed.
+    pub rules_ended: Cell<bool>,
+    /// What rules add to the head of the answer.
+    pub fields: RefCell<Vec<(HeaderName, HeaderValue)>>,
     /// Whose worker that is.
     pub pool: Cell<PoolNumber>,
     /// What the access check found out about the client.
@@ -327,6 +331,8 @@ impl RequestGuard {
             basis: RefCell::default(),
             before: RefCell::default(),
             exchange: RefCell::default(),
+            rules_ended: Cell::default(),
+            fields: RefCell::default(),
             pool: Cell::default(),
             visitor: RefCell::default(),
             told_hung_up: Cell::default(),

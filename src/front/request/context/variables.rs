@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use http::StatusCode;
 use http::request::Parts;
 
 use super::RequestContext;
@@ -53,6 +54,16 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
 /// The request goes on with another head.
 pub fn forget(context: &RequestContext) {
     context.basis.take();
+}
+
+/// What the request that this one is sent on to finds of it: its variables as `REDIRECT_…`, and what httpd says of each.
+pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Variables {
+    let mut variables = context.variables.borrow().redirected();
+    let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
+    variables.set("REDIRECT_STATUS", Some(status.as_str().to_owned()));
+    variables.set("REDIRECT_URL", path);
+    variables.set("REDIRECT_QUERY_STRING", head.uri.query().map(str::to_owned));
+    variables
 }
 
 fn work_out(context: &RequestContext, head: &Parts, route: &Route) {

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use http::StatusCode;
 
@@ -12,7 +12,7 @@ use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
 use crate::front::routing::{FoundFile, Route, bytes};
 use crate::open::{Links, Opened, Way, is_link, is_shortage, root};
-use crate::path::{Text, longest, normalise, ways};
+use crate::path::{Text, longest, normalise, stays_below, ways};
 
 /// What a path leads to on disk.
 pub enum Spot {
@@ -113,6 +113,11 @@ fn existing<'a>(generation: &View, root: &Path, whole: &'a [u8]) -> &'a [u8] {
     ways.get(longest(ways.len() - 1, is_there)).copied().unwrap_or_default()
 }
 
+/// How much of the name of a file exists.
+pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
+    existing(generation, root(&generation.config, host, filename), bytes(filename)).len()
+}
+
 fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
     let names = &route.settings.directory_index;
@@ -136,9 +141,10 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
             return Ok(Spot::File(Place { file, path, extra: 0, opened }));
         }
     }
-    match route.settings.options.indexes {
-        true => Ok(Spot::Folder(itself)),
-        false => Err(Refusal::new(StatusCode::FORBIDDEN)),
+    match route.settings.response.fallback(&route.path) {
+        Some(fallback) => Ok(Spot::Elsewhere(fallback.to_owned())),
+        None if route.settings.options.indexes => Ok(Spot::Folder(itself)),
+        None => Err(Refusal::new(StatusCode::FORBIDDEN)),
     }
 }
 
@@ -149,12 +155,6 @@ fn leads_to_a_file(generation: &View, route: &Route, path: &str) -> bool {
     let root = root(&generation.config, route.host, &file);
     let opened = generation.opener.open(Way { root, path: &file, links: Links::of(route.settings.options) });
     opened.is_ok_and(|opened| opened.kind.is_file())
-}
-
-/// Whether an index name stays within its folder. `DirectoryIndex` may stand in a `.htaccess` file, whose owner must not be able
-/// to name files outside of the folder.
-fn stays_below(name: &str) -> bool {
-    Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 fn not_found() -> Refusal {

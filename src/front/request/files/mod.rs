@@ -59,7 +59,7 @@ pub enum LookupResult {
     Folder(Opened),
     /// A redirection to the folder's path with a slash at its end.
     Response(Response<BodySource>),
-    /// A folder whose index this path of the site leads to.
+    /// A folder whose index this path of the site leads to, or what that path answers for.
     Index(String),
 }
 
@@ -88,11 +88,17 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
         route.refused()?;
         return Ok(LookupResult::Handled(route.clone()));
     }
-    let spot = match locate(generation, route, &route.filename)? {
-        Spot::File(spot) => spot,
-        Spot::NoSlash => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
-        Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
-        Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
+    let spot = match locate(generation, route, &route.filename) {
+        Ok(Spot::File(spot)) => spot,
+        Ok(Spot::NoSlash) => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
+        Ok(Spot::Folder(folder)) => return Ok(LookupResult::Folder(folder)),
+        Ok(Spot::Elsewhere(path)) => return Ok(LookupResult::Index(path)),
+        Err(refusal) => match route.settings.response.fallback(&route.path) {
+            Some(fallback) if refusal.status == StatusCode::NOT_FOUND => {
+                return Ok(LookupResult::Index(fallback.to_owned()));
+            }
+            _ => return Err(refusal.into()),
+        },
     };
     let found = generation.routes.refine(&generation.config, route, spot.found())?;
     found.refused()?;
@@ -130,9 +136,10 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
     let whole = FoundFile { script_length: spot.path.len(), ..spot.found() };
     let found = generation.routes.refine(&generation.config, route, whole)?;
     found.refused()?;
+    let is_index = found.path != route.path;
     match &found.settings.handler {
-        // The folder's index is a program: it answers as itself.
-        handler if !handler.is_about_a_file() && found.path != route.path => {
+        // The folder's index is a program, or one decides about it: it answers as itself.
+        handler if is_index && (found.settings.has_perl_phases() || !handler.is_about_a_file()) => {
             Ok(LookupResult::Index(percent_encode(&found.path, PATH).to_string()))
         }
         Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),

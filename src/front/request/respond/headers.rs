@@ -47,6 +47,9 @@ pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool
     let route = context.route.borrow();
     let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.response;
+    for (name, value) in context.fields.take() {
+        headers.append(name, value);
+    }
     if let Some(Some(charset)) = &rules.types.default_charset {
         add_charset(headers, charset);
     }

@@ -49,12 +49,14 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
         // It has no content, and says so (RFC 9110, 15.3.6).
         head.headers.insert(CONTENT_LENGTH, 0.into());
         kind = BodySource::Empty;
+    } else if matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
+        // Neither has content, and 204 must not tell a length (RFC 9110, 8.6). hyper removes it from answers to GET, but not to HEAD.
+        head.headers.remove(CONTENT_LENGTH);
+        kind = BodySource::Empty;
     } else if is_head {
         if let Some(length) = kind.length() {
             head.headers.insert(CONTENT_LENGTH, length.into());
         }
-        kind = BodySource::Empty;
-    } else if matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
         kind = BodySource::Empty;
     }
     kind.measure(context.record());

@@ -101,7 +101,7 @@ impl Node {
             Node::Matches(value, pattern) => {
                 let text = value.text(seen, found);
                 let Some(groups) = pattern.find(&text) else { return false };
-                *found = (0..10).map(|number| groups.get(number).into_owned()).collect();
+                *found = groups.all();
                 true
             }
             Node::IsIn(value, list) => {

@@ -1,0 +1,310 @@
+//! Texts of rules and conditions with what each request fills in: `$1`, `%1`, `%{NAME}`, `${map:key|default}`.
+
+use super::asked::{Fill, Found, Known};
+use super::map::{Map, Maps};
+
+/// A text with pieces that a request fills in.
+#[derive(Debug, Clone, Default)]
+pub struct Template(Vec<Piece>);
+
+#[derive(Debug, Clone)]
+enum Piece {
+    Text(String),
+    /// `$1`: of the rule's pattern.
+    OfRule(usize),
+    /// `%1`: of the last condition's.
+    OfCondition(usize),
+    /// `%{NAME}`
+    Known(Known),
+    /// `%{HTTP:Name}`, in lower case.
+    Header(String),
+    /// `%{ENV:name}`
+    Variable(String),
+    /// `%{SSL:name}`
+    Tls(String),
+    /// `${map:key|default}`
+    Mapped {
+        map: Map,
+        key: Template,
+        default: Template,
+    },
+}
+
+const NAMES: &[(&str, Known)] = &[
+    ("DOCUMENT_ROOT", Known::DocumentRoot),
+    ("HTTPS", Known::Https),
+    ("IS_SUBREQ", Known::IsSubreq),
+    ("PATH_INFO", Known::PathInfo),
+    ("QUERY_STRING", Known::QueryString),
+    ("REMOTE_ADDR", Known::RemoteAddr),
+    ("CONN_REMOTE_ADDR", Known::RemoteAddr),
+    ("REMOTE_HOST", Known::RemoteHost),
+    ("REMOTE_PORT", Known::RemotePort),
+    ("REMOTE_USER", Known::RemoteUser),
+    ("REQUEST_FILENAME", Known::RequestFilename),
+    ("SCRIPT_FILENAME", Known::RequestFilename),
+    ("REQUEST_METHOD", Known::RequestMethod),
+    ("REQUEST_SCHEME", Known::RequestScheme),
+    ("REQUEST_URI", Known::RequestUri),
+    ("SERVER_ADDR", Known::ServerAddr),
+    ("SERVER_ADMIN", Known::ServerAdmin),
+    ("SERVER_NAME", Known::ServerName),
+    ("SERVER_PORT", Known::ServerPort),
+    ("SERVER_PROTOCOL", Known::ServerProtocol),
+    ("SERVER_SOFTWARE", Known::ServerSoftware),
+    ("AUTH_TYPE", Known::AuthType),
+    ("THE_REQUEST", Known::TheRequest),
+    ("TIME", Known::Time("%Y%m%d%H%M%S")),
+    ("TIME_YEAR", Known::Time("%Y")),
+    ("TIME_MON", Known::Time("%m")),
+    ("TIME_DAY", Known::Time("%d")),
+    ("TIME_HOUR", Known::Time("%H")),
+    ("TIME_MIN", Known::Time("%M")),
+    ("TIME_SEC", Known::Time("%S")),
+    ("TIME_WDAY", Known::Time("%w")),
+];
+
+const HEADERS: [&str; 7] = [
+    "HTTP_ACCEPT",
+    "HTTP_COOKIE",
+    "HTTP_FORWARDED",
+    "HTTP_HOST",
+    "HTTP_PROXY_CONNECTION",
+    "HTTP_REFERER",
+    "HTTP_USER_AGENT",
+];
+
+/// How deep keys of maps may stand in keys of maps.
+const DEEPEST: usize = 4;
+
+/// A template that was filled.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// The text.
+    pub text: String,
+    /// Where the question marks stand that the administrator has written. Others are a client's, and begin no query.
+    pub marks: Vec<usize>,
+}
+
+impl Filled {
+    fn of_administrator(text: String) -> Filled {
+        let marks = text.match_indices('?').map(|(at, _)| at).collect();
+        Filled { text, marks }
+    }
+
+    fn of_client(text: String) -> Filled {
+        Filled { text, marks: Vec::new() }
+    }
+}
+
+/// Filled texts are no longer.
+const LONGEST: usize = 64 << 10;
+
+impl Template {
+    /// Reads one; the error says what is not understood.
+    pub fn parse(source: &str, maps: &Maps) -> Result<Template, String> {
+        parse(source, maps, 0)
+    }
+
+    /// Whether it begins with a folder, or with DocumentRoot: what a client sends never names one of the disk.
+    pub fn names_folder(&self) -> bool {
+        match self.0.first() {
+            Some(Piece::Text(text)) => text.strip_prefix('/').is_some_and(|rest| rest.contains('/')),
+            Some(Piece::Known(known)) => *known == Known::DocumentRoot,
+            _ => false,
+        }
+    }
+
+    /// The headers of the request that it looks at, but for Host, which every request is about.
+    pub fn headers(&self) -> Vec<&str> {
+        self.0.iter().flat_map(Piece::headers).collect()
+    }
+
+    /// The text for one request; `escape` is for what patterns have found. `None`: it would be too long.
+    pub fn fill(&self, fill: &dyn Fill, found: Found<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
+        let mut filled = Filled { text: String::new(), marks: Vec::new() };
+        for piece in &self.0 {
+            let Filled { text, marks } = piece.fill(fill, found, escape)?;
+            filled.marks.extend(marks.into_iter().map(|at| filled.text.len() + at));
+            fill.spend(text.len());
+            filled.text.push_str(&text);
+            if filled.text.len() > LONGEST {
+                return None;
+            }
+        }
+        Some(filled)
+    }
+
+    /// The same where nothing is escaped.
+    pub fn text(&self, fill: &dyn Fill, found: Found<'_>) -> Option<String> {
+        Some(self.fill(fill, found, &str::to_owned)?.text)
+    }
+}
+
+impl Piece {
+    fn headers(&self) -> Vec<&str> {
+        match self {
+            Piece::Header(name) if name != "host" => vec![name],
+            Piece::Mapped { key, default, .. } => [key.headers(), default.headers()].concat(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn fill(&self, fill: &dyn Fill, found: Found<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
+        Some(match self {
+            Piece::Text(text) => Filled::of_administrator(text.clone()),
+            Piece::OfRule(number) => Filled::of_client(escape(found.of_rule(*number))),
+            Piece::OfCondition(number) => Filled::of_client(escape(found.of_condition(*number))),
+            Piece::Known(known) => Filled::of_client(fill.known(*known)),
+            Piece::Header(name) => Filled::of_client(fill.header(name)),
+            Piece::Variable(name) => Filled::of_client(fill.variable(name)),
+            Piece::Tls(name) => Filled::of_client(fill.tls(name)),
+            Piece::Mapped { map, key, default } => match map.look(&key.text(fill, found)?) {
+                Some(value) if map.is_function() => Filled::of_client(value),
+                Some(value) => Filled::of_administrator(value),
+                None => default.fill(fill, found, &str::to_owned)?,
+            },
+        })
+    }
+}
+
+fn parse(source: &str, maps: &Maps, depth: usize) -> Result<Template, String> {
+    if depth > DEEPEST {
+        return Err("keys of maps stand too deep in one another".to_owned());
+    }
+    let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), source);
+    while let Some(c) = rest.chars().next() {
+        if let Some((piece, after)) = piece(rest, maps, depth)? {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(piece);
+            rest = after;
+            continue;
+        }
+        let mut letters = rest.chars();
+        letters.next();
+        // A backslash takes the meaning from what follows it.
+        let literal = if c == '\\' { letters.next().unwrap_or(c) } else { c };
+        plain.push(literal);
+        rest = letters.as_str();
+    }
+    pieces.push(Piece::Text(plain));
+    pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+    Ok(Template(pieces))
+}
+
+fn piece<'a>(rest: &'a str, maps: &Maps, depth: usize) -> Result<Option<(Piece, &'a str)>, String> {
+    if let Some(inner) = rest.strip_prefix("%{") {
+        let (name, after) = inner.split_once('}').ok_or_else(|| format!("`%{{` is not closed in \"{rest}\""))?;
+        return Ok(Some((named(name)?, after)));
+    }
+    if let Some(inner) = rest.strip_prefix("${") {
+        let end = closing(inner).ok_or_else(|| format!("`${{` is not closed in \"{rest}\""))?;
+        let (within, after) = inner.split_at(end);
+        return Ok(Some((mapped(within, maps, depth)?, &after[1..])));
+    }
+    let group =
+        |sign: char| rest.strip_prefix(sign).and_then(|after| Some((after.chars().next()?.to_digit(10)?, after)));
+    let numbered = |number: u32| number as usize;
+    Ok(group('$')
+        .map(|(number, after)| (Piece::OfRule(numbered(number)), &after[1..]))
+        .or_else(|| group('%').map(|(number, after)| (Piece::OfCondition(numbered(number)), &after[1..]))))
+}
+
+/// Where the brace ends that is open at the beginning.
+fn closing(inner: &str) -> Option<usize> {
+    let mut open = 0;
+    for (at, c) in inner.char_indices() {
+        match c {
+            '{' => open += 1,
+            '}' if open == 0 => return Some(at),
+            '}' => open -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `map:key|default`
+fn mapped(within: &str, maps: &Maps, depth: usize) -> Result<Piece, String> {
+    let (name, key) = within.split_once(':').ok_or_else(|| format!("expected `${{map:key}}`, got `${{{within}}}`"))?;
+    let map = maps.get(name).ok_or_else(|| format!("there is no RewriteMap {name} above this line"))?;
+    let (key, default) = key.split_once('|').unwrap_or((key, ""));
+    Ok(Piece::Mapped { map, key: parse(key, maps, depth + 1)?, default: parse(default, maps, depth + 1)? })
+}
+
+fn named(name: &str) -> Result<Piece, String> {
+    if let Some((kind, argument)) = name.split_once(':') {
+        return match kind.to_ascii_uppercase().as_str() {
+            "HTTP" => Ok(Piece::Header(argument.to_ascii_lowercase())),
+            "ENV" => Ok(Piece::Variable(argument.to_owned())),
+            "SSL" => Ok(Piece::Tls(argument.to_owned())),
+            _ => Err(format!("%{{{name}}} is not known here: HTTP:name and ENV:name are")),
+        };
+    }
+    let upper = name.to_ascii_uppercase();
+    if HEADERS.contains(&upper.as_str()) {
+        return Ok(Piece::Header(upper[5..].to_ascii_lowercase().replace('_', "-")));
+    }
+    // As in httpd: of other headers `%{HTTP:Name}` speaks, and these are empty.
+    if upper.starts_with("HTTP_") {
+        return Ok(Piece::Text(String::new()));
+    }
+    let known = NAMES.iter().find(|(known, _)| *known == upper).map(|(_, known)| *known);
+    known.map(Piece::Known).ok_or_else(|| format!("%{{{name}}} is not known in rules here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Names;
+
+    impl Fill for Names {
+        fn known(&self, known: Known) -> String {
+            format!("{known:?}")
+        }
+        fn header(&self, name: &str) -> String {
+            format!("<{name}>")
+        }
+        fn variable(&self, name: &str) -> String {
+            format!("[{name}]")
+        }
+        fn tls(&self, name: &str) -> String {
+            format!("({name})")
+        }
+        fn spend(&self, _: usize) {}
+    }
+
+    fn filled(source: &str) -> Result<Filled, String> {
+        let maps = Maps::default().with("low", Map::parse("int:tolower", |_| Err(String::new())).unwrap());
+        let rule = ["/A/b".to_owned(), "A?".to_owned()];
+        let found = Found { rule: &rule, condition: &[] };
+        Ok(Template::parse(source, &maps)?.fill(&Names, found, &str::to_owned).unwrap())
+    }
+
+    #[test]
+    fn templates_are_filled_in_as_httpds_manual_says() {
+        for (source, expected) in [
+            ("/x/$1/%1$9", "/x/A?/"),
+            (r"/a\$1\\%{HTTP_HOST}", r"/a$1\<host>"),
+            ("%{REQUEST_URI}%{ENV:x}%{HTTP:X-Y}", "RequestUri[x]<x-y>"),
+            ("${low:$1|none}", "a?"),
+            ("$ % {x}", "$ % {x}"),
+        ] {
+            assert_eq!(filled(source).unwrap().text, expected, "{source}");
+        }
+        for wrong in ["%{REQUEST_URI", "%{NOBODY}", "%{LA-U:REMOTE_USER}", "${other:x}", "${low}", "${low:x"] {
+            assert!(filled(wrong).is_err(), "{wrong}");
+        }
+        let deep = "${low:".repeat(9) + &"}".repeat(9);
+        assert!(filled(&deep).is_err());
+    }
+
+    #[test]
+    fn only_an_administrators_question_mark_begins_a_query() {
+        let Filled { text, marks } = filled("/$1?a=$1").unwrap();
+        assert_eq!((text.as_str(), marks), ("/A??a=A?", vec![3]));
+        let Filled { text, marks } = filled("/${low:$1}?").unwrap();
+        assert_eq!((text.as_str(), marks), ("/a??", vec![3]), "a function only hands it on");
+    }
+}

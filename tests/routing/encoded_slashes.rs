@@ -1,0 +1,77 @@
+//! `%2F` in a path: mod/core.html#allowencodedslashes.
+
+use crate::support::{Request, Server, Site};
+
+const CONF: &str = "<Perl>
+use Apache::Constants ();
+sub My::uri { my $r = shift; $r->send_http_header('text/plain');
+    $r->print(join ' ', $r->uri, $r->path_info, $r->args ? $r->lookup_uri(scalar $r->args)->uri : ()); 0 }
+</Perl>
+<Location /perl>
+SetHandler perl-script
+PerlHandler My::uri
+</Location>
+<Location /perl/shut>
+Deny from all
+</Location>
+ScriptAlias /cgi/ \"@DIR@/cgi/\"
+Action about /cgi/go.pl virtual
+<Location /about>
+SetHandler about
+</Location>
+";
+
+fn site(lines: &str) -> Server {
+    Site::new()
+        .script("cgi/go.pl", "print \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\"")
+        .file("htdocs/shut/a.txt", "a")
+        .serve(&format!("{CONF}<Location /shut>\nDeny from all\n</Location>\n{lines}"))
+}
+
+#[test]
+fn a_path_with_one_is_not_found_unless_they_are_allowed() {
+    for lines in ["", "AllowEncodedSlashes Off\n"] {
+        let server = site(lines);
+        server.get("/perl/a%2Fb").is(404);
+        server.get("/cgi/go.pl/a%2fb").is(404);
+    }
+}
+
+#[test]
+fn they_are_slashes_like_others_and_lead_past_no_rule() {
+    let server = site("AllowEncodedSlashes On\n");
+    assert_eq!(server.text("/cgi/go.pl/a%2Fb%2fc"), "/cgi/go.pl /a/b/c");
+    assert_eq!(server.text("/perl/a%2Fb?/x%2Fy"), "/perl/a/b /a/b /x/y");
+    for path in ["/perl%2Fshut", "/perl%2fshut/x", "/perl/x%2f..%2Fshut", "/%2fshut%2Fa.txt", "/x/..%2fshut/a.txt"] {
+        server.get(path).is(403);
+    }
+    server.get("/..%2f..%2fetc/passwd").is(400);
+}
+
+#[test]
+fn they_stay_as_they_were_sent_for_programs_that_want_them() {
+    let server = site("AllowEncodedSlashes NoDecode\n");
+    assert_eq!(server.text("/cgi/go.pl/a%2Fb%2fc%20d"), "/cgi/go.pl /a%2Fb%2fc d");
+    assert_eq!(server.text("/about/a.txt%2Fx"), "/cgi/go.pl /about/a.txt%2Fx");
+    assert!(server.text("/perl/a%2Fb?/x%2Fy").starts_with("/perl/a%2Fb "));
+    server.get("/perl/x%2f..%2Fshut").is(200);
+    server.get("/shut%2Fa.txt").is(404);
+}
+
+#[test]
+fn each_host_has_its_own() {
+    let server = site(
+        "AllowEncodedSlashes On\n<VirtualHost *>\nServerName one\n</VirtualHost>\n\
+         <VirtualHost *>\nServerName two\nAllowEncodedSlashes Off\n</VirtualHost>",
+    );
+    for (host, status) in [("one", 200), ("two", 404)] {
+        server.send(Request::get("/perl/a%2Fb").header("Host", host)).is(status);
+    }
+}
+
+#[test]
+fn what_it_does_not_know_is_an_error() {
+    let site = Site::new();
+    site.configure("AllowEncodedSlashes Maybe\n");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "expected On, Off or NoDecode, got \"Maybe\"");
+}

@@ -1,12 +1,10 @@
-//! What five kinds of request cost the whole server, front and worker, in instructions of a debug build. They stand in
-//! `tests/limits/instructions_per_request.txt`; whoever makes one 5 % dearer is told. A busy machine,
-//! which lets every process sleep in between, adds up to a seventh: there a quarter more is allowed. `CAMELEER_BLESS=1` writes them anew.
+//! The instructions that five kinds of request cost the whole server, front and worker, in a debug build. The committed figures are in
+//! `tests/limits/instructions_per_request.txt`; a request that costs 5 % more fails the test. `CAMELEER_BLESS=1` writes the figures anew.
 //!
-//! Instructions are not time, and a debug build is not what serves: this finds work that somebody added without noticing. Another compiler
-//! makes other instructions of the same code: then a quarter more is allowed, too, and the figures are to be written anew.
+//! A busy machine lets each process sleep between two requests, which adds instructions. So `make timing` runs this test alone, and
+//! `make test` does not run it. With another compiler the same code has other instructions: a quarter more is allowed then.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use crate::support::{Counter, PATIENCE, Request, Site};
 
@@ -27,6 +25,7 @@ const PAGE: &str = "package Page; my $page = 'x' x 100_000;
     sub handler { my $r = shift; $r->send_http_header('text/html'); $r->print($page); 0 } 1;";
 
 #[test]
+#[ignore = "counts what a busy machine changes: `make timing`"]
 fn no_kind_of_request_costs_more_instructions_than_is_committed() {
     let site = Site::new()
         .file("htdocs/file.txt", "Hello, World\n")
@@ -48,7 +47,6 @@ fn no_kind_of_request_costs_more_instructions_than_is_committed() {
     let is_known = committed.starts_with(&compiler);
     let is_blessed = std::env::var_os("CAMELEER_BLESS").is_some();
     let allowed = |name| if is_blessed { 0 } else { figure(&committed, name) * 105 / 100 };
-    let (before, begun) = (stalled(), Instant::now());
     let counted: Vec<(&str, u64)> =
         KINDS.iter().map(|(name, target)| (*name, cost(&counter, target, allowed(name)))).collect();
     let lines: String = counted.iter().map(|(name, cost)| format!("{cost:>9}  {name}\n")).collect();
@@ -56,8 +54,7 @@ fn no_kind_of_request_costs_more_instructions_than_is_committed() {
     if is_blessed {
         return std::fs::write(COMMITTED, &text).expect("written");
     }
-    let is_busy = stalled() - before > begun.elapsed() / 4;
-    let bound = |name| if is_busy || !is_known { figure(&committed, name) * 5 / 4 } else { allowed(name) };
+    let bound = |name| if is_known { allowed(name) } else { figure(&committed, name) * 5 / 4 };
     let dearer: Vec<String> = counted
         .iter()
         .filter(|(name, cost)| *cost > bound(name))
@@ -66,8 +63,7 @@ fn no_kind_of_request_costs_more_instructions_than_is_committed() {
     assert!(dearer.is_empty(), "{dearer:#?}\nall of them:\n{text}");
 }
 
-/// The least of several rounds, of which there are more while it is not allowed: a timer that runs out meanwhile, or a sleep
-/// because a busy machine let the other process wait, is nobody's cost.
+/// The least of at most [`ROUNDS`] rounds: a timer that expires during a round adds instructions that no request costs.
 fn cost(counter: &Counter, target: &str, allowed: u64) -> u64 {
     let mut connection = counter.server.connect();
     connection.patience(PATIENCE);
@@ -81,13 +77,6 @@ fn cost(counter: &Counter, target: &str, allowed: u64) -> u64 {
         }
     }
     least
-}
-
-/// For how long since the machine was started some process has waited for a processor; zero where the kernel does not tell.
-fn stalled() -> Duration {
-    let pressure = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
-    let total = pressure.lines().find_map(|line| line.strip_prefix("some ")?.split_once("total=")?.1.parse().ok());
-    Duration::from_micros(total.unwrap_or(0))
 }
 
 fn compiler() -> String {

@@ -1,9 +1,7 @@
 //! The same rules in `.htaccess` files, where `AllowOverride` has their class.
 
-use std::time::Duration;
-
 use super::{get_as, site};
-use crate::support::{Server, within};
+use crate::support::{Server, until};
 
 /// `{SHA}` of `x`.
 const USERS: &str = "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\nben:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\n";
@@ -24,7 +22,7 @@ fn a_folder_may_ask_for_a_password() {
     }
     server.send(get_as("/place/deep/a.txt", "ana", "x")).is(200);
     server.site.write("htdocs/place/.htaccess", "");
-    within(Duration::from_secs(1), "the door is open", || server.get("/place/").status == 200);
+    until("the door is open", || server.get("/place/").status == 200);
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Names of clients: 127.0.0.1 is localhost by /etc/hosts, both ways.
 
 use std::process::Command;
-use std::time::Duration;
 
 use super::{PLACES, conf, site};
-use crate::support::{Request, Server, within};
+use crate::support::{Request, Server, until};
 
 #[test]
 fn a_client_may_come_by_its_name() {
@@ -60,7 +59,7 @@ fn programs_and_the_log_see_a_name_only_if_it_is_looked_up() {
         let server = site().serve(&format!("CustomLog access.log \"%h %a\"\n{lookups}\n{}", conf("")));
         assert!(server.text("/perl/x").ends_with(&format!(" host={host}")), "{lookups}");
         let line = format!("{} 127.0.0.1\n", if host == "-" { "127.0.0.1" } else { host });
-        within(Duration::from_secs(5), "the line is written", || server.site.read("access.log") == line);
+        until("the line is written", || server.site.read("access.log") == line);
     }
 }
 

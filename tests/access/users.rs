@@ -1,10 +1,10 @@
 //! Basic authentication: files as htpasswd and openssl make them.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{PLACES, conf, get_as, site};
-use crate::support::{Finished, Request, Server, within};
+use crate::support::{Finished, Request, Server, until};
 
 const RULES: &str = "AuthType Basic\nAuthName \"Members \\\"only\\\"\"\nAuthUserFile @DIR@/users\nAuthGroupFile groups";
 
@@ -79,7 +79,7 @@ fn programs_and_the_access_log_learn_the_user() {
     assert_eq!(said, "user=ana env=ana type=Basic host=-");
     server.send(get_as("/place/", "ana", "a")).is(200);
     server.get("/place/").is(401);
-    within(Duration::from_secs(5), "the log has three lines", || {
+    until("the log has three lines", || {
         server.site.read("access.log") == "ana /perl/x\nana /place/index.html\n- /place/\n"
     });
 }
@@ -115,14 +115,10 @@ fn a_changed_file_is_noticed_within_a_second() {
     let server = serve(&htpasswd("-s", "ana", "old"), "Require group staff");
     server.send(get_as("/place/", "ana", "old")).is(200);
     server.site.write("users", &htpasswd("-B", "ana", "new"));
-    within(Duration::from_secs(3), "the new password opens", || {
-        server.send(get_as("/place/", "ana", "new")).status == 200
-    });
+    until("the new password opens", || server.send(get_as("/place/", "ana", "new")).status == 200);
     server.send(get_as("/place/", "ana", "old")).is(401);
     server.site.write("groups", "staff: ben\n");
-    within(Duration::from_secs(3), "the group has lost her", || {
-        server.send(get_as("/place/", "ana", "new")).status == 401
-    });
+    until("the group has lost her", || server.send(get_as("/place/", "ana", "new")).status == 401);
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Load, Server, Site, within};
-use std::time::Duration;
+use crate::support::{Load, Server, Site, until};
 
 /// What is said, by the names of the rules.
 #[track_caller]
@@ -33,7 +32,7 @@ fn workers_that_are_all_busy_are_told_with_where_they_are() {
     let app = "sub { select undef, undef, undef, 3; [200, [], ['ok']] }";
     let server = Site::new().file("app.psgi", app).serve("<Location />\nPsgiApp app.psgi\n</Location>");
     let load = Load::start(&server, 6, "/report?x=1", |answer| answer.status == 200);
-    within(Duration::from_secs(60), "it is told", || {
+    until("it is told", || {
         let given = advice(&server, "2");
         find(&given, "all-busy").is_some_and(|one| {
             let evidence = one["evidence"].as_str().expect("a sentence");
@@ -65,6 +64,6 @@ fn workers_that_end_after_few_requests_are_told() {
     let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(conf);
     let load = Load::start(&server, 2, "/", |answer| answer.status == 200);
     load.until_answered(60);
-    within(Duration::from_secs(20), "it is told", || find(&advice(&server, "0"), "recycled").is_some());
+    until("it is told", || find(&advice(&server, "0"), "recycled").is_some());
     assert_eq!(load.failures(), Vec::<String>::new());
 }

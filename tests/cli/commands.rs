@@ -333,7 +333,7 @@ fn the_status_has_a_young_servers_age_and_what_memory_each_worker_has_for_itself
     let shape = |pattern| regex::Regex::new(pattern).expect("a pattern").find_iter(&table).count();
     assert_eq!(shape(r"  up [1-9]\d* (ms|s)  "), 1, "{table}");
     assert_eq!(shape(r"(?m) [1-9]\d* kB +\d+ ms| [1-9]\d*\.\d MB +\d+ ms"), 2, "{table}");
-    let status = server.status();
+    let status = server.measured_status();
     assert!(status["uptime_ms"].as_u64() > Some(0), "{status}");
     let (pid, _) = server.workers()[0];
     let private = status["front"]["workers"][0]["private_bytes"].as_u64().expect("a number");

@@ -1,9 +1,8 @@
 //! A tree as Debian's apache2 and libapache2-mod-perl2 make it: apache2.conf, envvars beside it, links in mods-enabled and sites-enabled.
 
 use std::os::unix::fs::symlink;
-use std::time::Duration;
 
-use crate::support::{Server, Site, Stopwatch};
+use crate::support::{Server, Site};
 
 const ENVVARS: &str = "unset HOME\nif [ \"${APACHE_CONFDIR##/etc/apache2-}\" != \"${APACHE_CONFDIR}\" ] ; then\n\
     \tSUFFIX=\"-x\"\nelse\n\tSUFFIX=\nfi\nexport APACHE_LOG_DIR=@DIR@/logs$SUFFIX\nexport APACHE_RUN_DIR=${APACHE_RUN_DIR:-@DIR@/run}\n\
@@ -66,7 +65,6 @@ fn the_tree_is_served() {
 
 #[test]
 fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
-    let begun = Stopwatch::start();
     let said = tree(ENVVARS).cameleer(["check", "--compat", "-f", "etc/apache2.conf"]).failed(1, "will not run");
     for expected in [
         "etc/apache2.conf:1: amber DefaultRuntimeDir",
@@ -83,7 +81,6 @@ fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);
     }
     // `<Directory />` is no folder of the site's.
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{chown, symlink};
 
-use crate::support::{Request, Server, Site, within};
+use crate::support::{Request, Server, Site, until};
 
 /// A site with links to a file and a folder outside of it.
 fn site() -> Site {
@@ -55,9 +55,7 @@ fn with_sym_links_if_owner_match_only_what_belongs_to_the_links_owner() {
     assert_eq!(statuses(&server, &BEHIND_LINKS), [200, 200, 200, 404, 404]);
     // Only root can give a file away.
     if chown(&stranger, Some(12345), None).is_ok() {
-        within(std::time::Duration::from_secs(2), "the other owner is noticed", || {
-            server.get("/file.html").status == 403
-        });
+        until("the other owner is noticed", || server.get("/file.html").status == 403);
         assert_eq!(server.get("/folder/secret.html").status, 200, "the link to the folder has the folder's owner");
     }
 }
@@ -93,7 +91,7 @@ fn a_htaccess_file_may_say_it() {
     let server = site.serve("<Directory @DIR@/htdocs>\nAllowOverride Options\n</Directory>");
     assert_eq!(statuses(&server, &BEHIND_LINKS), [403; 5]);
     server.site.write("htdocs/.htaccess", "");
-    within(std::time::Duration::from_secs(1), "the change is seen", || server.get("/file.html").status == 200);
+    until("the change is seen", || server.get("/file.html").status == 200);
 }
 
 #[test]

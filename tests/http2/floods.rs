@@ -1,13 +1,11 @@
 //! Clients that cost more than they send.
 
-use std::time::Duration;
-
 use super::raw::{
     CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, PING, PRIORITY, RST_STREAM, Raw,
     SETTINGS, WINDOW_UPDATE, frame, head, literal,
 };
 use super::{curl, serve};
-use crate::support::{Server, until, within};
+use crate::support::{Server, until};
 
 /// Others are served.
 #[track_caller]
@@ -266,7 +264,7 @@ fn one_window_that_is_shut_holds_up_nobody_else() {
     let mut raw = Raw::open(&server, &[(4, 0)]);
     raw.get(1, "/bytes/1000");
     raw.until(|frame| frame.is_head_of(1));
-    within(Duration::from_secs(5), "another client is served", || {
+    until("another client is served", || {
         let said = curl(&server, &["--http2-prior-knowledge", "--max-time", "2", "http://localhost:@PORT@/"]);
         said.out.starts_with("GET")
     });

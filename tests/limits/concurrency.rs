@@ -1,8 +1,6 @@
 //! `MaxConcurrentReqs`: the front counts, no worker is taken.
 
-use std::time::Duration;
-
-use crate::support::{Connection, Request, Server, Site, until, within};
+use crate::support::{Connection, Request, Server, Site, until};
 
 /// A handler that works until a file is there, and says that it has begun.
 fn serve(conf: &str) -> Server {
@@ -52,7 +50,7 @@ fn one_more_is_refused_at_once_and_others_are_not_concerned() {
     server.post("/other", "a=b").is(200);
     server.site.write("tmp/go", "");
     assert_eq!(first.response().is(200).text(), "done");
-    within(Duration::from_secs(5), "there is room again", || server.post("/work/y", "a=b").status == 200);
+    until("there is room again", || server.post("/work/y", "a=b").status == 200);
 }
 
 #[test]
@@ -64,7 +62,7 @@ fn a_client_that_leaves_makes_room_when_the_worker_is_done() {
     // The workers work on: the machine is as busy as before.
     server.get("/work/y").is(503);
     server.site.write("tmp/go", "");
-    within(Duration::from_secs(5), "there is room again", || server.get("/work/y").status == 200);
+    until("there is room again", || server.get("/work/y").status == 200);
     server.until_idle(4);
     // Every place came back, and not more than there were.
     std::fs::remove_file(server.site.path("tmp/go")).expect("our file");

@@ -1,9 +1,7 @@
 //! Large bodies, large answers, a full disk.
 
-use std::time::Duration;
-
 use super::serve;
-use crate::support::{Connection, Server, Site, private_memory, within};
+use crate::support::{Connection, Server, Site, private_memory, until};
 
 const GIGABYTE: usize = 1 << 30;
 const ALLOWED: u64 = 200 << 20;
@@ -88,5 +86,5 @@ fn a_full_disk_costs_the_upload_that_filled_it() {
     server.logged("cannot store a request's body");
     let (_, small) = upload(500_000);
     assert_eq!(small.is(200).text(), "500000");
-    within(Duration::from_secs(5), "nothing is left on the disk", || used(&server) == empty);
+    until("nothing is left on the disk", || used(&server) == empty);
 }

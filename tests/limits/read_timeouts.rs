@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{OK, serve};
-use crate::support::{Connection, Server, until, within};
+use crate::support::{Connection, Server, patience, until};
 
 /// Sends pieces until the server ends the connection; says how long that took and what it said.
 #[track_caller]
@@ -18,7 +18,7 @@ fn trickle(server: &Server, head: &str, piece: &str, pause: Duration) -> (Durati
         if connection.try_raw(piece).is_err() {
             return (begun.elapsed(), ended(&mut connection, Duration::from_secs(5)).unwrap_or_default());
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "the server waits for ever");
+        assert!(begun.elapsed() < patience(), "the server still waits for the request");
     }
 }
 
@@ -34,7 +34,7 @@ fn a_head_a_field_at_a_time_does_not_earn_more_than_its_time() {
     let head = "GET / HTTP/1.1\r\nHost: localhost\r\n";
     let (took, said) = trickle(&server, head, "X-Field: value\r\n", Duration::from_millis(50));
     assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
-    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(10), "{took:?}");
+    assert!(took >= Duration::from_secs(1), "{took:?}");
     until("it is logged", || server.site.read("access.log").starts_with("408 "));
 }
 
@@ -60,7 +60,7 @@ fn a_body_that_dribbles_is_a_408() {
     let server = serve(OK, "RequestReadTimeout body=1");
     let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
     let (took, said) = trickle(&server, head, "x", Duration::from_millis(50));
-    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(10), "{took:?}");
+    assert!(took >= Duration::from_secs(1), "{took:?}");
     assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
 }
 
@@ -73,7 +73,7 @@ fn a_steady_upload_may_take_much_longer_than_the_first_time() {
     let begun = Instant::now();
     for n in 1..=pieces {
         let due = Duration::from_millis(50) * n as u32;
-        within(Duration::from_secs(20), "the next piece is due", || begun.elapsed() >= due);
+        until("the next piece is due", || begun.elapsed() >= due);
         connection.raw(&piece);
     }
     assert!(begun.elapsed() >= Duration::from_secs(2));

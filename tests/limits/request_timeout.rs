@@ -1,9 +1,7 @@
 //! `RequestTimeout`: a program that takes too long dies with its stack in the log, and its worker is killed when it goes on.
 
-use std::time::Duration;
-
 use super::serve;
-use crate::support::{Server, Site, Stopwatch, alive, until};
+use crate::support::{Server, Site, alive, until};
 
 /// Dies in a loop, three subs deep.
 const LOOPS: &str = "package Report;
@@ -50,15 +48,13 @@ fn it_dies_so_whatever_an_earlier_request_did_to_signals() {
 #[test]
 fn a_sleep_and_a_read_are_interrupted_too() {
     let server = serve(
-        "sub { my $p = $_[0]{PATH_INFO}; sleep 60 if $p eq '/sleep'; select undef, undef, undef, 60 if $p eq '/select';
+        "sub { my $p = $_[0]{PATH_INFO}; sleep 10000 if $p eq '/sleep'; select undef, undef, undef, 10000 if $p eq '/select';
          if ($p eq '/read') { pipe my $r, my $w; readline $r } [200, [], [$$]] }",
         "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 60s",
     );
     let worker = server.text("/");
     for path in ["/sleep", "/select", "/read"] {
-        let begun = Stopwatch::start();
         server.get(path).is(504);
-        assert!(begun.elapsed() < Duration::from_secs(20), "{path}: {:?}", begun.elapsed());
     }
     assert_eq!(server.text("/"), worker);
 }
@@ -85,9 +81,7 @@ fn a_request_that_is_stuck_in_c_is_killed_and_the_log_says_where_it_was() {
         package main;
         sub { Search::find() if $_[0]{PATH_INFO} eq '/stuck'; [200, [], ['ok']] }";
     let server = serve(app, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 4s");
-    let begun = Stopwatch::start();
     server.get("/stuck").is(504);
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     let line = server.logged("still inside one operation, at ");
     assert!(line.ends_with("app.psgi line 2, in Search::find"), "{line}");
     let shape = regex::Regex::new(r"^\[\w{3} \w{3} \d\d \d\d:\d\d:\d\d\.\d{6} \d{4}\] \[perl:error\] \[pid \d+\] ");

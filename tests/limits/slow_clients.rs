@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::serve;
-use crate::support::{Connection, Load, Request, Server, within};
+use crate::support::{Connection, Load, Request, Server, until};
 
 const APP: &str = "my $page = 'x' x 8_000_000; sub { my $body = $_[0]{PATH_INFO} eq '/page' ? $page : 'ok'; [200, ['Content-Length', length $body], [$body]] }";
 
@@ -29,9 +29,7 @@ fn many_slow_clients_of_every_kind_do_not_keep_anybody_from_being_served() {
     assert_eq!(server.status()["front"]["connections"].as_u64(), Some(1800));
     drop(slow);
     drop(idle);
-    within(Duration::from_secs(20), "nothing is left of them", || {
-        server.status()["front"]["connections"].as_u64() == Some(0)
-    });
+    until("nothing is left of them", || server.status()["front"]["connections"].as_u64() == Some(0));
 }
 
 #[test]
@@ -42,8 +40,6 @@ fn a_reader_that_takes_nothing_goes_and_a_slow_one_gets_everything() {
     assert_eq!(slow.head().status, 200);
     let whole = slow.slowly(80, Duration::from_millis(40));
     assert_eq!(whole, 8_000_000);
-    within(Duration::from_secs(10), "the other one is given up", || {
-        server.status()["front"]["connections"].as_u64() == Some(0)
-    });
+    until("the other one is given up", || server.status()["front"]["connections"].as_u64() == Some(0));
     drop(dead);
 }

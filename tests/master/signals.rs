@@ -2,11 +2,10 @@
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
-use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Connection, Server, Site, Stopwatch, until, within};
+use crate::support::{Connection, Server, Site, until};
 
 /// `/slow` says that it has begun and waits for the file `go`.
 const APP: &str = r#"sub { if ($_[0]{PATH_INFO} eq '/slow') {
@@ -44,43 +43,38 @@ fn term_and_quit_finish_the_request_under_way() {
 fn a_graceful_stop_has_a_deadline() {
     let mut server = serve("GracefulShutdownTimeout 500ms");
     let _slow = begin_slow(&server);
-    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
+
+/// A graceful stop would outlast the test: the slow request waits for a file that nobody writes.
+const ENDLESS: &str = "GracefulShutdownTimeout 10000s";
 
 #[test]
 fn int_ends_at_once() {
-    let mut server = serve("");
+    let mut server = serve(ENDLESS);
     let _slow = begin_slow(&server);
-    let begun = Stopwatch::start();
     server.signal(Signal::SIGINT);
     assert_eq!(server.wait(), 0);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
 #[test]
 fn a_second_term_ends_at_once() {
-    let mut server = serve("");
+    let mut server = serve(ENDLESS);
     let _slow = begin_slow(&server);
     server.signal(Signal::SIGTERM);
     until("it stops", || Connection::open(&server.address).is_err());
-    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     server.wait();
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
 #[test]
 fn an_idle_keep_alive_connection_does_not_hold_up_a_stop() {
-    let mut server = serve("KeepAliveTimeout 60s");
+    let mut server = serve("KeepAliveTimeout 10000s\nGracefulShutdownTimeout 10000s");
     let mut idle = server.connect();
     idle.ask(crate::support::Request::get("/"));
-    let begun = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     idle.is_closed();
 }
 
@@ -186,5 +180,5 @@ fn the_unit_file_says_notify_and_no_restart_on_broken_configuration() {
 fn usr2_is_harmless() {
     let server = serve("");
     server.signal(Signal::SIGUSR2);
-    within(Duration::from_secs(5), "it answers", || server.get("/").status == 200);
+    until("it answers", || server.get("/").status == 200);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Address, Connection, Server, Site, free_port, until, within};
+use crate::support::{Address, Connection, Server, Site, free_port, until};
 
 /// A connection handler `My` with this code, and a page for who speaks HTTP.
 fn site(code: &str) -> Site {
@@ -289,7 +289,7 @@ fn limits_of_connections_hold_and_who_is_over_them_is_closed_without_http() {
     let port = free_port();
     let site = Listening { server: site(ECHO).serve(&format!("MaxConnectionsPerClient 1\n{}", conf(port, ""))), port };
     let mut first = site.connect_to_worker();
-    within(Duration::from_secs(20), "a second one is closed", || site.connect().rest().is_empty());
+    until("a second one is closed", || site.connect().rest().is_empty());
     first.raw("more\n");
     first.expect("more\n");
 }

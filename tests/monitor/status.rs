@@ -22,7 +22,7 @@ fn serve(conf: &str) -> Server {
 
 /// The worker that is at something or, with `state`, in that state.
 fn worker(server: &Server, state: &str) -> Option<Value> {
-    let status = server.status();
+    let status = server.measured_status();
     let workers = status["front"]["workers"].as_array()?;
     workers.iter().find(|worker| worker["state"] == state).cloned()
 }

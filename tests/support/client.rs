@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, socket};
 
-use super::within;
-
-const PATIENCE: Duration = Duration::from_secs(120);
+use super::wait::{patience, until};
 
 /// Where a server listens.
 #[derive(Debug, Clone)]
@@ -146,10 +144,10 @@ impl Connection {
     fn over(stream: Stream) -> io::Result<Connection> {
         match &stream {
             Stream::Tcp(tcp) => {
-                tcp.set_read_timeout(Some(PATIENCE))?;
+                tcp.set_read_timeout(Some(patience()))?;
                 tcp.set_nodelay(true)?;
             }
-            Stream::Unix(unix) => unix.set_read_timeout(Some(PATIENCE))?,
+            Stream::Unix(unix) => unix.set_read_timeout(Some(patience()))?,
         }
         Ok(Connection { stream: BufReader::new(stream) })
     }
@@ -222,7 +220,7 @@ impl Connection {
         let mut piece = 0;
         self.slowly_watching(pieces, || {
             piece += 1;
-            within(PATIENCE, "the next piece is due", || begun.elapsed() >= pause * piece);
+            until("the next piece is due", || begun.elapsed() >= pause * piece);
         })
     }
 

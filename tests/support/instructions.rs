@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Finished, Server, Site, within};
+use super::wait::within;
+use super::{Finished, Server, Site};
 
 /// What a counted server may take to start, or to answer.
 pub const PATIENCE: Duration = Duration::from_secs(300);

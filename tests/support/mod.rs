@@ -3,6 +3,7 @@
 mod certificate;
 mod client;
 mod common_sites;
+mod control;
 mod database;
 mod instructions;
 mod load;
@@ -24,4 +25,4 @@ pub use processes::{
 pub use server::Server;
 pub use site::{Finished, REGISTRY, Site, free_port, is_tainted};
 pub use strace::Trace;
-pub use wait::{Stopwatch, comes_true, eventually, until, within};
+pub use wait::{comes_true, eventually, patience, until};

@@ -2,15 +2,14 @@
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use serde_json::Value;
 
 use super::processes::of_site;
-use super::{Address, Connection, Finished, Request, Response, Site, eventually, signal, until, within};
+use super::{Address, Connection, Finished, Request, Response, Site, alive, eventually, signal, until};
 
 /// The guard.
 pub struct Server {
@@ -140,41 +139,9 @@ impl Server {
     }
 
     /// The control socket: where the configuration says, or where `run` puts it.
-    fn socket(&self) -> std::path::PathBuf {
+    pub(super) fn socket(&self) -> PathBuf {
         let configured = self.site.path("control.sock");
         if configured.exists() { configured } else { format!("/run/cameleer/{}.sock", self.pid()).into() }
-    }
-
-    /// The front's process.
-    #[track_caller]
-    pub fn front(&self) -> i32 {
-        let pid = self.status()["front_pid"].as_i64();
-        pid.and_then(|pid| pid.try_into().ok()).expect("the front has a number")
-    }
-
-    /// What `cameleer status --json` says.
-    #[track_caller]
-    pub fn status(&self) -> Value {
-        let said = self.control(["status", "--json"]).succeeded();
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
-    }
-
-    /// The workers of the status: (pid, state).
-    #[track_caller]
-    pub fn workers(&self) -> Vec<(i32, String)> {
-        let status = self.status();
-        let workers = status["front"]["workers"].as_array().cloned().unwrap_or_default();
-        let one = |w: &Value| (w["pid"].as_i64().unwrap_or(0) as i32, w["state"].as_str().unwrap_or("").to_owned());
-        workers.iter().map(one).collect()
-    }
-
-    /// Waits until this many workers are `Idle`, and no other is there.
-    #[track_caller]
-    pub fn until_idle(&self, count: usize) {
-        until(&format!("{count} workers are idle"), || {
-            let workers = self.workers();
-            workers.len() == count && workers.iter().all(|(_, state)| state == "Idle")
-        });
     }
 
     /// Sends a signal to the master.
@@ -199,7 +166,11 @@ impl Server {
     /// Waits until no process of this site is left.
     #[track_caller]
     pub fn until_gone(&self) {
-        within(Duration::from_secs(5), "every process has ended", || of_site(self.site.folder()).is_empty());
+        let mut left = of_site(self.site.folder());
+        while !left.is_empty() {
+            until(&format!("processes {left:?} have ended"), || !left.iter().any(|pid| alive(*pid)));
+            left = of_site(self.site.folder());
+        }
     }
 
     fn end(&mut self) {

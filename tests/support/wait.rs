@@ -5,10 +5,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(30);
 const STEP: Duration = Duration::from_millis(5);
+/// The longest pause between two looks at a condition. A state that lasts is seen as soon, and looks cost other tests their processor.
+const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 
-/// How often a thread that sleeps for one step again and again has woken. On a machine that stands still it sleeps on.
+/// How long a test waits for anything that must happen: `CAMELEER_PATIENCE` in seconds, else 120 s. Only a failing test waits that long.
+pub fn patience() -> Duration {
+    static SECONDS: LazyLock<u64> = LazyLock::new(|| {
+        let said = std::env::var("CAMELEER_PATIENCE").ok();
+        said.map_or(120, |text| text.parse().expect("CAMELEER_PATIENCE is a number of seconds"))
+    });
+    Duration::from_secs(*SECONDS)
+}
+
+/// Wake-ups of a thread that only sleeps, one each [`STEP`]. A machine that stands still adds none.
 static STEPS: LazyLock<&AtomicU64> = LazyLock::new(|| {
     let steps: &AtomicU64 = Box::leak(Box::default());
     spawn(move || {
@@ -20,43 +30,43 @@ static STEPS: LazyLock<&AtomicU64> = LazyLock::new(|| {
     steps
 });
 
-/// Measures how long something takes in steps of a thread that does nothing else: what must not take longer than a limit
-/// is not taken for slow when the whole machine stood still.
-pub struct Stopwatch(u64);
+/// Measures time in wake-ups of a sleeping thread, so that the time in which the whole machine stood still does not count.
+struct Stopwatch(u64);
 
 impl Stopwatch {
-    /// Begins now.
-    pub fn start() -> Stopwatch {
+    fn start() -> Stopwatch {
         Stopwatch(STEPS.load(Ordering::Relaxed))
     }
 
-    /// Never more than has passed by the clock.
-    pub fn elapsed(&self) -> Duration {
+    /// At most the time that has passed by the clock.
+    fn elapsed(&self) -> Duration {
         let steps = STEPS.load(Ordering::Relaxed) - self.0;
         STEP * u32::try_from(steps).unwrap_or(u32::MAX)
     }
 }
 
-/// Waits until `condition` holds; fails the test when it does not within 30 s.
+/// Waits until `condition` holds; fails the test when it does not in [`patience`].
 #[track_caller]
 pub fn until(what: &str, condition: impl FnMut() -> bool) {
-    within(PATIENCE, what, condition);
+    within(patience(), what, condition);
 }
 
-/// Waits until `condition` holds; fails the test when it does not in `limit`.
+/// Waits until `condition` holds; fails the test when it does not in `limit`, for conditions that need more than [`patience`].
 #[track_caller]
-pub fn within(limit: Duration, what: &str, condition: impl FnMut() -> bool) {
+pub(super) fn within(limit: Duration, what: &str, condition: impl FnMut() -> bool) {
     assert!(comes_true(limit, condition), "waited {limit:?} in vain until {what}");
 }
 
 /// Waits until `condition` holds; whether it did in `limit`.
 pub fn comes_true(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let waiting = Stopwatch::start();
+    let mut pause = Duration::from_millis(1);
     while !condition() {
         if waiting.elapsed() >= limit {
             return false;
         }
-        sleep(STEP);
+        sleep(pause);
+        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
     }
     true
 }

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
 
 use super::{GET, curl, s_client, serve};
-use crate::support::within;
+use crate::support::until;
 
 #[test]
 fn both_versions_are_spoken_and_older_ones_are_not() {
@@ -85,7 +85,7 @@ fn a_handshake_that_comes_byte_by_byte_has_its_own_limit() {
     slow.set_read_timeout(Some(Duration::from_millis(20))).expect("a time limit");
     // A record of 512 bytes; each byte is progress, all of them would take ten seconds.
     let mut bytes = [22, 3, 1, 2, 0, 1, 0, 1, 252].into_iter().chain(std::iter::repeat(3));
-    within(Duration::from_secs(8), "it is closed", || {
+    until("it is closed", || {
         let sent = slow.write_all(&[bytes.next().unwrap_or_default()]);
         let heard = slow.read(&mut [0; 100]);
         sent.is_err() || !heard.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)

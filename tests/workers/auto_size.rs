@@ -1,11 +1,6 @@
 //! `MaxClients auto`: the number of workers follows what they do.
 
-use std::time::Duration;
-
-use crate::support::{Load, Server, Site, within};
-
-/// It looks once a second, and a try takes it some.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{Load, Server, Site, until};
 
 fn cores() -> u64 {
     std::thread::available_parallelism().map_or(1, usize::from) as u64
@@ -29,7 +24,7 @@ fn requests_that_wait_get_more_workers() {
     let server = serve("sub { select undef, undef, undef, 0.05; [200, [], ['ok']] }", 2);
     let before = max_clients(&server);
     let load = Load::start(&server, 24 * cores() as usize, "/", |answer| answer.status == 200);
-    within(PATIENCE, "more workers are tried", || max_clients(&server) >= before + before / 2);
+    until("more workers are tried", || max_clients(&server) >= before + before / 2);
     assert_eq!(load.failures(), Vec::<String>::new());
     server.logged(&format!("MaxClients auto: {before} workers, from now on"));
 }
@@ -40,8 +35,8 @@ fn requests_that_calculate_are_left_as_many_as_the_processors_have_work_for() {
     let server = serve(app, 16 * cores());
     assert_eq!(max_clients(&server), 16 * cores());
     let load = Load::start(&server, 24 * cores() as usize, "/", |answer| answer.status == 200);
-    within(PATIENCE, "there are a fourth of the workers", || max_clients(&server) <= 4 * cores());
-    within(PATIENCE, "the others have left", || server.workers().len() as u64 <= 5 * cores());
+    until("there are a fourth of the workers", || max_clients(&server) <= 4 * cores());
+    until("the others have left", || server.workers().len() as u64 <= 5 * cores());
     assert_eq!(load.failures(), Vec::<String>::new());
 }
 

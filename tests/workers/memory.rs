@@ -1,10 +1,8 @@
 //! The budget of all processes, and limits of single workers.
 
-use std::time::Duration;
-
 use nix::sys::signal::Signal;
 
-use crate::support::{Load, Server, Site, alive, private_memory, signal, until, within};
+use crate::support::{Load, Server, Site, alive, private_memory, signal, until};
 
 fn serve(app: &str, workers: u32, conf: &str) -> Server {
     Site::new().file("app.psgi", app).serve(&format!(
@@ -50,7 +48,7 @@ fn no_more_workers_are_forked_than_fit() {
     let server = serve(LARGE, 8, "MemoryBudget 200M");
     let load = Load::start(&server, 16, "/", |response| response.status == 200);
     load.until_answered(50);
-    within(Duration::from_secs(60), "some have left, because not all fit", || {
+    until("some have left, because not all fit", || {
         load.until_answered(1);
         let workers = server.workers().len();
         (1..=3).contains(&workers) && server.status()["max_clients"].as_u64().is_some_and(|most| most <= 3)

@@ -1,11 +1,10 @@
 //! `PerlWarmup`, `PerlWarmupLog`: requests that the mold answers before it forks.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use nix::sys::stat::Mode;
 
-use crate::support::{Connection, REGISTRY, Server, Site, own_memory, until, within};
+use crate::support::{Connection, REGISTRY, Server, Site, own_memory, until};
 
 /// Each path is something that a warm-up may do. `/both` answers when two processes have got there.
 const APP: &str = r#"use POSIX ();
@@ -316,7 +315,7 @@ fn the_rehearsal_leaves_no_process_behind() {
     };
     server.logged("warmed");
     // Those of other tests end, too.
-    within(Duration::from_secs(60), "no process warms up", || names() == 0);
+    until("no process warms up", || names() == 0);
 }
 
 #[test]

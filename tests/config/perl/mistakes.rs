@@ -1,7 +1,5 @@
 //! `<Perl>` sections that die, that never end, that say nonsense.
 
-use std::time::Duration;
-
 use crate::support::Server;
 
 use super::{check, site};
@@ -116,9 +114,7 @@ fn an_expander_that_is_killed_fails_the_reload_only() {
     server.site.configure("<Perl>\nkill 9, $$;\n</Perl>");
     server.reload().failed(1, "site.conf:2: <Perl>: ended the process that runs it");
     assert_eq!(server.text("/"), "who=old");
-    let waited = crate::support::Stopwatch::start();
     server.site.configure("StartTimeout 1\n<Perl>\nsleep 60 while 1;\n</Perl>");
     server.reload().failed(1, "<Perl>: still runs after 1 s: shorten it, or let StartTimeout allow more");
-    assert!(waited.elapsed() < Duration::from_secs(20));
     assert_eq!(server.text("/"), "who=old");
 }

@@ -1,16 +1,13 @@
 //! AuthUserFile and AuthGroupFile.
 
 use std::fs::{self, File, OpenOptions};
-use std::time::Duration;
 
 use super::{Bystander, KINDS, ends_well, front, put};
-use crate::support::{Request, Server, Site, own_memory, within};
+use crate::support::{Request, Server, Site, own_memory, until};
 
 /// `{SHA}` of `x`.
 const ANA: &str = "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\n";
 const LOGIN: &str = "AuthType Basic\nAuthName x\nRequire valid-user\n";
-/// What is seen of a changed file, and when.
-const SOON: Duration = Duration::from_secs(5);
 
 /// Every folder may ask for passwords; `/led?path` leads there inside a worker.
 #[track_caller]
@@ -62,7 +59,7 @@ fn one_that_grows_or_is_exchanged_is_refused_from_then_on() {
     let server = serve(site.file("htdocs/a/.htaccess", &format!("{LOGIN}AuthUserFile @DIR@/users\n")));
     let mut bystander = Bystander::of(&server);
     let mut until = |status: u16| {
-        within(SOON, &format!("she is answered with {status}"), || {
+        until(&format!("she is answered with {status}"), || {
             bystander.is_served();
             server.send(as_ana("/a/page")).status == status
         });

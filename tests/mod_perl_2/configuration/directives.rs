@@ -1,6 +1,6 @@
 //! Directives of Perl modules where only `.htaccess` files, or a request's own Perl code, say them.
 
-use crate::support::{Server, Site, within};
+use crate::support::{Server, Site, until};
 
 const PAINT: &str = r#"package Paint;
 use strict;
@@ -79,7 +79,7 @@ fn a_change_of_the_file_is_seen_and_what_was_made_of_it_before_goes() {
         let files = format!("<Files page>\nPaint p{at}\n</Files>\n").repeat(20);
         server.site.write("htdocs/.htaccess", &format!("Paint c{at}\n{files}"));
         let wanted = format!("c{at} p{at} ");
-        within(std::time::Duration::from_secs(5), &wanted, || server.text("/page").starts_with(&wanted));
+        until(&wanted, || server.text("/page").starts_with(&wanted));
     }
     let alive: u32 = server.text("/count").parse().expect("a count");
     assert!((1..5000).contains(&alive), "{alive} of more than 6000 are left");

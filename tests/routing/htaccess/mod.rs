@@ -9,12 +9,7 @@ mod patterns;
 mod perl;
 mod watching;
 
-use std::time::Duration;
-
-use crate::support::{Server, Site, within};
-
-/// What a change may take to be seen.
-const SOON: Duration = Duration::from_secs(1);
+use crate::support::{Server, Site, until};
 
 /// Prints the variable `X` of the place: `PerlSetVar X …` in any section or file shows up here.
 const SHOW: &str = "package Show; use Apache::Constants 'OK';\n\
@@ -38,7 +33,7 @@ fn serve_allowing(words: &str, site: Site, conf: &str) -> Server {
 /// Waits, not for long, until `target` is answered with `text`.
 #[track_caller]
 fn soon(server: &Server, target: &str, text: &str) {
-    within(SOON, &format!("{target} is answered with {text:?}"), || {
+    until(&format!("{target} is answered with {text:?}"), || {
         let response = server.get(target);
         response.status == 200 && response.text() == text
     });
@@ -47,5 +42,5 @@ fn soon(server: &Server, target: &str, text: &str) {
 /// The same for a status.
 #[track_caller]
 fn soon_status(server: &Server, target: &str, status: u16) {
-    within(SOON, &format!("{target} is answered with {status}"), || server.get(target).status == status);
+    until(&format!("{target} is answered with {status}"), || server.get(target).status == status);
 }

@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use super::{serve, serve_allowing, soon};
-use crate::support::{Request, Server, Site, signal, until, within};
+use crate::support::{Request, Server, Site, signal, until};
 
 fn front(server: &Server) -> i32 {
     server.status()["front_pid"].as_i64().expect("the front has a number") as i32
@@ -71,8 +70,7 @@ fn folders_that_cannot_be_watched_are_looked_at_every_second() {
     assert_eq!(server.text("/a/page"), "conf");
     server.logged(".htaccess files are looked at once a second where they cannot be watched:");
     let seen = |text: &str| {
-        let limit = Duration::from_secs(2);
-        within(limit, &format!("{text} is seen"), || server.text("/a/page") == text);
+        until(&format!("{text} is seen"), || server.text("/a/page") == text);
     };
     server.site.write("htdocs/a/.htaccess", "PerlSetVar X new");
     seen("new");

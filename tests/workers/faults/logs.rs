@@ -1,10 +1,8 @@
 //! Programs that ErrorLog and CustomLog name and that do not read.
 
-use std::time::Duration;
-
 use nix::sys::signal::Signal;
 
-use crate::support::{Load, Server, Site, Stopwatch};
+use crate::support::{Load, Server, Site};
 
 /// More than pipe and server hold together.
 const MUCH: u64 = 500;
@@ -22,10 +20,8 @@ fn is_served(server: &Server) {
 }
 
 fn ends_at_once(server: &mut Server) {
-    let asked = Stopwatch::start();
     server.signal(Signal::SIGINT);
     assert_eq!(server.wait(), 0);
-    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     server.until_gone();
 }
 

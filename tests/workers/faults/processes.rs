@@ -1,11 +1,9 @@
 //! Mold and master die.
 
-use std::time::Duration;
-
 use nix::sys::signal::Signal;
 
 use super::{HANGS, serve};
-use crate::support::{Server, Stopwatch, alive, children, signal, state, until, within};
+use crate::support::{Server, alive, children, signal, state, until};
 
 #[test]
 fn a_mold_that_dies_is_replaced_and_requests_go_on() {
@@ -75,7 +73,7 @@ fn nobody_outlives_a_killed_master_who_is_deaf_or_stopped() {
     until("it is stopped", || state(stopped) == Some('T'));
     server.signal(Signal::SIGKILL);
     assert_eq!(server.wait(), -1);
-    within(Duration::from_secs(8), "nobody is left", || !alive(deaf) && !alive(stopped));
+    until("nobody is left", || !alive(deaf) && !alive(stopped));
     server.until_gone();
 }
 
@@ -87,7 +85,7 @@ fn a_stopped_mold_is_replaced_when_it_is_needed() {
     signal(mold, Signal::SIGSTOP);
     until("it is stopped", || state(mold) == Some('T'));
     server.workers().iter().for_each(|(pid, _)| signal(*pid, Signal::SIGKILL));
-    within(Duration::from_secs(5), "it serves", || server.get("/").status == 200);
+    until("it serves", || server.get("/").status == 200);
     server.logged(&format!("mold pid={mold} gen=1 is stopped, and is killed"));
 }
 
@@ -99,10 +97,8 @@ fn a_stop_does_not_wait_for_processes_that_were_stopped() {
     let worker = server.workers()[0].0;
     [mold, worker].iter().for_each(|pid| signal(*pid, Signal::SIGSTOP));
     until("they are stopped", || [mold, worker].iter().all(|pid| state(*pid) == Some('T')));
-    let asked = Stopwatch::start();
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
-    assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
     server.until_gone();
 }
 

@@ -1,12 +1,12 @@
 //! A front that lives and does nothing.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
 use super::serve;
-use crate::support::{Server, Stopwatch, alive, signal, state, until, within};
+use crate::support::{Server, alive, signal, state, until};
 
 const APP: &str = "sub { [200, [], [$$]] }";
 
@@ -46,17 +46,16 @@ fn a_status_and_a_stop_do_not_wait_for_a_silent_front() {
     let said = server.control(["status"]).succeeded();
     assert!(said.out.contains("the front does not answer"), "{said:?}");
     assert_eq!(server.status()["front_pid"], silent);
-    within(Duration::from_secs(10), "it stops", || server.control(["stop"]).code == 0);
+    until("it stops", || server.control(["stop"]).code == 0);
     assert_eq!(server.wait(), 0);
 }
 
 #[test]
 fn a_reload_says_that_the_front_is_silent() {
-    let server = serve(APP, "FrontTimeout 2s\nStartTimeout 100s");
+    let server = serve(APP, "FrontTimeout 2s\nStartTimeout 10000s");
     silence(&server);
-    let begun = Stopwatch::start();
+    // A reload that waited for StartTimeout would outlast the test.
     server.reload().failed(1, "the front was silent");
-    assert!(begun.elapsed() < Duration::from_secs(50), "it does not wait for StartTimeout: {:?}", begun.elapsed());
     server.text("/");
     server.reload().succeeded();
 }
@@ -68,7 +67,7 @@ fn a_master_that_was_stopped_itself_blames_nobody() {
     for _ in 0..2 {
         server.signal(Signal::SIGSTOP);
         signal(ours, Signal::SIGSTOP);
-        let begun = Stopwatch::start();
+        let begun = Instant::now();
         until("both have slept", || begun.elapsed() > Duration::from_secs(3));
         server.signal(Signal::SIGCONT);
         signal(ours, Signal::SIGCONT);

@@ -1,24 +1,20 @@
 //! Workers die, stop, lie, and cannot be started.
 
-use std::time::Duration;
-
 use nix::sys::signal::Signal;
 
 use super::{HANGS, serve};
-use crate::support::{Load, Site, Stopwatch, alive, signal, state, until, within};
+use crate::support::{Load, Site, alive, signal, state, until};
 
 #[test]
-fn a_worker_killed_in_mid_request_is_a_502_within_two_seconds_and_nobody_else_notices() {
+fn a_worker_killed_in_mid_request_is_a_502_and_nobody_else_notices() {
     let server = serve(HANGS, "MaxClients 3\nStartServers 3\nMinSpareServers 3\nMaxSpareServers 3");
     let load = Load::start(&server, 2, "/", |response| response.status == 200);
     let mut victim = server.connect();
     victim.raw("GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n");
     until("it hangs", || !server.site.read("hanging").is_empty());
     let pid: i32 = server.site.read("hanging").parse().expect("a pid");
-    let killed = Stopwatch::start();
     signal(pid, Signal::SIGKILL);
     assert_eq!(victim.response().status, 502);
-    assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
     load.until_answered(50);
     assert_eq!(load.failures(), Vec::<String>::new());
     until("it is replaced", || {
@@ -70,13 +66,13 @@ fn a_worker_that_closes_all_its_descriptors_costs_at_most_its_own_request() {
 }
 
 #[test]
-fn with_all_workers_killed_the_site_serves_again_within_three_seconds() {
+fn with_all_workers_killed_the_site_serves_again() {
     let server = serve("sub { [200, [], [$$]] }", "MaxClients 3\nStartServers 3\nMinSpareServers 3\nMaxSpareServers 3");
     server.until_idle(3);
     let master = server.pid();
     let before: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).collect();
     before.iter().for_each(|pid| signal(*pid, Signal::SIGKILL));
-    within(Duration::from_secs(3), "it serves", || server.get("/").status == 200);
+    until("it serves", || server.get("/").status == 200);
     server.until_idle(3);
     assert!(server.workers().iter().all(|(pid, _)| !before.contains(pid)));
     assert_eq!(server.status()["pid"], master);

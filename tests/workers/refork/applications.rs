@@ -2,10 +2,8 @@
 //!
 //! Each application answers the same: `/item/NAME` by a template, `/visits` by a session, and nothing at `/none`.
 
-use std::time::Duration;
-
 use super::{pids, reforks};
-use crate::support::{Load, Request, Response, Server, Site, own_memory, within};
+use crate::support::{Load, Request, Response, Server, Site, own_memory, until};
 
 const WORKERS: usize = 3;
 const REFORKS: u64 = 5;
@@ -97,7 +95,7 @@ fn serve_psgi(site: Site, load: &str) -> Server {
 #[track_caller]
 fn memory_of_asked_workers(server: &Server) -> Vec<u64> {
     let load = Load::start(server, WORKERS, "/item/pen", is_item);
-    within(Duration::from_secs(90), "every worker has answered", || {
+    until("every worker has answered", || {
         let status = server.status();
         let workers = status["front"]["workers"].as_array().expect("a list");
         workers.len() == WORKERS && workers.iter().all(|worker| worker["requests"].as_u64() >= Some(REQUESTS))

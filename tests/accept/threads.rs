@@ -7,7 +7,7 @@ use crate::support::{Connection, Load, Request, Server, Site, until};
 
 const ECHO: &str = "package Echo;\nuse Apache::Constants qw(OK);\n\
     sub handler { my $r = shift; my $body = ''; $r->read($body, $r->header_in('Content-Length') || 0);\n\
-    select undef, undef, undef, 0.2 if $r->uri =~ /slow/;\n\
+    if ($r->uri =~ /slow/) { select undef, undef, undef, 0.01 until -e '@DIR@/go' }\n\
     $r->send_http_header('text/plain'); $r->print($r->uri, ' ', $r->args, ' ', $body); OK }\n1;\n";
 
 fn serve(threads: &str, conf: &str) -> Server {
@@ -76,6 +76,8 @@ fn requests_under_way_are_counted_over_all_threads() {
     let server = serve("4", "MaxConcurrentReqs 2");
     let mut all = connections(&server, 3);
     all.iter_mut().for_each(|connection| connection.raw("GET /echo/slow HTTP/1.1\r\nHost: a\r\n\r\n"));
+    until("all three are read", || server.status()["front"]["requests"].as_u64() == Some(3));
+    server.site.write("go", "");
     let mut answers: Vec<u16> = all.iter_mut().map(|connection| connection.response().status).collect();
     answers.sort_unstable();
     assert_eq!(answers, [200, 200, 503]);
@@ -135,6 +137,8 @@ fn a_stop_waits_for_the_answers_of_all_threads() {
     all.iter_mut().for_each(|connection| connection.raw("GET /echo/slow?z HTTP/1.1\r\nHost: a\r\n\r\n"));
     until("workers have them", || server.status()["front"]["worker_requests"].as_u64() == Some(3));
     server.signal(nix::sys::signal::Signal::SIGTERM);
+    until("nobody is let in any more", || Connection::open(&server.address).is_err());
+    server.site.write("go", "");
     for connection in &mut all {
         assert_eq!(connection.response().text(), "/echo/slow z ");
     }

@@ -21,6 +21,7 @@ fn stalling(pause: Duration) -> Scripted {
 }
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
     let pause = Duration::from_millis(500);
     let open = report("-n 200 -c 4 --rate 200", &stalling(pause).url);
@@ -35,6 +36,7 @@ fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
 }
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn a_latency_is_the_servers_and_hardly_more() {
     // What the server itself took, which on a busy machine is more than it meant to.
     let took = Arc::new(Mutex::new(Vec::new()));

@@ -46,7 +46,6 @@ fn no_winner_is_named_without_an_interval_that_says_so() {
         let number = |name: &str| ratio[name].as_f64().expect("a number");
         let excludes_one = number("low") > 1.0 || number("high") < 1.0;
         assert_eq!(ratio["difference"], excludes_one, "{report}");
-        assert!((0.5..2.0).contains(&number("ratio")), "{report}");
     }
     let broken = Scripted::start(|_, _| false);
     let said = run(&format!("-n 100 -c 1 --vs {}", broken.url), &one.url).failed(1, "requests failed");

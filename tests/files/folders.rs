@@ -92,6 +92,7 @@ fn a_list_has_room_for_10000_names_and_says_that_there_are_more() {
 const SOON: Duration = Duration::from_millis(100);
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn a_folder_of_100000_files_holds_nobody_up() {
     // Each name has rules that could hide it, so that each is looked at.
     let rules = "Options +Indexes\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::time::Instant;
 
-use crate::support::{Request, Response, Server, Site, Trace, private_memory};
+use crate::support::{Request, Response, Server, Site, Trace, own_memory};
 
 /// Requests that are counted.
 const N: usize = 20;
@@ -193,11 +193,11 @@ fn what_the_front_keeps_for_later_is_little() {
     let server = serve(Site::new().file("htdocs/page.html", "page"), PLAIN);
     let upload = || Request::new("POST", "/perl").body(vec![b'x'; 1 << 20]);
     server.send(upload()).is(200);
-    let before = private_memory(server.front());
+    let before = own_memory(server.front());
     for _ in 0..30 {
         server.send(upload()).is(200);
     }
-    let after = private_memory(server.front());
+    let after = own_memory(server.front());
     assert!(after < before + (6 << 20), "from {before} to {after} bytes");
 }
 

@@ -70,6 +70,7 @@ fn serve_with_files(files: u32, conf: &str) -> Server {
 }
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn a_front_without_descriptors_neither_spins_nor_stays_ill() {
     let server = serve_with_files(120, "KeepAliveTimeout 60s");
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;

@@ -25,7 +25,7 @@ const PAGE: &str = "package Page; my $page = 'x' x 100_000;
     sub handler { my $r = shift; $r->send_http_header('text/html'); $r->print($page); 0 } 1;";
 
 #[test]
-#[ignore = "counts what a busy machine changes: `make timing`"]
+#[ignore = "measures time: `make timing`"]
 fn no_kind_of_request_costs_more_instructions_than_is_committed() {
     let site = Site::new()
         .file("htdocs/file.txt", "Hello, World\n")

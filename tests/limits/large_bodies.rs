@@ -1,7 +1,7 @@
 //! Large bodies, large answers, a full disk.
 
 use super::serve;
-use crate::support::{Connection, Server, Site, private_memory, until};
+use crate::support::{Connection, Server, Site, proportional_memory, until};
 
 const GIGABYTE: usize = 1 << 30;
 const ALLOWED: u64 = 200 << 20;
@@ -9,7 +9,7 @@ const ALLOWED: u64 = 200 << 20;
 /// Front and workers.
 fn memory(server: &Server) -> u64 {
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
-    server.workers().iter().map(|(pid, _)| *pid).chain([front]).map(private_memory).sum()
+    server.workers().iter().map(|(pid, _)| *pid).chain([front]).map(proportional_memory).sum()
 }
 
 const STREAMS: &str = "my $piece = 'x' x 65536; sub {

@@ -40,7 +40,7 @@ fn a_head_a_field_at_a_time_does_not_earn_more_than_its_time() {
 
 #[test]
 fn a_rate_earns_time_and_the_second_number_ends_it() {
-    let server = serve(OK, "RequestReadTimeout header=1-2,MinRate=100");
+    let server = serve(OK, "RequestReadTimeout header=1-2,MinRate=10");
     let head = "GET / HTTP/1.1\r\nHost: localhost\r\n";
     let field = format!("X-Field: {}\r\n", "v".repeat(40));
     let (took, _) = trickle(&server, head, &field, Duration::from_millis(50));
@@ -66,9 +66,9 @@ fn a_body_that_dribbles_is_a_408() {
 
 #[test]
 fn a_steady_upload_may_take_much_longer_than_the_first_time() {
-    let server = serve(OK, "RequestReadTimeout body=500ms,MinRate=1000");
+    let server = serve(OK, "RequestReadTimeout body=2s,MinRate=100");
     let mut connection = server.connect();
-    let (pieces, piece) = (40, "x".repeat(250));
+    let (pieces, piece) = (50, "x".repeat(250));
     connection.raw(format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", pieces * piece.len()));
     let begun = Instant::now();
     for n in 1..=pieces {

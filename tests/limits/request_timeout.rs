@@ -15,7 +15,7 @@ $app";
 
 #[test]
 fn a_request_that_takes_too_long_dies_with_its_perl_stack_in_the_log() {
-    let server = serve(LOOPS, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms");
+    let server = serve(LOOPS, "MaxClients 1\nStartServers 1\n<Location /loop>\nRequestTimeout 300ms\n</Location>");
     let worker = server.text("/");
     server.get("/loop").is(504);
     assert_eq!(server.text("/"), worker, "its worker goes on");
@@ -38,7 +38,10 @@ fn it_dies_so_whatever_an_earlier_request_did_to_signals() {
             "my $app = sub {",
             &format!("use POSIX (); my $app = sub {{ if ($_[0]{{PATH_INFO}} eq '/soil') {{ {soil} }}"),
         );
-        let server = serve(&app, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 20s");
+        let server = serve(
+            &app,
+            "MaxClients 1\nStartServers 1\n<Location /loop>\nRequestTimeout 300ms\n</Location>\nRequestTimeoutGrace 10000s",
+        );
         let worker = server.text("/soil");
         server.get("/loop").is(504);
         assert_eq!(server.text("/"), worker, "it was not killed after {soil}");
@@ -50,7 +53,7 @@ fn a_sleep_and_a_read_are_interrupted_too() {
     let server = serve(
         "sub { my $p = $_[0]{PATH_INFO}; sleep 10000 if $p eq '/sleep'; select undef, undef, undef, 10000 if $p eq '/select';
          if ($p eq '/read') { pipe my $r, my $w; readline $r } [200, [], [$$]] }",
-        "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 60s",
+        "MaxClients 1\nStartServers 1\n<LocationMatch ^/(sleep|select|read)>\nRequestTimeout 300ms\n</LocationMatch>\nRequestTimeoutGrace 10000s",
     );
     let worker = server.text("/");
     for path in ["/sleep", "/select", "/read"] {
@@ -65,7 +68,10 @@ fn an_eval_catches_it_once_and_the_grace_ends_it_all_the_same() {
         if ($p eq '/rolls-back') { eval { sleep 60 }; return [200, [], [\"caught: $@\"]] }
         while ($p eq '/stubborn') { eval { 1 while 1 } }
         [200, [], [$$]] }";
-    let server = serve(app, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 4s");
+    let server = serve(
+        app,
+        "MaxClients 1\nStartServers 1\n<LocationMatch ^/(rolls-back|stubborn)>\nRequestTimeout 300ms\n</LocationMatch>\nRequestTimeoutGrace 4s",
+    );
     assert!(server.text("/rolls-back").starts_with("caught: the request took longer than RequestTimeout at "));
     let worker = server.text("/").parse().expect("a pid");
     server.get("/stubborn").is(504);
@@ -80,7 +86,10 @@ fn a_request_that_is_stuck_in_c_is_killed_and_the_log_says_where_it_was() {
         sub find { my $secret = 'secret'; crypt $secret, '$6$rounds=999999999$salt' }
         package main;
         sub { Search::find() if $_[0]{PATH_INFO} eq '/stuck'; [200, [], ['ok']] }";
-    let server = serve(app, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 4s");
+    let server = serve(
+        app,
+        "MaxClients 1\nStartServers 1\n<Location /stuck>\nRequestTimeout 300ms\n</Location>\nRequestTimeoutGrace 4s",
+    );
     server.get("/stuck").is(504);
     let line = server.logged("still inside one operation, at ");
     assert!(line.ends_with("app.psgi line 2, in Search::find"), "{line}");
@@ -93,7 +102,10 @@ fn a_request_that_is_stuck_in_c_is_killed_and_the_log_says_where_it_was() {
 
 #[test]
 fn without_grace_a_late_request_is_killed_at_once() {
-    let server = serve(LOOPS, "MaxClients 1\nStartServers 1\nRequestTimeout 300ms\nRequestTimeoutGrace 0");
+    let server = serve(
+        LOOPS,
+        "MaxClients 1\nStartServers 1\n<Location /loop>\nRequestTimeout 300ms\n</Location>\nRequestTimeoutGrace 0",
+    );
     let worker = server.text("/").parse().expect("a pid");
     server.get("/loop").is(504);
     until("it is killed", || !alive(worker));

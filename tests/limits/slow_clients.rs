@@ -34,7 +34,7 @@ fn many_slow_clients_of_every_kind_do_not_keep_anybody_from_being_served() {
 
 #[test]
 fn a_reader_that_takes_nothing_goes_and_a_slow_one_gets_everything() {
-    let server = serve(APP, "Timeout 1s");
+    let server = serve(APP, "Timeout 5s");
     let mut slow = asking(&server, "GET /page HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     let dead = asking(&server, "GET /page HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert_eq!(slow.head().status, 200);

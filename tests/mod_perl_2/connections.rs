@@ -1,7 +1,5 @@
 //! Connections that are no HTTP: those of a host with a PerlProcessConnectionHandler are handed to a worker, which has them for their life.
 
-use std::time::Duration;
-
 use nix::sys::signal::Signal;
 
 use crate::support::{Address, Connection, Server, Site, free_port, until};
@@ -81,7 +79,6 @@ fn a_handler_has_the_socket_until_the_client_says_no_more() {
 fn it_may_speak_first() {
     let site = Listening::new("sub handler { $_[0]->client_socket->send(\"HELO\\n\"); 0 }", "");
     let mut client = site.connect();
-    client.patience(Duration::from_millis(700));
     client.expect("HELO\n");
     client.is_closed();
 }

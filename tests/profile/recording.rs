@@ -98,6 +98,7 @@ fn a_deep_stack_is_shown_by_its_innermost_frames() {
 }
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn waiting_takes_no_time_of_processors() {
     let server = serve("");
     let waits = most(&profile(&server, "/waits", ["--folded", "--mode", "cpu"])).1;
@@ -211,6 +212,7 @@ fn nobody_records_for_ever() {
 }
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn two_who_look_at_once_both_see_all_work() {
     let server = serve("");
     thread::scope(|scope| {

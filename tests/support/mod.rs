@@ -19,7 +19,7 @@ pub use database::{Database, MARIADB, POSTGRES, Product};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
 pub use processes::{
-    alive, children, cpu_time, descriptors, name, of_site, own_memory, peak_memory, private_memory, signal, state,
+    alive, children, cpu_time, descriptors, name, of_site, own_memory, peak_memory, proportional_memory, signal, state,
     threads,
 };
 pub use server::Server;

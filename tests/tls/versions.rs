@@ -69,7 +69,7 @@ fn our_order_counts_where_that_is_said() {
 
 #[test]
 fn a_handshake_that_never_ends_is_given_up_and_holds_nobody() {
-    let server = serve("Timeout 300ms");
+    let server = serve("RequestReadTimeout handshake=2");
     let mut slow = std::net::TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
     slow.set_read_timeout(Some(Duration::from_secs(10))).expect("a time limit");
     slow.write_all(&[22, 3, 1, 2, 0, 1]).expect("sent");

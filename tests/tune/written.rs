@@ -4,6 +4,7 @@ use super::{FEW, change, report, site_of, tune};
 use crate::support::Site;
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn requests_that_wait_get_more_workers_than_the_machine_has_processors() {
     let site = site_of("sub { select undef, undef, undef, 0.1; [200, [], ['ok']] }");
     let found = report(&site, "--visitors 12 -t 20");

@@ -30,6 +30,7 @@ fn requests_that_wait_get_more_workers() {
 }
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn requests_that_calculate_are_left_as_many_as_the_processors_have_work_for() {
     let app = "sub { my $x = 0; $x += $_ * 3 for 1 .. 300_000; [200, [], [$x]] }";
     let server = serve(app, 16 * cores());

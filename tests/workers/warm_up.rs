@@ -152,7 +152,7 @@ fn one_that_ends_its_process_costs_only_itself() {
 
 #[test]
 fn one_that_hangs_is_interrupted_or_killed_and_the_start_goes_on() {
-    let server = serve("RequestTimeout 300ms\nRequestTimeoutGrace 200ms\nPerlWarmup /app/hang /app/stuck /app/z");
+    let server = serve("RequestTimeout 2s\nRequestTimeoutGrace 1s\nPerlWarmup /app/hang /app/stuck /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("GET /app/hang: status 504");
     server.logged("GET /app/stuck: it took too long and had to be killed");
@@ -161,7 +161,7 @@ fn one_that_hangs_is_interrupted_or_killed_and_the_start_goes_on() {
 
 #[test]
 fn one_that_hangs_only_in_the_mold_is_interrupted_there() {
-    let server = serve("RequestTimeout 300ms\nPerlWarmup /app/once /app/z");
+    let server = serve("RequestTimeout 2s\nPerlWarmup /app/once /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("GET /app/once: status 504");
     server.logged("warmed requests=2 failed=1");

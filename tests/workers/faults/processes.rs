@@ -107,7 +107,7 @@ fn without_descriptors_for_processes_workers_are_replaced_and_stopped_all_the_sa
     for error in ["EMFILE", "ENOSYS"] {
         let inject = format!("inject=pidfd_open:error={error}");
         let site = crate::support::Site::new().file("app.psgi", HANGS);
-        site.configure("RequestTimeout 1\nRequestTimeoutGrace 1\n<Location />\nPsgiApp app.psgi\n</Location>");
+        site.configure("RequestTimeoutGrace 1\n<Location />\nPsgiApp app.psgi\n</Location>\n<Location /hang>\nRequestTimeout 1\n</Location>");
         let trace = site.filled("@DIR@/strace.txt");
         let strace = ["strace", "-D", "-f", "-q", "-e", "trace=pidfd_open", "-e", &inject, "-o", &trace];
         let server = Server::start_by(site, &strace);

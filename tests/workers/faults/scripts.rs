@@ -23,7 +23,7 @@ fn a_crash_in_mid_response_is_visibly_cut_short() {
 
 #[test]
 fn an_endless_loop_is_a_504_and_its_worker_is_killed() {
-    let server = serve(HANGS, "RequestTimeout 500ms\nRequestTimeoutGrace 0");
+    let server = serve(HANGS, "<Location /hang>\nRequestTimeout 2s\n</Location>\nRequestTimeoutGrace 0");
     let response = server.get("/hang").is(504);
     assert!(!response.body.is_empty());
     let pid = server.site.read("hanging").parse().expect("a pid");
@@ -36,7 +36,7 @@ fn an_endless_loop_is_a_504_and_its_worker_is_killed() {
 fn a_loop_that_ignores_term_is_killed_too() {
     let server = serve(
         "sub { if ($_[0]{PATH_INFO} eq '/hang') { $SIG{TERM} = $SIG{INT} = 'IGNORE'; 1 while 1 } [200, [], ['ok']] }",
-        "RequestTimeout 500ms",
+        "<Location /hang>\nRequestTimeout 500ms\n</Location>",
     );
     server.get("/hang").is(504);
     assert_eq!(server.text("/"), "ok");

@@ -82,7 +82,7 @@ fn with_all_workers_killed_the_site_serves_again() {
 fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
     let server = serve(
         "sub { [200, [], [$$]] }",
-        "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nRequestTimeout 3s\nRequestTimeoutGrace 1s",
+        "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nRequestTimeout 20s\nRequestTimeoutGrace 1s",
     );
     server.until_idle(4);
     // More clients than workers: each worker is asked again and again, so that a stopped one is soon found out.
@@ -156,8 +156,8 @@ fn whoever_takes_the_place_of_a_worker_that_left_is_not_taken_for_it() {
     );
     server.until_idle(4);
     let load = Load::start(&server, 16, "/", |response| response.status == 200);
-    // Some 400 workers: the news that one leaves may come after that of its end, when another has its place.
-    load.until_answered(20_000);
+    // Some 80 workers: the news that one leaves may come after that of its end, when another has its place.
+    load.until_answered(4_000);
     assert_eq!(load.failures(), Vec::<String>::new());
     server.until_idle(4);
     let log = server.log();

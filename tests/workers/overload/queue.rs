@@ -43,6 +43,7 @@ fn in_an_overload_those_that_wait_too_long_are_refused_at_once_and_newer_ones_ar
 }
 
 #[test]
+#[ignore = "measures time: `make timing`"]
 fn many_clients_that_wait_for_their_answers_are_no_overload() {
     let server = serve(2, "QueueStale 100ms");
     let load = Load::start(&server, 40, "/slow", |response| response.status == 200);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 23] = [
+const FILES: [&str; 24] = [
     "boot.c",
     "census.c",
     "spans.c",
@@ -19,6 +19,7 @@ const FILES: [&str; 23] = [
     "operators.c",
     "state/state.c",
     "state/inc.c",
+    "state/handlers.c",
     "state/signals.c",
     "state/globals.c",
     "watch.c",

@@ -9,6 +9,7 @@ mod program;
 mod refusals;
 mod request;
 mod run_command;
+mod start_up_state;
 
 use crate::support::{REGISTRY as CONF, Server, Site};
 

@@ -61,9 +61,13 @@ const char *cml_name_of_type(int type);
 /* See io.c: what is written there is the answer; a handle that the site has tied is its own affair. */
 int cml_is_answer(const IO *io);
 
+/* See handlers.c. */
+void cml_remember_handlers(pTHX);
+unsigned cml_restore_handlers(pTHX);
+
 /* See signals.c. */
-void cml_remember_signals(pTHX);
-unsigned cml_restore_signals(pTHX);
+void cml_remember_mask(void);
+int cml_are_same_signals(const sigset_t *one, const sigset_t *other);
 unsigned cml_restore_mask(void);
 unsigned cml_restore_timers(void);
 

@@ -16,7 +16,8 @@
  *   operators.c  the operators that start those processes, wait for them, or exit
  *   state.c  what a request may not leave behind
  *   inc.c    the same for @INC
- *   signals.c  the same for signals: handlers, mask, timers
+ *   handlers.c  the same for %SIG
+ *   signals.c  the same for the signal mask and timers
  *   globals.c  the same for variables that are everybody's, and the locale
  *   watch.c  that the process was changed
  *   leave.c  what cannot be put back

@@ -72,6 +72,7 @@ static struct watched {
 } watched[] = {
     {"POSIX::sigprocmask", CML_LEFT_MASK, NULL, NULL},
     {"POSIX::sigsuspend", CML_LEFT_MASK, NULL, NULL},
+    {"POSIX::sigaction", CML_LEFT_SIGNAL, NULL, NULL},
     {"POSIX::setlocale", CML_LEFT_LOCALE, NULL, NULL},
     {"POSIX::setuid", CML_IDENTITY, NULL, NULL},
     {"POSIX::setgid", CML_IDENTITY, NULL, NULL},

@@ -12,11 +12,14 @@ static struct plain {
     GV *gv;
     SV *kept;
 } plain[] = {
+    {",", CML_LEFT_FIELD_SEPARATOR, NULL, NULL},
     {";", CML_LEFT_SUBSCRIPT_SEPARATOR, NULL, NULL},
     {"\"", CML_LEFT_LIST_SEPARATOR, NULL, NULL},
     {"0", CML_LEFT_NAME, NULL, NULL},
+    {"_", 0, NULL, NULL}, /* nobody counts on it: that is not worth a line in the log */
 };
 
+static SV *input_separator, *output_separator; /* copies of $/ and $\; NULL: undef */
 static int home_system_fd;
 static unsigned home_warnings;
 static char process_name[16];
@@ -50,8 +53,17 @@ static void remember_locale(pTHX)
     home_locale = savepv(now);
 }
 
+/* PL_rs and PL_ors_sv are perl's own copies of $/ and $\. */
+static void remember_separator(pTHX_ SV **home, SV *now)
+{
+    SvREFCNT_dec(*home);
+    *home = now ? newSVsv(now) : NULL;
+}
+
 void cml_remember_globals(pTHX)
 {
+    remember_separator(aTHX_ &input_separator, PL_rs);
+    remember_separator(aTHX_ &output_separator, PL_ors_sv);
     for (size_t i = 0; i < C_ARRAY_LENGTH(plain); i++)
         remember_plain(aTHX_ &plain[i]);
     home_system_fd = PL_maxsysfd;
@@ -66,11 +78,26 @@ static unsigned restore_plain(pTHX_ const struct plain *p)
     SV *const now = GvSVn(p->gv);
     if (is_kept(aTHX_ now, p->kept))
         return 0;
+    if (SvREADONLY(now)) { /* `*, = \"x"` */
+        GvSV(p->gv) = newSVsv(p->kept);
+        SvREFCNT_dec(now);
+        return p->left;
+    }
     sv_unmagic(now, PERL_MAGIC_tiedscalar);
     sv_setsv(now, p->kept);
     if (p->left == CML_LEFT_NAME)
         prctl(PR_SET_NAME, process_name);
     return p->left;
+}
+
+static unsigned restore_separator(pTHX_ const char *name, SV *now, SV *home, unsigned left)
+{
+    if (now && home ? cml_is_same(aTHX_ now, home) : now == home)
+        return 0;
+    SV *const variable = get_sv(name, GV_ADD);
+    sv_setsv(variable, home ? home : &PL_sv_undef);
+    SvSETMAGIC(variable);
+    return left;
 }
 
 static unsigned restore_locale(pTHX)
@@ -87,6 +114,8 @@ static unsigned restore_locale(pTHX)
 unsigned cml_restore_globals(pTHX)
 {
     unsigned left = restore_locale(aTHX);
+    left |= restore_separator(aTHX_ "/", PL_rs, input_separator, CML_LEFT_INPUT_SEPARATOR);
+    left |= restore_separator(aTHX_ "\\", PL_ors_sv, output_separator, CML_LEFT_OUTPUT_SEPARATOR);
     for (size_t i = 0; i < C_ARRAY_LENGTH(plain); i++)
         left |= restore_plain(aTHX_ &plain[i]);
     if (PL_maxsysfd != home_system_fd) {

@@ -21,7 +21,8 @@ void cml_remember_state(void)
     fstat(home, &home_stat);
     home_umask = umask(022);
     umask(home_umask);
-    cml_remember_signals(aTHX);
+    cml_remember_handlers(aTHX);
+    cml_remember_mask();
     cml_remember_inc(aTHX);
     cml_remember_globals(aTHX);
     cml_remember_bounds();
@@ -29,20 +30,23 @@ void cml_remember_state(void)
     cml_touched = 0;
 }
 
-/* A copy shares the string's memory until one of the two is written: most need not be read. */
-static int shares_string(const SV *now, const SV *kept)
+/* Most values are plain texts: these are compared without a call of perl's. */
+static int are_texts(const SV *now, const SV *kept)
 {
-    return SvPOK(now) && SvPOK(kept) && SvPVX_const(now) == SvPVX_const(kept) && SvCUR(now) == SvCUR(kept) && !SvUTF8(now) == !SvUTF8(kept);
+    return (SvFLAGS(now) & SvFLAGS(kept) & SVf_POK) && !SvROK(now) && !SvROK(kept) && !SvUTF8(now) == !SvUTF8(kept);
 }
 
 /* Whether a value is still what the copy says. Objects are not asked. */
 int cml_is_same(pTHX_ SV *now, SV *kept)
 {
-    if (shares_string(now, kept))
-        return 1;
+    if (are_texts(now, kept)) /* a copy shares the string's memory until one of the two is written */
+        return SvCUR(now) == SvCUR(kept)
+            && (SvPVX_const(now) == SvPVX_const(kept) || memEQ(SvPVX_const(now), SvPVX_const(kept), SvCUR(now)));
     if (SvROK(now) || SvROK(kept))
         return SvROK(now) && SvROK(kept) && SvRV(now) == SvRV(kept);
-    return SvOK(now) == SvOK(kept) && sv_eq(now, kept);
+    if (!SvOK(now) || !SvOK(kept))
+        return !SvOK(now) == !SvOK(kept);
+    return sv_eq(now, kept);
 }
 
 static unsigned restore_folder(void)
@@ -71,36 +75,6 @@ static unsigned restore_umask(void)
     return umask(home_umask) == home_umask ? 0 : CML_LEFT_UMASK;
 }
 
-static unsigned restore_separators(pTHX)
-{
-    unsigned left = 0;
-    if (!SvPOK(PL_rs) || SvCUR(PL_rs) != 1 || *SvPVX(PL_rs) != '\n') {
-        SV *const rs = get_sv("/", GV_ADD);
-        sv_setpvs(rs, "\n");
-        SvSETMAGIC(rs);
-        left |= CML_LEFT_INPUT_SEPARATOR;
-    }
-    if (PL_ors_sv) {
-        SV *const ors = get_sv("\\", GV_ADD);
-        sv_setsv(ors, &PL_sv_undef);
-        SvSETMAGIC(ors);
-        left |= CML_LEFT_OUTPUT_SEPARATOR;
-    }
-    if (PL_ofsgv && GvSV(PL_ofsgv) && SvOK(GvSV(PL_ofsgv))) {
-        sv_setsv(GvSV(PL_ofsgv), &PL_sv_undef);
-        left |= CML_LEFT_FIELD_SEPARATOR;
-    }
-    return left;
-}
-
-/* Nobody counts on it from one request to the next, and it may hold much: that is not worth a line in the log. */
-static void forget_topic(pTHX)
-{
-    SV *const topic = GvSV(PL_defgv);
-    if (topic && SvOK(topic) && !SvREADONLY(topic))
-        sv_setsv_mg(topic, &PL_sv_undef);
-}
-
 typedef struct {
     unsigned left;
 } restoring;
@@ -108,11 +82,9 @@ typedef struct {
 static void restore_body(pTHX_ void *argument)
 {
     restoring *const r = argument;
-    r->left |= cml_restore_signals(aTHX);
-    r->left |= restore_separators(aTHX);
+    r->left |= cml_restore_handlers(aTHX);
     r->left |= cml_restore_inc(aTHX);
     r->left |= cml_restore_globals(aTHX);
-    forget_topic(aTHX);
 }
 
 static void handles_body(pTHX_ void *argument)

@@ -1,0 +1,100 @@
+//! What a start-up file has set is what every request finds, whatever the one before it did.
+
+use super::{CONF, TEXT, site};
+use crate::support::is_tainted;
+
+/// (what start-up does, what a request changes, what each request prints of it)
+const CASES: &[(&str, &str, &str)] = &[
+    ("chdir '/usr' or die", "chdir '/'", "require Cwd; Cwd::getcwd()"),
+    ("umask 0137", "umask 0", "sprintf '%o', umask"),
+    ("$SIG{USR2} = sub { $main::own++ }", "$SIG{USR2} = sub { $main::foreign++ }", USR2),
+    ("$SIG{USR2} = sub { $main::own++ }", "delete $SIG{USR2}", USR2),
+    ("$SIG{USR2} = sub { $main::own++ }", "%SIG = ()", USR2),
+    ("sub main::usr2 { $main::own++ } $SIG{USR2} = 'usr2'", "$SIG{USR2} = 'IGNORE'", USR2),
+    (
+        "require POSIX; my $own = sub { $main::own++ }; $main::act = POSIX::SigAction->new($own, POSIX::SigSet->new(POSIX::SIGINT())); POSIX::sigaction(POSIX::SIGUSR2(), $main::act)",
+        "$SIG{USR2} = sub { $main::foreign++ }",
+        "my $now = POSIX::SigAction->new; POSIX::sigaction(POSIX::SIGUSR2(), undef, $now); $now->mask->ismember(POSIX::SIGINT())",
+    ),
+    (
+        "require POSIX; $SIG{USR2} = sub { $main::own++ }",
+        "POSIX::sigaction(POSIX::SIGUSR2(), POSIX::SigAction->new($SIG{USR2}, POSIX::SigSet->new(POSIX::SIGINT())))",
+        "my $now = POSIX::SigAction->new; POSIX::sigaction(POSIX::SIGUSR2(), undef, $now); $now->mask->ismember(POSIX::SIGINT()) ? 'set' : 'unset'",
+    ),
+    (
+        "$SIG{__WARN__} = sub { $main::own++ }",
+        "$SIG{__WARN__} = sub { $main::foreign++ }",
+        "($main::own, $main::foreign) = (0, 0); warn 'x'; \"$main::own $main::foreign\"",
+    ),
+    (
+        "$SIG{__DIE__} = sub { $main::own++ }",
+        "$SIG{__DIE__} = sub { $main::foreign++ }",
+        "($main::own, $main::foreign) = (0, 0); eval { die 'x' }; \"$main::own $main::foreign\"",
+    ),
+    (
+        "1",
+        "delete $SIG{$_} for qw(USR2 INT HUP)",
+        "join ' ', map { exists $SIG{$_} ? 'there' : 'gone' } qw(USR2 INT HUP)",
+    ),
+    ("1", "$SIG{USR2} = sub { }", "exists $SIG{USR2} ? 'there' : 'gone'"),
+    (
+        "require POSIX; POSIX::sigprocmask(POSIX::SIG_BLOCK(), POSIX::SigSet->new(POSIX::SIGUSR2()))",
+        "POSIX::sigprocmask(POSIX::SIG_UNBLOCK(), POSIX::SigSet->new(POSIX::SIGUSR2()))",
+        "my $s = POSIX::SigSet->new; POSIX::sigprocmask(POSIX::SIG_BLOCK(), POSIX::SigSet->new, $s); $s->ismember(POSIX::SIGUSR2())",
+    ),
+    ("$/ = 'own'", "$/ = \"\\n\"", "$/"),
+    ("$/ = \\7", "$/ = \\8", "${$/}"),
+    ("$/ = undef", "$/ = ''", "defined $/ ? 'defined' : 'undef'"),
+    ("$\\ = 'own'", "$\\ = undef", "$\\"),
+    ("$\\ = 'own'", "$\\ = 'foreign'", "$\\"),
+    ("$, = 'own'", "$, = undef", "$,"),
+    ("$, = 'own'", "*, = \\'constant'", "$,"),
+    ("$; = 'own'", "$; = 'foreign'", "$;"),
+    ("$\" = 'own'", "$\" = 'foreign'", "$\""),
+    ("$\" = 'own'", "*\" = \\'constant'", "$\""),
+    ("$^F = 5", "$^F = 2", "$^F"),
+    ("$^W = 1", "$^W = 0", "$^W"),
+    (
+        "require POSIX; POSIX::setlocale(POSIX::LC_ALL(), 'C.UTF-8') or die",
+        "POSIX::setlocale(POSIX::LC_ALL(), 'C')",
+        "POSIX::setlocale(POSIX::LC_CTYPE())",
+    ),
+    ("$_ = 'own'", "$_ = 'foreign'", "$_"),
+    ("$ENV{OWN} = 'own'", "$ENV{OWN} = 'foreign'", "$ENV{OWN}"),
+    ("$ENV{OWN} = 'own'", "%ENV = ()", "$ENV{OWN}"),
+    ("push @INC, '/own'", "@INC = '/foreign'", "$INC[-1] . @INC"),
+];
+
+const USR2: &str = "($main::own, $main::foreign) = (0, 0); kill USR2 => $$; \"$main::own $main::foreign\"";
+
+#[test]
+fn what_start_up_has_set_is_put_back_after_a_request_that_changed_it() {
+    if is_tainted() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (sets, changes, shows) in CASES {
+        let show = format!("{TEXT}my $shown = do {{ {shows} }}; {{ local ($,, $\\); print $shown }}");
+        let server = site(&format!("{TEXT}{changes};"))
+            .file("start.pl", &format!("{sets}; 1;"))
+            .script("scripts/show.pl", &show)
+            .serve(&format!("{CONF}PerlRequire @DIR@/start.pl"));
+        let first = server.text("/perl/show.pl");
+        let second = server.text("/perl/show.pl");
+        server.get("/perl/test.pl");
+        let third = server.text("/perl/show.pl");
+        if first.is_empty() || second != first || third != first {
+            wrong.push(format!("{sets}, then {changes}: {first:?}, {second:?}, {third:?}: {}", server.log()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn three_scripts_with_sigtrap_are_compiled_by_one_worker() {
+    let trap = format!("use sigtrap die => 'normal-signals';\n{TEXT}print 'trapped';");
+    let server = site(&trap).script("scripts/two.pl", &trap).script("scripts/three.pl", &trap).serve(CONF);
+    for script in ["test", "two", "three"] {
+        assert_eq!(server.text(&format!("/perl/{script}.pl")), "trapped", "{script}");
+    }
+}

@@ -3,8 +3,9 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::str::Utf8Chunk;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,15 +16,15 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Files that are kept; `.htaccess` files can name any number.
 const MOST: usize = 256;
 /// What is kept of all of them, in bytes.
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// What a kind of file holds.
 pub trait Contents: Sized {
     /// A longer file is refused.
     const LONGEST: u64;
 
-    /// What the text means.
-    fn parse(text: String) -> Self;
+    /// What the text means, or what is wrong with it.
+    fn parse(text: String) -> Result<Self, String>;
 
     /// What it takes of memory, in bytes.
     fn size(&self) -> usize;
@@ -95,6 +96,17 @@ fn size<T: Contents>(held: &Held<T>) -> usize {
 }
 
 impl<T: Contents> Reading<T> {
+    /// The file as it was, when it has not changed; else it must be read, which takes longer.
+    pub fn glance(self) -> Result<Look<T>, Reading<T>> {
+        let now = std::fs::metadata(&self.path).ok().map(|it| Stamp::of(&it));
+        match self.before {
+            Some((known, contents)) if now == Some(known) => {
+                Ok(Look { path: self.path, stamp: now, held: Ok(contents) })
+            }
+            _ => Err(self),
+        }
+    }
+
     /// Looks at the file; may take long.
     pub fn take(self) -> Look<T> {
         let Reading { path, before } = self;
@@ -114,8 +126,21 @@ fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result
         return Ok((known, contents));
     }
     let (it, bytes) = regular::read(path, T::LONGEST)?;
-    let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    Ok((Stamp::of(&it), Arc::new(T::parse(text))))
+    let contents =
+        text(bytes, T::LONGEST).and_then(T::parse).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+    Ok((Stamp::of(&it), Arc::new(contents)))
+}
+
+/// What is no UTF-8 is replaced, which may make it three times as long.
+fn text(bytes: Vec<u8>, longest: u64) -> Result<String, String> {
+    let replaced = |chunk: Utf8Chunk<'_>| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty());
+    String::from_utf8(bytes).or_else(|error| {
+        let length: usize = error.as_bytes().utf8_chunks().map(replaced).sum();
+        match length as u64 <= longest {
+            true => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+            false => Err("it is too long for a file that is not UTF-8".to_owned()),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -127,8 +152,8 @@ mod tests {
     impl Contents for Text {
         const LONGEST: u64 = 32 << 20;
 
-        fn parse(text: String) -> Text {
-            Text(text)
+        fn parse(text: String) -> Result<Text, String> {
+            Ok(Text(text))
         }
 
         fn size(&self) -> usize {
@@ -161,6 +186,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_utf_8_does_not_become_longer_than_a_file_may_be() {
+        assert_eq!(text(b"a\xe9".to_vec(), 4).as_deref(), Ok("a\u{fffd}"));
+        assert!(text(b"a\xe9".to_vec(), 3).is_err());
+        assert_eq!(text(vec![b'a'; 9], 3).as_deref(), Ok("aaaaaaaaa"));
+    }
+
+    #[test]
     fn what_is_kept_is_bounded_in_number_and_bytes() {
         let files = Files::<Text>::default();
         let look = |name: String, size: usize| Look {
@@ -170,7 +202,7 @@ mod tests {
         };
         (0..1000).for_each(|n| files.learn(look(n.to_string(), 1)));
         assert_eq!(kept(&files), (MOST, MOST));
-        (0..10).for_each(|n| files.learn(look(format!("large {n}"), 16 << 20)));
+        (0..10).for_each(|n| files.learn(look(format!("large {n}"), 4 << 20)));
         let (_, bytes) = kept(&files);
         assert!(bytes <= MOST_BYTES, "{bytes}");
         assert!(files.ask(Path::new("large 9"), Instant::now()).is_ok(), "what was read last is there");

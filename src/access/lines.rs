@@ -7,9 +7,30 @@ use super::files::Contents;
 #[derive(Debug)]
 pub struct Passwords {
     text: String,
-    /// Of each line with a colon its beginning and that of what follows the colon; by name, the first of a name first.
-    lines: Vec<(u32, u32)>,
+    /// The lines with a colon; by name, the first of a name first.
+    lines: Vec<UserLine>,
 }
+
+/// A line of a password file.
+#[derive(Debug, Clone, Copy)]
+struct UserLine {
+    /// Where it begins in the text.
+    from: u32,
+    /// Its number in the file, from 1.
+    number: u32,
+}
+
+/// The hash of a user.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UserHash<'a> {
+    /// As it stands in the file.
+    pub text: &'a str,
+    /// The number of its line, from 1.
+    pub line: u32,
+}
+
+/// More lines with a colon are too many, in either file: the shortest line with a hash has 16 bytes.
+const MOST_LINES: usize = 1 << 20;
 
 /// A group file: groups and their users.
 #[derive(Debug)]
@@ -24,42 +45,60 @@ pub struct Groups {
 impl Contents for Passwords {
     const LONGEST: u64 = 16 << 20;
 
-    fn parse(text: String) -> Passwords {
-        let mut lines: Vec<(u32, u32)> = pairs(&text).collect();
-        lines.sort_by_key(|(from, colon)| (name(&text, *from, *colon), *from));
-        Passwords { lines, text }
+    fn parse(text: String) -> Result<Passwords, String> {
+        let mut lines = Vec::with_capacity(few(pairs(&text).count(), "lines")?);
+        lines.extend(pairs(&text).map(|pair| UserLine { from: pair.from, number: pair.number }));
+        lines.sort_unstable_by_key(|line| (line.name(&text), line.from));
+        Ok(Passwords { lines, text })
     }
 
     fn size(&self) -> usize {
-        self.text.capacity() + self.lines.capacity() * size_of::<(u32, u32)>()
+        self.text.capacity() + self.lines.capacity() * size_of::<UserLine>()
     }
 }
 
 impl Passwords {
     /// The hash of a user: what stands before the next colon of its first line.
-    pub fn hash_of(&self, user: &str) -> Option<&str> {
-        let first = self.lines.partition_point(|(from, colon)| name(&self.text, *from, *colon) < user);
-        let (from, colon) = self.lines.get(first).filter(|(from, colon)| name(&self.text, *from, *colon) == user)?;
-        debug_assert!(from <= colon);
-        let value = self.text.get(*colon as usize + 1..)?.lines().next()?.trim();
-        value.split(':').next()
+    pub fn hash_of(&self, user: &str) -> Option<UserHash<'_>> {
+        let first = self.lines.partition_point(|line| line.name(&self.text) < user);
+        let line = self.lines.get(first).filter(|line| line.name(&self.text) == user)?;
+        let (_, value) = self.text.get(line.from as usize..)?.split_once(':')?;
+        let value = value.lines().next().unwrap_or_default().trim();
+        Some(UserHash { text: value.split(':').next()?, line: line.number })
     }
+}
+
+impl UserLine {
+    /// What stands before the colon.
+    fn name(self, text: &str) -> &str {
+        text.get(self.from as usize..).and_then(|line| line.split(':').next()).unwrap_or_default().trim()
+    }
+}
+
+/// An error when there are too many.
+fn few(count: usize, what: &str) -> Result<usize, String> {
+    if count <= MOST_LINES { Ok(count) } else { Err(format!("it has more than {MOST_LINES} {what}")) }
 }
 
 impl Contents for Groups {
     const LONGEST: u64 = 4 << 20;
 
-    fn parse(text: String) -> Groups {
-        let groups: Vec<(u32, u32)> = pairs(&text).collect();
-        let mut members = Vec::new();
+    fn parse(text: String) -> Result<Groups, String> {
+        let mut groups = Vec::with_capacity(few(pairs(&text).count(), "lines")?);
+        groups.extend(pairs(&text).map(|pair| (pair.from, pair.colon)));
+        let names = |colon: u32| {
+            let rest = text.get(colon as usize + 1..).unwrap_or_default();
+            rest.lines().next().unwrap_or_default().split_whitespace()
+        };
+        let place = |word: &str| word.as_ptr().addr() - text.as_ptr().addr();
+        let all = groups.iter().map(|(_, colon)| names(*colon).count()).sum();
+        let mut members = Vec::with_capacity(few(all, "members of groups")?);
         for (number, (_, colon)) in groups.iter().enumerate() {
-            let line = text.get(*colon as usize + 1..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-            let place = |word: &str| word.as_ptr().addr() - text.as_ptr().addr();
-            members.extend(line.split_whitespace().map(|word| (place(word) as u32, number as u32)));
+            members.extend(names(*colon).map(|word| (place(word) as u32, number as u32)));
         }
-        members.sort_by_key(|(from, group)| (word(&text, *from), *group));
+        members.sort_unstable_by_key(|(from, group)| (word(&text, *from), *group));
         members.dedup_by_key(|(from, group)| (word(&text, *from), *group));
-        Groups { groups, members, text }
+        Ok(Groups { groups, members, text })
     }
 
     fn size(&self) -> usize {
@@ -77,14 +116,21 @@ impl Groups {
     }
 }
 
-/// Beginning and colon of each line that has one; a text is never longer than a number of 32 bits says.
-fn pairs(text: &str) -> impl Iterator<Item = (u32, u32)> {
+/// A line with a colon: where it begins, where the colon stands, and its number from 1. A text is never longer than 32 bits count.
+struct Pair {
+    from: u32,
+    colon: u32,
+    number: u32,
+}
+
+fn pairs(text: &str) -> impl Iterator<Item = Pair> {
     let mut next = 0;
-    text.split_inclusive('\n').filter_map(move |line| {
+    text.split_inclusive('\n').zip(1..).filter_map(move |(line, number)| {
         let from = next;
         next += line.len();
         let colon = line.find(':')?;
-        (!line.trim_start().starts_with('#')).then_some((from as u32, (from + colon) as u32))
+        let pair = Pair { from: from as u32, colon: (from + colon) as u32, number };
+        (!line.trim_start().starts_with('#')).then_some(pair)
     })
 }
 
@@ -104,13 +150,15 @@ mod tests {
 
     #[test]
     fn lines_are_read_as_httpd_reads_them() {
-        let passwords = Passwords::parse(TEXT.to_owned());
-        assert_eq!(passwords.hash_of("ana"), Some("$1$a$b"));
-        assert_eq!((passwords.hash_of("eve"), passwords.hash_of("nonsense")), (None, None));
-        assert_eq!(passwords.hash_of("staff"), Some("ana  ben"));
-        assert_eq!(Passwords::parse("a:b".to_owned()).hash_of("a"), Some("b"), "without an end of line");
-        assert_eq!(Passwords::parse("a:\nb".to_owned()).hash_of("a"), Some(""), "nothing");
-        let groups = Groups::parse(TEXT.to_owned());
+        let passwords = |text: &str| Passwords::parse(text.to_owned()).expect("few lines");
+        let of = |text: &str, user: &str| passwords(text).hash_of(user).map(|hash| (hash.text.to_owned(), hash.line));
+        let hash = |text: &str, line: u32| Some((text.to_owned(), line));
+        assert_eq!(of(TEXT, "ana"), hash("$1$a$b", 2));
+        assert_eq!((of(TEXT, "eve"), of(TEXT, "nonsense")), (None, None));
+        assert_eq!(of(TEXT, "staff"), hash("ana  ben", 6));
+        assert_eq!(of("a:b", "a"), hash("b", 1), "without an end of line");
+        assert_eq!(of("a:\nb", "a"), hash("", 1), "nothing");
+        let groups = Groups::parse(TEXT.to_owned()).expect("few lines");
         assert_eq!(groups.of("ana").collect::<Vec<_>>(), ["staff", "all"]);
         assert_eq!(groups.of("ben").collect::<Vec<_>>(), ["staff"]);
         assert_eq!((groups.of("an").count(), groups.of("").count()), (0, 0));
@@ -120,11 +168,19 @@ mod tests {
     fn every_user_of_many_is_found() {
         let users: Vec<String> = (0..1000).map(|n| format!("user{n}")).collect();
         let text: String = users.iter().map(|user| format!("{user}:hash of {user}\n")).collect();
-        let passwords = Passwords::parse(text);
-        let groups = Groups::parse(format!("all: {}\n", users.join(" ")));
+        let passwords = Passwords::parse(text).expect("few lines");
+        let groups = Groups::parse(format!("all: {}\n", users.join(" "))).expect("few members");
         for user in &users {
-            assert_eq!(passwords.hash_of(user), Some(&*format!("hash of {user}")));
+            assert_eq!(passwords.hash_of(user).map(|hash| hash.text), Some(&*format!("hash of {user}")));
             assert_eq!(groups.of(user).collect::<Vec<_>>(), ["all"]);
         }
+    }
+
+    #[test]
+    fn files_of_too_many_lines_or_members_are_refused() {
+        let lines = "a:\n".repeat(MOST_LINES + 1);
+        let members = format!("all:{}", " a".repeat(MOST_LINES + 1));
+        assert_eq!(Passwords::parse(lines).map(|_| ()), Err("it has more than 1048576 lines".to_owned()));
+        assert_eq!(Groups::parse(members).map(|_| ()), Err("it has more than 1048576 members of groups".to_owned()));
     }
 }

@@ -11,6 +11,7 @@
 
 mod basic;
 mod files;
+mod hash_cost;
 mod hosts;
 mod lines;
 pub mod names;
@@ -23,6 +24,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 pub use basic::challenge;
+pub use hash_cost::MOST_MEMORY as MOST_HASH_MEMORY;
 pub use password::Check;
 pub use requires::{RequirementAnswer, is_about_users};
 pub use users::{Asked, Attempt, Look, Proof, Reading, Users};

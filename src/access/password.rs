@@ -8,18 +8,25 @@ use subtle::ConstantTimeEq;
 
 use crate::sys;
 
-/// A password and the hash that it is to fit. Finding out takes from a millisecond to a good part of a second.
+/// A password and the hash that it is to fit, whose cost is within the limits. To compute it takes up to about a second.
 #[derive(Clone)]
 pub struct Check {
     pub(super) user: String,
     pub(super) password: Vec<u8>,
     pub(super) hash: String,
+    /// How many bytes of memory the computation takes; see [`super::hash_cost`].
+    pub(super) memory: usize,
 }
 
 impl Check {
     /// Who claims it.
     pub fn user(&self) -> &str {
         &self.user
+    }
+
+    /// How many bytes of memory the computation takes.
+    pub fn memory(&self) -> usize {
+        self.memory
     }
 
     /// Computes the hash.
@@ -31,7 +38,13 @@ impl Check {
 /// What crypt(3) may be asked: anything else it could answer with a failure token, which a file could hold, too.
 const CRYPT: [&str; 8] = ["$1$", "$5$", "$6$", "$2a$", "$2b$", "$2y$", "$y$", "$7$"];
 
+/// A longer password fits no hash that repeats it in each round; libxcrypt has the same limit.
+const LONGEST_PASSWORD: usize = 512;
+
 fn fits(password: &[u8], hash: &str) -> bool {
+    if password.len() > LONGEST_PASSWORD && !hash.starts_with("{SHA}") {
+        return false;
+    }
     let made = match hash {
         _ if hash.starts_with("{SHA}") => Some(sha(password)),
         _ if hash.starts_with("$apr1$") => apr1(password, hash),

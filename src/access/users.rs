@@ -4,11 +4,13 @@
 //! the front does it on another thread, a worker where it is. Then it is asked again.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Instant;
 
 use super::User;
 use super::basic::{Credentials, credentials};
 use super::files::{self, Files};
+use super::hash_cost;
 use super::lines::{Groups, Passwords};
 use super::password::Check;
 use super::verified::Verified;
@@ -64,12 +66,39 @@ pub enum Look {
 }
 
 impl Reading {
+    /// What a look at the file's date and size settles; may wait for the disk. `Err`: it must be read.
+    pub fn glance(self) -> Result<Look, Reading> {
+        match self {
+            Reading::Users(reading) => reading.glance().map(Look::Users).map_err(Reading::Users),
+            Reading::Groups(reading) => reading.glance().map(Look::Groups).map_err(Reading::Groups),
+        }
+    }
+
     /// Looks at the file; may take long.
     pub fn take(self) -> Look {
         match self {
             Reading::Users(reading) => Look::Users(reading.take()),
             Reading::Groups(reading) => Look::Groups(reading.take()),
         }
+    }
+}
+
+/// What is to be compared, unless it would cost too much.
+fn check(file: &Path, claimed: Credentials, passwords: &Passwords) -> Result<Check, Proof> {
+    let user = claimed.user.escape_debug();
+    let Some(hash) = passwords.hash_of(&claimed.user) else {
+        return Err(Proof::Unknown(format!("user {user} not found")));
+    };
+    match hash_cost::memory(hash.text) {
+        Ok(memory) => {
+            let hash = hash.text.to_owned();
+            Ok(Check { user: claimed.user, password: claimed.password, hash, memory })
+        }
+        Err(error) => Err(Proof::Misconfigured(format!(
+            "{}:{}: user {user}: {error}; make a new one, for example with htpasswd -B",
+            file.display(),
+            hash.line
+        ))),
     }
 }
 
@@ -101,18 +130,16 @@ impl Users {
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
         match self.passwords.ask(file, since) {
-            Ok(Ok(passwords)) => self.compare(rules, claimed, passwords.as_ref(), since),
+            Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref()) {
+                Ok(check) => self.compare(rules, check, since),
+                Err(proof) => Attempt::Settled(proof),
+            },
             Ok(Err(error)) => Attempt::Settled(Proof::Misconfigured(format!("AuthUserFile: {error}"))),
             Err(reading) => Attempt::Unread(Reading::Users(reading)),
         }
     }
 
-    fn compare(&self, rules: &AccessRules, claimed: Credentials, passwords: &Passwords, since: Instant) -> Attempt {
-        let Some(hash) = passwords.hash_of(&claimed.user) else {
-            let unknown = format!("user {} not found", claimed.user.escape_debug());
-            return Attempt::Settled(Proof::Unknown(unknown));
-        };
-        let check = Check { user: claimed.user, password: claimed.password, hash: hash.to_owned() };
+    fn compare(&self, rules: &AccessRules, check: Check, since: Instant) -> Attempt {
         match self.verified.knows(&check) {
             true => self.with_groups(rules, check.user, since),
             false => Attempt::Slow(check),

@@ -29,7 +29,7 @@ impl Verified {
         self.since.borrow_mut().put(self.digest(check), Instant::now());
     }
 
-    fn digest(&self, Check { user, password, hash }: &Check) -> [u64; 2] {
+    fn digest(&self, Check { user, password, hash, .. }: &Check) -> [u64; 2] {
         self.keys.each_ref().map(|key| key.hash_one((user, password, hash)))
     }
 }
@@ -44,6 +44,7 @@ mod tests {
             user: "ana".to_owned(),
             password: password.to_owned(),
             hash: hash.to_owned(),
+            memory: 0,
         };
         let verified = Verified::default();
         verified.remember(&check(b"secret", "h"));

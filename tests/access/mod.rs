@@ -2,6 +2,7 @@
 
 mod authoritative;
 mod files;
+mod hash_cost;
 mod hosts;
 mod htaccess;
 mod inside_worker;

@@ -31,6 +31,8 @@ pub const TOO_HEAVY: &str =
 /// A `.htaccess` file, understood.
 #[derive(Debug)]
 pub struct Htaccess {
+    /// The folder that it stands in.
+    pub folder: PathBuf,
     /// What it says itself, then its `<Files>` sections.
     sections: Vec<Section>,
     /// Code that it wants loaded (`PerlHtaccess On`), and directives of Perl modules, whose sections are counted from its own on.
@@ -144,6 +146,7 @@ impl Config {
         match errors.into_iter().chain(draft.errors).next() {
             Some(error) => Err(error),
             None => Ok(Htaccess {
+                folder: folder.to_owned(),
                 sections: draft.config.sections,
                 start_up: draft.config.start_up,
                 allowed: rules.allowed,

@@ -3,6 +3,7 @@
 pub mod address;
 pub mod blocking;
 pub mod failure;
+pub mod fair;
 pub mod lock;
 pub mod master;
 pub mod measures;

@@ -3,6 +3,7 @@
 pub mod passwords;
 pub mod reverse_dns;
 
+use std::path::Path;
 use std::rc::Rc;
 
 use http::StatusCode;
@@ -14,9 +15,11 @@ use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict,
 use crate::config::access::{AccessRules, Lookups, Methods};
 use crate::config::pools;
 use crate::front::base::blocking::NoThread;
+use crate::front::base::fair::Claimant;
 use crate::front::base::refusal::Refusal;
 use crate::front::base::shared::count;
 use crate::front::routing::Route;
+use crate::open::root;
 
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
@@ -91,7 +94,8 @@ async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<s
 async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-    match passwords.find_out(rules, Asked::Header(authorization)).await? {
+    let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
+    match passwords.find_out(rules, Asked::Header(authorization), &claimant).await? {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
         Proof::Unknown(why) | Proof::Refused(why) => {
@@ -103,6 +107,12 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
+}
+
+/// The folder whose owner has set the rules: that of the innermost `.htaccess` file, or the root of the files.
+fn folder_of<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path {
+    let rules = route.files.last().map(|file| file.folder.as_path());
+    rules.unwrap_or_else(|| root(&context.generation.config, route.host, &route.filename))
 }
 
 fn denied(context: &RequestContext, route: &Route) -> Refusal {

@@ -2,43 +2,39 @@
 
 use std::time::Instant;
 
-use tokio::sync::Semaphore;
-
-use crate::access::{Asked, Attempt, Check, Proof, Users};
+use crate::access::{Asked, Attempt, Check, Look, MOST_HASH_MEMORY, Proof, Reading, Users};
 use crate::config::access::AccessRules;
 use crate::front::base::blocking::{self, NoThread};
+use crate::front::base::fair::{Claimant, FairQueue};
 
-/// Slow hashes that are computed at once: whoever guesses passwords must not get all processors.
-const HASHES_AT_ONCE: usize = 2;
-/// Password files that are read at once: many requests may wait for the same.
-const FILES_AT_ONCE: usize = 2;
+/// Hashes that all threads compute at once: whoever guesses passwords must not get all processors, nor all memory.
+static HASHING: FairQueue = FairQueue::new(2, MOST_HASH_MEMORY as usize);
+/// Password files that all threads read at once: many requests may wait for the same.
+static READING: FairQueue = FairQueue::new(1, 0);
 
+#[derive(Default)]
 pub struct Passwords {
     users: Users,
-    hashing: Semaphore,
-    reading: Semaphore,
-}
-
-impl Default for Passwords {
-    fn default() -> Passwords {
-        Passwords {
-            users: Users::default(),
-            hashing: Semaphore::new(HASHES_AT_ONCE),
-            reading: Semaphore::new(FILES_AT_ONCE),
-        }
-    }
 }
 
 impl Passwords {
-    /// Who somebody is; what takes long is done on another thread.
-    pub async fn find_out(&self, rules: &AccessRules, asked: Asked<'_>) -> Result<Proof, NoThread> {
+    /// Who somebody is; what takes long is done on another thread, when it is the turn of `claimant`.
+    pub async fn find_out(
+        &self,
+        rules: &AccessRules,
+        asked: Asked<'_>,
+        claimant: &Claimant,
+    ) -> Result<Proof, NoThread> {
         let (mut asked, since) = (asked, Instant::now());
         loop {
             match self.users.attempt(rules, &asked, since) {
                 Attempt::Settled(proof) => return Ok(proof),
-                Attempt::Unread(_) => self.read(rules, &asked, since).await?,
+                Attempt::Unread(reading) => match glance(reading).await? {
+                    Ok(look) => self.users.learn(look),
+                    Err(_) => self.read(rules, &asked, since, claimant).await?,
+                },
                 Attempt::Slow(check) => {
-                    let is_right = self.compare(check.clone()).await?;
+                    let is_right = compare(check.clone(), claimant).await?;
                     match self.users.settle(check, is_right) {
                         Ok(proven) => asked = proven,
                         Err(proof) => return Ok(proof),
@@ -49,16 +45,31 @@ impl Passwords {
     }
 
     /// Reads the file that is needed, unless another request has read it while this one waited for its turn.
-    async fn read(&self, rules: &AccessRules, asked: &Asked<'_>, since: Instant) -> Result<(), NoThread> {
-        let _permit = self.reading.acquire().await;
+    async fn read(
+        &self,
+        rules: &AccessRules,
+        asked: &Asked<'_>,
+        since: Instant,
+        claimant: &Claimant,
+    ) -> Result<(), NoThread> {
+        let turn = READING.turn(claimant.clone(), 0).await;
         if let Attempt::Unread(reading) = self.users.attempt(rules, asked, since) {
-            self.users.learn(blocking::run("read a password file", move || reading.take()).await?);
+            let read = move || (reading.take(), turn);
+            let (look, _turn) = blocking::run("read a password file", read).await?;
+            self.users.learn(look);
         }
         Ok(())
     }
+}
 
-    async fn compare(&self, check: Check) -> Result<bool, NoThread> {
-        let _permit = self.hashing.acquire().await;
-        blocking::run("compute a password's hash", move || check.is_right()).await
-    }
+/// A file that has not changed since it was read needs no turn.
+async fn glance(reading: Reading) -> Result<Result<Look, Reading>, NoThread> {
+    blocking::run("look at a password file", move || reading.glance()).await
+}
+
+/// The turn ends with the computation, also when the client has left before.
+async fn compare(check: Check, claimant: &Claimant) -> Result<bool, NoThread> {
+    let turn = HASHING.turn(claimant.clone(), check.memory()).await;
+    let computed = blocking::run("compute a password's hash", move || (check.is_right(), turn)).await?;
+    Ok(computed.0)
 }

@@ -76,6 +76,9 @@ pub struct Program {
     /// Serve the pages, images and such of this folder too, beside CGI scripts
     #[arg(long = "static", value_name = "DIR", env = "CAMELEER_STATIC", hide_env = true)]
     pub statics: Option<PathBuf>,
+    /// How CGI scripts run: program, fork or persistent [default: program]
+    #[arg(long, value_name = "MODE", env = "CAMELEER_CGI_MODE", hide_env = true)]
+    pub cgi_mode: Option<String>,
     /// Folder for @INC; repeatable
     #[arg(short = 'I', value_name = "DIR", env = "CAMELEER_INCLUDE", hide_env = true, value_delimiter = ':')]
     pub include: Vec<PathBuf>,

@@ -1,17 +1,27 @@
 //! How a program of somebody else is started: a CGI program, the program that a log is piped to.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
+use nix::errno::Errno;
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::unistd::{Pid, getpid, setpgid};
+use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal};
+use nix::sys::wait::waitpid;
+use nix::unistd::{Pid, chdir, getpid, setpgid};
 
+use super::descriptors::replace;
 use super::roles::die_with;
-use super::signals::unblock_signals;
-use crate::config::program::ProgramLimits;
+use super::signals::{dispose, unblock_signals};
+use crate::config::program::{Limit, ProgramLimits};
+
+/// What the new process needs until it executes the program: it calls the system a hundred times, and no more.
+const STACK: usize = 64 * 1024;
 
 /// What a program is started with: its file, its arguments and its environment.
 pub struct Image {
@@ -21,11 +31,6 @@ pub struct Image {
     arguments: Vec<*const c_char>,
     environment: Vec<*const c_char>,
 }
-
-// SAFETY: the pointers lead into `_strings` and `file`, which nobody changes.
-unsafe impl Send for Image {}
-// SAFETY: as above.
-unsafe impl Sync for Image {}
 
 impl Image {
     /// `environment` has lines like `NAME=value`. None of these may contain NUL.
@@ -50,30 +55,95 @@ impl Image {
     }
 }
 
-/// Has `command` become the program of `image`: the leader of a process group that dies with us, within these limits. The
-/// kernel decides alone whether the file can be executed; the library's way would try a shell.
-pub fn become_program(command: &mut Command, image: Image, limits: &ProgramLimits) {
-    let worker = getpid();
-    let limits = [
-        (Resource::RLIMIT_CPU, limits.cpu),
-        (Resource::RLIMIT_AS, limits.memory),
-        (Resource::RLIMIT_NPROC, limits.processes),
-    ];
-    let enter = move || {
+/// What the new process reads, in the memory that it has in common with this one until it executes the program.
+struct Start<'a> {
+    image: &'a Image,
+    folder: CString,
+    /// Its standard output and its standard error.
+    output: [RawFd; 2],
+    limits: [(Resource, Option<Limit>); 3],
+    parent: Pid,
+    /// Why the program was not executed: an errno, or 0.
+    error: i32,
+}
+
+/// Starts the program in a folder, with our standard input: the leader of a process group that dies with us, within these
+/// limits. The kernel decides alone whether the file can be executed; the library's way would try a shell. Returns its
+/// process, and a descriptor that is readable when that has ended.
+///
+/// As with posix_spawn no memory of this process is copied, so that a start costs the same whatever Perl has loaded here.
+pub fn start_program(
+    image: &Image,
+    folder: &Path,
+    output: [BorrowedFd<'_>; 2],
+    limits: &ProgramLimits,
+) -> io::Result<(Pid, OwnedFd)> {
+    let mut start = Start {
+        image,
+        folder: CString::new(folder.as_os_str().as_bytes())?,
+        output: output.map(|stream| stream.as_raw_fd()),
+        limits: [
+            (Resource::RLIMIT_CPU, limits.cpu),
+            (Resource::RLIMIT_AS, limits.memory),
+            (Resource::RLIMIT_NPROC, limits.processes),
+        ],
+        parent: getpid(),
+        error: 0,
+    };
+    // A handler of ours that ran in the new process would change this one's memory.
+    let ours = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
+    let begun = share_memory(&mut start);
+    ours.thread_set_mask()?;
+    let (process, handle) = begun?;
+    if start.error == 0 {
+        return Ok((process, handle));
+    }
+    let _ = waitpid(process, None);
+    Err(io::Error::from_raw_os_error(start.error))
+}
+
+/// Begins a process that runs [`enter`] in our memory while this one waits, and has left it when this returns.
+fn share_memory(start: &mut Start<'_>) -> io::Result<(Pid, OwnedFd)> {
+    let mut stack = vec![0_u128; STACK / size_of::<u128>()];
+    let mut handle: RawFd = -1;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let top = stack.as_mut_ptr_range().end.cast::<c_void>();
+    // SAFETY: CLONE_VFORK keeps this thread here until the new process has left our memory, so `stack` and `start` live as
+    // long as it uses them; the stack grows down from its end, which is aligned to 16.
+    let process = unsafe { libc::clone(enter, top, flags, (&raw mut *start).cast(), &raw mut handle) };
+    let process = Pid::from_raw(Errno::result(process)?);
+    // SAFETY: the kernel made it for us, by CLONE_PIDFD.
+    Ok((process, unsafe { OwnedFd::from_raw_fd(handle) }))
+}
+
+/// The new process: system calls only, nothing is allocated. What it returns is its exit status.
+extern "C" fn enter(start: *mut c_void) -> c_int {
+    // SAFETY: [`share_memory`] has passed it, and waits.
+    let start = unsafe { &mut *start.cast::<Start<'_>>() };
+    let error = start.become_program().err().unwrap_or_else(|| start.image.execute());
+    start.error = error.raw_os_error().unwrap_or(libc::EIO);
+    127
+}
+
+impl Start<'_> {
+    fn become_program(&self) -> io::Result<()> {
         setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
-        die_with(worker)?;
-        unblock_signals()?;
-        for (resource, limit) in limits {
+        die_with(self.parent)?;
+        for (stream, place) in self.output.into_iter().zip([libc::STDOUT_FILENO, libc::STDERR_FILENO]) {
+            replace(stream, place)?;
+        }
+        chdir(self.folder.as_c_str())?;
+        for (resource, limit) in self.limits {
             if let Some((soft, hard)) = limit {
                 let (_, highest) = getrlimit(resource)?;
                 let hard = hard.min(highest);
                 setrlimit(resource, soft.min(hard), hard)?;
             }
         }
-        Err(image.execute())
-    };
-    // SAFETY: between fork and exec `enter` only makes async-signal-safe system calls and allocates nothing.
-    unsafe { command.pre_exec(enter) };
+        // What is ignored would stay so in the program; two cannot be changed.
+        Signal::iterator().for_each(|signal| drop(dispose(signal, SigHandler::SigDfl)));
+        unblock_signals()
+    }
 }
 
 /// Lets `command` start with no signal blocked: ours are, because we read them from a descriptor.

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+
 use crate::cache::Cache;
 use crate::stamp::Stamp;
 
@@ -41,6 +43,35 @@ pub fn is_program(file: &Path) -> bool {
     head(file).is_ok_and(|head| is_foreign(&head))
 }
 
+/// Why the kernel has not executed a file, and what to do.
+pub fn cannot_execute(file: &Path, error: &std::io::Error) -> String {
+    let head = head(file).unwrap_or_default();
+    let line = first_line(&head);
+    let advice = match (error.raw_os_error().map(Errno::from_raw), line) {
+        (Some(Errno::ENOENT), Some(line)) if line.ends_with(b"\r") => {
+            "its first line ends with CR, which belongs to the interpreter's name; save it with the line ends of Unix"
+                .to_owned()
+        }
+        (Some(Errno::ENOENT), Some(line)) => {
+            format!("its first line names an interpreter that is not there: {}", String::from_utf8_lossy(line))
+        }
+        (Some(Errno::ENOEXEC), None) if !head.contains(&0) => {
+            "it has no #! line; write #!/usr/bin/perl as its first, or CgiMode fork or persistent for its folder"
+                .to_owned()
+        }
+        (Some(Errno::EACCES), _) => "the server's user may not execute it, or search a folder on the way".to_owned(),
+        _ => {
+            "its first line must name an interpreter that is there, or it must be a program for this machine".to_owned()
+        }
+    };
+    format!("{}: cannot be executed: {error}: {advice}", file.display())
+}
+
+/// What stands behind `#!`; `None`: nothing does.
+fn first_line(head: &[u8]) -> Option<&[u8]> {
+    head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()
+}
+
 fn head(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
     File::open(file)?.take(HEAD as u64).read_to_end(&mut head)?;
@@ -49,11 +80,8 @@ fn head(file: &Path) -> std::io::Result<Vec<u8>> {
 
 /// A `#!` line without a perl in it, or a binary. A text without such a line is Perl, as it has always been here.
 fn is_foreign(head: &[u8]) -> bool {
-    match head.strip_prefix(b"#!") {
-        Some(line) => {
-            let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
-            !line.split(|byte| byte.is_ascii_whitespace()).any(is_perl)
-        }
+    match first_line(head) {
+        Some(line) => !line.split(|byte| byte.is_ascii_whitespace()).any(is_perl),
         None => head.contains(&0),
     }
 }

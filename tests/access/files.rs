@@ -8,7 +8,7 @@ fn files_that_begin_with_ht_are_never_served() {
     let site = site()
         .file("htdocs/.htpasswd", "ana:hash")
         .file("htdocs/place/.htaccess", "secret")
-        .script("scripts/.htscript", "print \"Content-type: text/plain\\n\\nhash\";");
+        .script("scripts/.htscript", "#!/usr/bin/perl\nprint \"Content-type: text/plain\\n\\nhash\";");
     let server = site.serve(
         "PerlLib lib\nPerlModule My\nScriptAlias /cgi/ scripts/\n\
          <Location /place/.htaccess>\nSetHandler perl-script\nPerlHandler My\n</Location>",
@@ -37,14 +37,15 @@ fn files_that_begin_with_ht_are_never_served() {
 
 #[test]
 fn a_name_that_only_looks_hidden_is_a_programs_own() {
-    let site = site().script("scripts/a.pl", "print \"Content-type: text/plain\\n\\n$ENV{PATH_INFO}\";");
+    let site =
+        site().script("scripts/a.pl", "#!/usr/bin/perl\nprint \"Content-type: text/plain\\n\\n$ENV{PATH_INFO}\";");
     let server = site.serve("ScriptAlias /cgi/ scripts/");
     assert_eq!(server.text("/cgi/a.pl/.htx"), "/.htx");
 }
 
 #[test]
 fn a_rule_for_a_file_holds_with_more_of_a_path_behind_it() {
-    let script = "print \"Content-type: text/plain\\n\\nran $ENV{SCRIPT_NAME}\";";
+    let script = "#!/usr/bin/perl\nprint \"Content-type: text/plain\\n\\nran $ENV{SCRIPT_NAME}\";";
     let site = site()
         .script("scripts/secret.pl", script)
         .script("scripts/open.pl", script)
@@ -84,7 +85,7 @@ fn an_index_is_as_protected_as_its_folder_and_its_name() {
 fn a_script_that_sends_a_request_on_opens_no_door() {
     let site = site()
         .file("htdocs/shut/a.txt", "secret")
-        .script("scripts/go.pl", "print \"Location: $ENV{QUERY_STRING}\\n\\n\";");
+        .script("scripts/go.pl", "#!/usr/bin/perl\nprint \"Location: $ENV{QUERY_STRING}\\n\\n\";");
     let server = site.serve("ScriptAlias /cgi/ scripts/\n<Location /shut>\nDeny from all\n</Location>");
     server.get("/cgi/go.pl?/shut/a.txt").is(403);
     server.get("/cgi/go.pl?/place/").is(200);

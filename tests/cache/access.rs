@@ -90,7 +90,7 @@ fn what_a_handler_answers_is_kept_as_what_an_application_does() {
     );
     assert_eq!([server.text("/a"), server.text("/a")], ["seen 2", "seen 2"]);
     let cgi = Site::new()
-        .script("cgi/a.cgi", "open my $f, '>>', '@DIR@/runs'; syswrite $f, \"x\\n\"; close $f; print \"Cache-Control: max-age=60\\n\\nseen \", -s '@DIR@/runs';")
+        .script("cgi/a.cgi", "#!/usr/bin/perl\nopen my $f, '>>', '@DIR@/runs'; syswrite $f, \"x\\n\"; close $f; print \"Cache-Control: max-age=60\\n\\nseen \", -s '@DIR@/runs';")
         .serve("ScriptAlias /cgi/ \"@DIR@/cgi/\"\nCacheEnable socache /cgi/");
     assert_eq!([cgi.text("/cgi/a.cgi"), cgi.text("/cgi/a.cgi")], ["seen 2", "seen 2"]);
 }

@@ -106,7 +106,7 @@ fn a_script_and_a_program_answer_in_turn() {
     let server = Site::new()
         .script("scripts/test", &format!("{SH}printf shell"))
         .script("scripts/perl.pl", "our $n; print \"Content-Type: text/plain\\n\\n\", ++$n; system 'printf child';")
-        .serve(&conf(""));
+        .serve(&conf("CgiMode persistent"));
     for n in 1..=3 {
         assert_eq!(server.text(URL), "shell");
         let said = server.text("/cgi/perl.pl");

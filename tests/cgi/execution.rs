@@ -108,16 +108,18 @@ fn a_binary_is_executed() {
 }
 
 #[test]
-fn perl_scripts_stay_compiled_whatever_their_perl_is_called() {
+fn perl_scripts_stay_compiled_where_that_is_said_whatever_their_perl_is_called() {
     for line in ["#!/usr/bin/env perl", "#!perl -w", "#!/usr/local/bin/perl5.8", "#!/usr/bin/env -S perl -w", ""] {
-        let server = serve(&format!("{line}\nour $n; print \"Content-Type: text/plain\\n\\n\", ++$n;"));
+        let script = format!("{line}\nour $n; print \"Content-Type: text/plain\\n\\n\", ++$n;");
+        let server = serve_with(&script, "CgiMode persistent");
         assert_eq!(server.text(URL) + &server.text(URL), "12", "{line}");
     }
 }
 
 #[test]
 fn a_file_that_becomes_a_program_is_executed_from_then_on() {
-    let server = serve("#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\nperl\";");
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\nperl\";";
+    let server = serve_with(script, "CgiMode persistent");
     assert_eq!(server.text(URL), "perl");
     server.site.write("scripts/test", &format!("{SH}printf shell"));
     assert_eq!(server.text(URL), "shell");
@@ -137,7 +139,7 @@ fn a_program_may_be_run_alone() {
     assert_eq!(server.text("/you"), "hello /you");
     let server = Site::new()
         .script("bin/one", &format!("{SH}printf one"))
-        .script("bin/two.pl", "print \"Content-Type: text/plain\\n\\ntwo\";")
+        .script("bin/two.pl", "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\ntwo\";")
         .run(["bin"]);
     assert_eq!(server.text("/one") + &server.text("/two.pl"), "onetwo");
 }

@@ -3,6 +3,7 @@
 mod ends;
 mod execution;
 mod fork;
+mod perl;
 
 use crate::support::{Server, Site};
 

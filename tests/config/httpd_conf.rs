@@ -149,7 +149,7 @@ fn script_alias_makes_scripts_of_all_that_lies_there() {
 #[test]
 fn files_sections_make_scripts_by_extension() {
     let server = Site::new()
-        .script("htdocs/run.cgi", "print \"Content-Type: text/plain\\n\\nran\";")
+        .script("htdocs/run.cgi", "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\nran\";")
         .file("htdocs/read.txt", "read\n")
         .serve("<Files *.cgi>\nSetHandler cgi-script\nOptions +ExecCGI\n</Files>");
     assert_eq!(server.text("/run.cgi") + &server.text("/read.txt"), "ranread\n");
@@ -170,7 +170,7 @@ fn perl_is_loaded_in_the_order_of_the_file() {
 fn perl_pass_env_and_set_env_choose_what_scripts_see() {
     let site = Site::new().script(
         "cgi/env.cgi",
-        "print \"Content-Type: text/plain\\n\\n\", join ',', map { $ENV{$_} // '-' } qw(PASSED HELD SET);",
+        "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\", join ',', map { $ENV{$_} // '-' } qw(PASSED HELD SET);",
     );
     site.configure("ScriptAlias /cgi-bin/ \"@DIR@/cgi/\"\nPerlPassEnv PASSED\nPerlSetEnv SET s");
     let mut command = site.serve_command();

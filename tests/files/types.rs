@@ -44,8 +44,7 @@ fn types_can_come_from_a_file() {
 
 #[test]
 fn an_extension_makes_a_file_a_program() {
-    let script =
-        "print \"Content-Type: text/plain\\n\\n\", join '|', map { $_ // '' } @ENV{qw(SCRIPT_NAME PATH_INFO)}, $0;";
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\", join '|', map { $_ // '' } @ENV{qw(SCRIPT_NAME PATH_INFO)}, $0;";
     let server = Site::new()
         .script("htdocs/a.cgi", script)
         .script("htdocs/sub/b.pl", script)

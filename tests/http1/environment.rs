@@ -60,7 +60,10 @@ fn no_way_makes_a_clients_proxy_that_of_a_program() {
          <Location /cgi>\nSetHandler cgi-script\nOptions +ExecCGI\n</Location>\nAlias /cgi/ @DIR@/cgi/\nRequestHeader append Proxy more\n\
          SetEnvIf Proxy (.+) seen=yes\n";
     let server = serve_with(
-        |site| site.file("lib/On.pm", ON).script("cgi/env.pl", "print qq(Content-Type: text/plain\\n\\n), qx(env);"),
+        |site| {
+            site.file("lib/On.pm", ON)
+                .script("cgi/env.pl", "#!/usr/bin/perl\nprint qq(Content-Type: text/plain\\n\\n), qx(env);")
+        },
         conf,
     );
     let ways = [

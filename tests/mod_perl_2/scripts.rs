@@ -7,10 +7,12 @@ const SCRIPT: &str =
     "#!/usr/bin/perl\nprint \"Content-type: text/plain\\n\\n\", \"ran $ENV{MOD_PERL_API_VERSION}\\n\";";
 
 #[test]
-fn a_cgi_script_runs_under_mod_perl_2() {
-    let site = Site::new().script("cgi/hello.pl", SCRIPT);
-    let server = site.serve("PerlGeneration 2\nScriptAlias /cgi/ @DIR@/cgi/");
-    assert_eq!(server.text("/cgi/hello.pl"), "ran 2\n");
+fn a_cgi_script_that_stays_runs_under_mod_perl_2() {
+    for (mode, said) in [("", "ran \n"), ("CgiMode persistent\n", "ran 2\n")] {
+        let site = Site::new().script("cgi/hello.pl", SCRIPT);
+        let server = site.serve(&format!("PerlGeneration 2\n{mode}ScriptAlias /cgi/ @DIR@/cgi/"));
+        assert_eq!(server.text("/cgi/hello.pl"), said, "{mode}");
+    }
 }
 
 #[test]

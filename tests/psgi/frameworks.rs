@@ -62,7 +62,7 @@ fn a_dancer_program_is_served_too() {
 
 #[test]
 fn a_cgi_script_is_not_run_to_see_what_it_is_and_has_no_plack_env() {
-    let script = "open my $f, '>>', '@DIR@/ran'; print $f '.'; close $f; use CGI; \
+    let script = "#!/usr/bin/perl\nopen my $f, '>>', '@DIR@/ran'; print $f '.'; close $f; use CGI; \
         print \"Content-Type: text/plain\\n\\n\", exists $ENV{PLACK_ENV} ? 'plack' : 'cgi';\n";
     let server = Site::new().script("app.pl", script).run(["app.pl", "-E", "production"]);
     assert!(!server.site.has("ran"), "nobody has asked yet");

@@ -3,6 +3,9 @@
 use super::TEXT;
 use crate::support::Site;
 
+/// The first line of a program.
+const PERL: &str = "#!/usr/bin/perl\n";
+
 #[test]
 fn a_single_script_answers_every_path() {
     let server = Site::new()
@@ -13,21 +16,30 @@ fn a_single_script_answers_every_path() {
 }
 
 #[test]
-fn a_folder_serves_its_scripts_by_name() {
-    let server = Site::new()
-        .script("cgi-bin/one.cgi", &format!("{TEXT}print 'one';"))
-        .script("cgi-bin/two.pl", &format!("{TEXT}our $n; print 'two ', ++$n, ' ', $ENV{{PATH_INFO}} || '';"))
-        .run_with_one_worker(["cgi-bin/"]);
-    assert_eq!(server.text("/one.cgi"), "one");
-    assert_eq!(server.text("/two.pl/more"), "two 1 /more");
-    assert_eq!(server.text("/two.pl"), "two 2 ");
-    server.get("/three.cgi").is(404);
+fn a_folder_serves_its_scripts_by_name_in_every_mode() {
+    let site = || {
+        Site::new()
+            .script("cgi-bin/one.cgi", &format!("{PERL}{TEXT}print 'one';"))
+            .script("cgi-bin/two.pl", &format!("{PERL}{TEXT}our $n; print 'two ', ++$n, ' ', $ENV{{PATH_INFO}} || '';"))
+    };
+    let serve = |mode| site().run_with_one_worker(["cgi-bin/", "--cgi-mode", mode]);
+    for (server, second) in [
+        (site().run_with_one_worker(["cgi-bin/"]), "two 1 "),
+        (serve("program"), "two 1 "),
+        (serve("fork"), "two 1 "),
+        (serve("persistent"), "two 2 "),
+    ] {
+        assert_eq!(server.text("/one.cgi"), "one");
+        assert_eq!(server.text("/two.pl/more"), "two 1 /more");
+        assert_eq!(server.text("/two.pl"), second);
+        server.get("/three.cgi").is(404);
+    }
 }
 
 /// A folder of scripts, with what lies beside them.
 fn mixed() -> Site {
     Site::new()
-        .script("cgi-bin/one.cgi", &format!("{TEXT}print 'one ', $ENV{{PATH_INFO}} || '';"))
+        .script("cgi-bin/one.cgi", &format!("{PERL}{TEXT}print 'one ', $ENV{{PATH_INFO}} || '';"))
         .script("cgi-bin/info", &format!("#!/usr/bin/perl\n{TEXT}print 'info';"))
         .file("cgi-bin/style.css", "b { }")
         .file("cgi-bin/data.txt", "data")

@@ -53,7 +53,10 @@ fn an_error_document_that_fails_leaves_the_plain_page() {
 #[test]
 fn a_script_may_choose_another_status() {
     let server = Site::new()
-        .script("scripts/found.pl", "print \"Status: 203 Found after all\\nContent-Type: text/plain\\n\\nfound\";")
+        .script(
+            "scripts/found.pl",
+            "#!/usr/bin/perl\nprint \"Status: 203 Found after all\\nContent-Type: text/plain\\n\\nfound\";",
+        )
         .serve("ScriptAlias /cgi-bin/ \"@DIR@/scripts/\"\nErrorDocument 404 /cgi-bin/found.pl");
     assert_eq!(server.get("/none").is(203).text(), "found");
 }

@@ -23,7 +23,10 @@ SetHandler about
 
 fn site(lines: &str) -> Server {
     Site::new()
-        .script("cgi/go.pl", "print \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\"")
+        .script(
+            "cgi/go.pl",
+            "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\"",
+        )
         .file("htdocs/shut/a.txt", "a")
         .serve(&format!("{CONF}<Location /shut>\nDeny from all\n</Location>\n{lines}"))
 }

@@ -5,7 +5,7 @@ use crate::support::{Server, Site, serve_echo_script as serve};
 /// What a handler sees of its path, and a script of its PATH_INFO.
 fn site(conf: &str) -> Server {
     Site::new()
-        .script("cgi/go.pl", "print \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\"")
+        .script("cgi/go.pl", "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\"")
         .file("htdocs/shut/a.txt", "a")
         .file("htdocs/open/a.txt", "a")
         .serve(&format!(

@@ -67,7 +67,10 @@ fn a_virtual_hosts_redirects_come_before_the_main_servers() {
 fn alias_match_makes_the_files_path_from_what_it_found() {
     let server = Site::new()
         .file("users/camel/public/index.html", "camel's\n")
-        .script("users/camel/cgi/hello.pl", "print \"Content-Type: text/plain\\n\\nhello from $ENV{SCRIPT_NAME}\\n\";")
+        .script(
+            "users/camel/cgi/hello.pl",
+            "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\nhello from $ENV{SCRIPT_NAME}\\n\";",
+        )
         .serve(
             "AliasMatch ^/~([^/]+)/(.*) \"@DIR@/users/$1/public/$2\"\n\
              ScriptAliasMatch ^/bin/([^/]+)/(.+) \"@DIR@/users/$1/cgi/$2\"",

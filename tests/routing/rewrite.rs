@@ -256,7 +256,9 @@ fn rules_of_a_folder_come_before_its_redirects_and_redirects_before_other_paths(
 
 #[test]
 fn what_is_kept_for_one_file_is_not_given_for_another() {
-    let page = |name: &str| format!("print \"Content-Type: text/plain\\nCache-Control: max-age=60\\n\\n{name}\";");
+    let page = |name: &str| {
+        format!("#!/usr/bin/perl\nprint \"Content-Type: text/plain\\nCache-Control: max-age=60\\n\\n{name}\";")
+    };
     let server = site().script("htdocs/de.pl", &page("de")).script("htdocs/en.pl", &page("en")).serve(&format!(
         "{CONF}CacheEnable memory /\nRewriteEngine On\nRewriteCond %{{HTTP:Accept-Language}} ^de\nRewriteRule ^/page /de.pl [L]\n\
          RewriteRule ^/page /en.pl"

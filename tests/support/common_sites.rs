@@ -3,7 +3,7 @@
 use super::{Server, Site};
 
 /// What a script tells of its request: these variables, then the body.
-const ECHO: &str = "print \"Content-Type: text/plain\\n\\n\";\n\
+const ECHO: &str = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\n\
     print \"$_=$ENV{$_}\\n\" for grep { defined $ENV{$_} } qw(REQUEST_METHOD SCRIPT_NAME PATH_INFO PATH_TRANSLATED QUERY_STRING \
     REQUEST_URI REDIRECT_HANDLER REDIRECT_STATUS REDIRECT_URL REDIRECT_QUERY_STRING);\n\
     read STDIN, my $body, $ENV{CONTENT_LENGTH} || 0; print \"body=$body\\n\";";

@@ -326,7 +326,7 @@ fn a_warm_up_goes_where_a_client_would_be_led() {
     let page = "print \"Content-Type: text/plain\\n\\nok\";";
     let compiled = "BEGIN { open my $f, '>>', '@DIR@/compiled'; print $f \"$$\\n\" }";
     let server = Site::new()
-        .script("htdocs/idx/index.pl", &format!("{}{page}", note("index")))
+        .script("htdocs/idx/index.pl", &format!("#!/usr/bin/perl\n{}{page}", note("index")))
         .script("scripts/there.pl", &format!("{}{page}", note("there")))
         .script("scripts/led.pl", &format!("{} print \"Location: /perl/there.pl\\n\\n\";", note("led")))
         .script("forking/one.pl", &format!("{compiled}{}{page}", note("forked")))

@@ -29,7 +29,7 @@ pub use request_rec::{Ended, Finished, Incoming};
 // All records of the request that this process answers.
 mod request_stack;
 pub use request_stack::{
-    begin, child_terminate, end, finish, generation, leave_after, program_env, psgi_env, run, servers, tell_parts,
+    begin, cgi_env, child_terminate, end, finish, generation, leave_after, psgi_env, run, servers, tell_parts,
     version_components, want_cleanup,
 };
 

@@ -18,9 +18,9 @@ use wire::reply::{LeaveReason, Outgoing, Reply};
 
 use crate::Place;
 use crate::output::Output;
-use crate::request_rec::environment;
 use crate::request_rec::tables::Tables;
 use crate::request_rec::{Ended, Finished, Incoming, RequestRec};
+use crate::request_rec::{cgi_program, environment};
 
 #[derive(Default)]
 pub(crate) struct RequestStack {
@@ -184,19 +184,19 @@ pub fn end() -> Ended {
     })
 }
 
-/// Fills `%ENV`.
+/// Fills `%ENV`: what start-up left there, then the request's.
 pub(crate) fn fill_env() {
-    program_env(&mut libperl::env_put);
-}
-
-/// What a program finds in `%ENV`: what start-up left there, then the request's; `each` must not run Perl code.
-pub fn program_env(each: &mut dyn FnMut(&[u8], &[u8])) {
     let _ = current(|r| {
         for (key, value) in r.place.clone().start_env.iter() {
-            each(key, value);
+            libperl::env_put(key, value);
         }
-        environment::programs(r, each);
+        environment::programs(r, &mut libperl::env_put);
     });
+}
+
+/// The environment of a program that answers the request whose handlers run.
+pub fn cgi_env() -> cgi_program::Variables {
+    current(cgi_program::variables).unwrap_or_default()
 }
 
 /// The request's keys of the PSGI environment; `each` must not run Perl code.

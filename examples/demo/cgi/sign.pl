@@ -2,10 +2,12 @@
 use strict;
 use warnings;
 use CGI;
-use Demo::Book;
 use Encode ();
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Demo::Book;
 
-# The form of the guest book: a CGI script, kept compiled.
+# The form of the guest book: a CGI script.
 my $q = CGI->new;
 my ( $name, $message ) = map { Encode::decode( 'UTF-8', $q->param($_) // '' ) } qw(name message);
 

@@ -20,15 +20,17 @@ pub fn statics(folder: &Path, text: &mut Text) {
     text.line("AliasMatch", &[&pattern, &format!("{}/$1", template(folder))]);
 }
 
-/// Scripts by their names; at `/` the index.html that is there, or a list of the scripts.
-pub fn scripts(folder: &Path, statics: Option<&Path>, text: &mut Text) {
+/// Scripts by their names, compiled before the fork if they are kept; at `/` the index.html that is there, or a list of the scripts.
+pub fn scripts(folder: &Path, statics: Option<&Path>, is_kept: bool, text: &mut Text) {
     let has_index = |folder: &&Path| folder.join("index.html").is_file();
     let home = statics.filter(has_index).unwrap_or(folder);
     text.line("AliasMatch", &["^/(index\\.html)?$", &format!("{}/$1", template(home))]);
     let name = format!("{}/", folder.display());
     text.line("ScriptAlias", &["/", &name]);
-    // Those that are broken are named at the start; the others serve.
-    text.line("RegistryPreload", &["/", &name]);
+    if is_kept {
+        // Those that are broken are named at the start; the others serve.
+        text.line("RegistryPreload", &["/", &name]);
+    }
     let hidden = no_scripts(folder);
     let mut inside = vec![("DirectoryIndex", "index.html"), ("Options", "+Indexes"), ("IndexIgnore", ".*")];
     inside.extend(hidden.iter().map(|name| ("IndexIgnore", name.as_str())));

@@ -8,6 +8,7 @@ use super::Surroundings;
 use super::application::is_script;
 use super::folders;
 use super::text::Text;
+use crate::config::program::CgiMode;
 
 /// What kind of program it is.
 enum ProgramKind {
@@ -44,15 +45,36 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
     if let Some(folder) = &statics {
         folders::statics(folder, text.by("--static"));
     }
+    let is_kept = cgi_mode(program, &kind, around, text)? != CgiMode::Program;
     text.by(&named(program));
     match kind {
         ProgramKind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
         ProgramKind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
-        ProgramKind::Script(file) => script(&file, text),
-        ProgramKind::Folder(folder) => folders::scripts(&folder, statics.as_deref(), text),
+        ProgramKind::Script(file) => script(&file, is_kept, text),
+        ProgramKind::Folder(folder) => folders::scripts(&folder, statics.as_deref(), is_kept, text),
         ProgramKind::Handler(module) => handler(&module, text),
     }
     Ok(())
+}
+
+/// `--cgi-mode`; and where `-I` leads to, for perls that scripts start as programs.
+fn cgi_mode(program: &Program, kind: &ProgramKind, around: &Surroundings, text: &mut Text) -> anyhow::Result<CgiMode> {
+    let is_cgi = matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_));
+    let said = program.cgi_mode.as_deref();
+    if said.is_some() && !is_cgi {
+        return Err(Misuse("--cgi-mode: it is for CGI scripts and folders of them".to_owned()).into());
+    }
+    let expected = |word| Misuse(format!("--cgi-mode: expected program, fork or persistent, got \"{word}\""));
+    let mode = said.map(|word| CgiMode::named(word).ok_or_else(|| expected(word))).transpose()?;
+    if let Some(word) = said {
+        text.by("--cgi-mode").line("CgiMode", &[word]);
+    }
+    let mode = mode.unwrap_or_default();
+    if is_cgi && mode == CgiMode::Program && !program.include.is_empty() {
+        let folders = program.include.iter().map(|folder| around.folder.join(folder).display().to_string());
+        text.by("-I").line("PerlSetEnv", &["PERL5LIB", &folders.collect::<Vec<_>>().join(":")]);
+    }
+    Ok(mode)
 }
 
 /// The folder of `--static`, for programs that have no other means.
@@ -84,11 +106,13 @@ fn psgi(directive: &str, value: &str, text: &mut Text) {
     text.section("Location", "/", &[("SetHandler", "psgi")]);
 }
 
-fn script(file: &Path, text: &mut Text) {
+fn script(file: &Path, is_kept: bool, text: &mut Text) {
     let name = file.display().to_string();
     // What follows in the URL is the script's PATH_INFO.
     text.line("ScriptAlias", &["/", &format!("{name}/")]);
-    text.line("RegistryPreload", &["/", &name]);
+    if is_kept {
+        text.line("RegistryPreload", &["/", &name]);
+    }
 }
 
 fn handler(module: &str, text: &mut Text) {

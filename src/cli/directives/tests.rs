@@ -22,8 +22,11 @@ fn text(run: &Run, around: &Surroundings) -> String {
 fn site() -> Surroundings {
     let folder = std::env::temp_dir().join(format!("cameleer-run-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("cgi-bin")).expect("folder");
-    std::fs::write(folder.join("app.psgi"), "sub {}").expect("file");
-    std::fs::write(folder.join("info"), "#!/usr/bin/perl\n").expect("file");
+    for (name, text) in [("app.psgi", "sub {}"), ("info", "#!/usr/bin/perl\n")] {
+        // Another test may read it: no moment in which it is empty.
+        let (file, new) = (folder.join(name), folder.join(format!("{name}.{:?}", std::thread::current().id())));
+        std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, file)).expect("file");
+    }
     Surroundings { folder, ..Surroundings::default() }
 }
 
@@ -45,14 +48,38 @@ fn without_options_app_psgi_is_served_as_plackup_does() {
 }
 
 #[test]
-fn a_script_is_preloaded_and_answers_everywhere() {
-    let (around, pool) = (site(), pool(5));
-    let folder = around.folder.display().to_string();
+fn a_script_answers_everywhere_and_is_preloaded_if_it_is_kept() {
+    let pool = pool(5);
+    let folder = site().folder.display().to_string();
+    check("info -p 80", site(), &format!("Listen 0.0.0.0:80\n{pool}ScriptAlias / {folder}/info/\n"));
     check(
-        "info -p 80",
-        around,
-        &format!("Listen 0.0.0.0:80\n{pool}ScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"),
+        "info -p 80 -I a -I b",
+        site(),
+        &format!(
+            "Listen 0.0.0.0:80\n{pool}PerlLib {folder}/a\nPerlLib {folder}/b\nPerlSetEnv PERL5LIB {folder}/a:{folder}/b\n\
+             ScriptAlias / {folder}/info/\n"
+        ),
     );
+    for mode in ["fork", "persistent"] {
+        check(
+            &format!("info -p 80 --cgi-mode {mode}"),
+            site(),
+            &format!(
+                "Listen 0.0.0.0:80\n{pool}CgiMode {mode}\nScriptAlias / {folder}/info/\nRegistryPreload / {folder}/info\n"
+            ),
+        );
+    }
+}
+
+#[test]
+fn the_mode_of_scripts_is_one_of_three_and_for_scripts_only() {
+    for (line, expected) in [
+        (["run", "info", "--cgi-mode", "often"], "--cgi-mode: expected program, fork or persistent, got \"often\""),
+        (["run", "app.psgi", "--cgi-mode", "fork"], "--cgi-mode: it is for CGI scripts and folders of them"),
+    ] {
+        let run = Cli::try_parse_from(line).expect("parsed").run;
+        assert_eq!(of(&run, &site()).expect_err("refused").to_string(), expected);
+    }
 }
 
 #[test]
@@ -64,7 +91,7 @@ fn a_folder_is_a_script_alias_with_a_list() {
         around,
         &format!(
             "Listen 0.0.0.0:81\nListen {folder}/a.sock\n{}\
-             AliasMatch \"^/(index\\\\.html)?$\" \"{folder}/cgi-bin/$1\"\nScriptAlias / {folder}/cgi-bin/\nRegistryPreload / {folder}/cgi-bin/\n\
+             AliasMatch \"^/(index\\\\.html)?$\" \"{folder}/cgi-bin/$1\"\nScriptAlias / {folder}/cgi-bin/\n\
              <LocationMatch \"^/$\">\n    DirectoryIndex index.html\n    Options +Indexes\n    IndexIgnore .*\n</LocationMatch>\n",
             pool(2)
         ),

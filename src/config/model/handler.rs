@@ -10,7 +10,7 @@ pub enum Handler {
     PerlScript,
     /// `modperl`: mod_perl 2's, the same list without `%ENV`.
     ModPerl,
-    /// `cgi-script`: a CGI script, kept compiled by Apache::Registry.
+    /// `cgi-script`, and mod_fcgid's `fcgid-script`: a CGI program, run as `CgiMode` says.
     CgiScript,
     /// `psgi`: the PsgiApp.
     Psgi,
@@ -33,7 +33,8 @@ impl Handler {
             "default-handler" | "none" => Handler::Default,
             "perl-script" => Handler::PerlScript,
             "modperl" => Handler::ModPerl,
-            "cgi-script" => Handler::CgiScript,
+            // A FastCGI program that is started without a listening socket answers one request as a CGI program.
+            "cgi-script" | "fcgid-script" | "fastcgi-script" => Handler::CgiScript,
             "psgi" => Handler::Psgi,
             "server-status" => Handler::Status,
             "server-info" => Handler::Info,

@@ -2,7 +2,6 @@
 
 use crate::config::model::config::Config;
 use crate::config::model::handler::Handler;
-use crate::config::model::perl::api::Generation;
 use crate::config::model::settings::Settings;
 use crate::config::resolve::htaccess::Applied;
 
@@ -23,13 +22,14 @@ impl Config {
                 settings.handler_is_set |= *number != 0 && section.said.handler.is_some();
             }
         }
-        // mod_perl 2's documents have a ScriptAlias whose SetHandler is perl-script; under mod_perl 1 the alias wins.
-        let is_another = settings.handler_is_set && self.perl_of(settings.pool).generation == Generation::Two;
-        if script_alias && !is_another {
+        // httpd: ScriptAlias names the handler while paths are translated, SetHandler later, so it wins.
+        if script_alias && !settings.handler_is_set {
             settings.handler = Handler::CgiScript;
             settings.handler_is_set = true;
-            settings.options.exec_cgi = true;
             settings.mount.clear();
+        }
+        if script_alias && settings.handler == Handler::CgiScript {
+            settings.options.exec_cgi = true;
         }
         settings
     }

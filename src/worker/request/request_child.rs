@@ -11,6 +11,7 @@ use nix::unistd::{Pid, getpid};
 
 use super::Asker;
 use crate::config::Handler;
+use crate::config::program::CgiMode;
 use crate::sys;
 use crate::worker::Next;
 use crate::worker::location::ResolvedLocation;
@@ -24,7 +25,7 @@ const LEAVES: i32 = 10;
 impl Site {
     /// Whether requests of this place have a process each.
     pub(super) fn forks(&self, location: &ResolvedLocation) -> bool {
-        location.settings.handler == Handler::CgiScript && location.settings.program.forks
+        location.settings.handler == Handler::CgiScript && location.settings.program.mode == CgiMode::Fork
     }
 
     /// Compiles the request's script, if that is not done, and forks. `None` in the child.

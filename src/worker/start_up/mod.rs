@@ -15,6 +15,7 @@ use libperl::{Code, Hooks, Interpreter, Interrupted};
 use wire::control::PoolNumber;
 
 use super::place::server;
+use crate::config::program::CgiMode;
 use crate::config::{
     At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, pools,
     regular, split_words, table,
@@ -135,8 +136,16 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let said = || config.sections.iter().filter(|it| [pools::DEFAULT, config.own_pool].contains(&it.pool));
     let by_handler = said().filter_map(|s| s.said.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
-    let scripts = config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
-    let is_ours = |handler: &Handler| matches!(handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript);
+    // Programs need no Perl here; scripts that stay do, and code of a start may be for either.
+    let modes = said().filter_map(|s| s.said.program.mode);
+    let keeps_scripts =
+        modes.into_iter().any(|mode| mode != CgiMode::Program) || config.start_up.iter().any(|it| it.step.is_code());
+    let scripts = keeps_scripts && config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
+    let is_ours = |handler: &Handler| match handler {
+        Handler::PerlScript | Handler::ModPerl => true,
+        Handler::CgiScript => keeps_scripts,
+        _ => false,
+    };
     let by_extension = said().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
     let phases = said().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
     facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)

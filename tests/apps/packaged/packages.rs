@@ -29,6 +29,9 @@ fn serve() -> Server {
             PerlHandler Packaged::Page
         </Location>
         ScriptAlias /cgi/ {packages}/scripts/
+        <Location /cgi>
+            CgiMode persistent
+        </Location>
         "#
     ))
 }

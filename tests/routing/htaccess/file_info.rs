@@ -28,7 +28,10 @@ fn a_folder_can_say_it_for_itself() {
 #[test]
 fn an_extension_can_be_made_a_program_where_scripts_may_run() {
     let server = crate::support::Site::new()
-        .script("htdocs/own/a.cgi", "print \"Content-Type: text/plain\\n\\nran as $ENV{SCRIPT_NAME}\";")
+        .script(
+            "htdocs/own/a.cgi",
+            "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\nran as $ENV{SCRIPT_NAME}\";",
+        )
         .file("htdocs/own/.htaccess", "AddHandler cgi-script .cgi\n")
         .serve("<Directory \"@DIR@/htdocs\">\nAllowOverride FileInfo\nOptions +ExecCGI\n</Directory>");
     assert_eq!(server.text("/own/a.cgi"), "ran as /own/a.cgi");

@@ -7,7 +7,7 @@ const SHOW: &str = "for f in /proc/$$/fd/*; do readlink $f >/dev/null && echo ${
 
 fn serve(script: &str) -> Server {
     let text = format!("print \"Content-Type: text/plain\\n\\n\"; $| = 1; my $show = '{SHOW}';");
-    let conf = "MaxClients 1\nStartServers 1\nScriptAlias /cgi/ @DIR@/scripts/\nCustomLog access.log common";
+    let conf = "MaxClients 1\nStartServers 1\nCgiMode persistent\nScriptAlias /cgi/ @DIR@/scripts/\nCustomLog access.log common";
     Site::new().script("scripts/test.pl", &format!("{text}{script}")).serve(conf)
 }
 

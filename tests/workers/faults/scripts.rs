@@ -92,7 +92,7 @@ fn a_worker_that_sends_itself_a_fault_dies_of_it_at_its_first_request_too() {
 #[test]
 fn whatever_a_script_does_the_next_request_finds_its_process_clean() {
     let text = "print \"Content-Type: text/plain\\n\\n\";";
-    let conf = "MaxClients 1\nStartServers 1\nScriptAlias /cgi/ @DIR@/scripts/";
+    let conf = "MaxClients 1\nStartServers 1\nCgiMode persistent\nScriptAlias /cgi/ @DIR@/scripts/";
     let mut site = Site::new().script("scripts/found.pl", &format!("{text}{FOUND}"));
     for (number, (misdeed, _)) in MISDEEDS.iter().enumerate() {
         site = site.script(&format!("scripts/{number}.pl"), &format!("{text} print 'x'; {misdeed};"));

@@ -1,5 +1,6 @@
 //! The request record of mod_perl 1.x, `request_rec`: what `$r` stands for, and each of its methods reads or sets.
 
+pub mod cgi_program;
 pub mod environment;
 pub mod field;
 pub mod handler_stacks;

@@ -86,6 +86,11 @@ impl StartUpStep {
         matches!(self, LoadModule(_) | ConfigRequire(_) | Section { .. } | Own { .. })
     }
 
+    /// Whether it runs code, or compiles a script, that may want the Apache API.
+    pub fn is_code(&self) -> bool {
+        !matches!(self, StartUpStep::SetEnv { .. } | StartUpStep::Lib(_) | StartUpStep::Psgi(_))
+    }
+
     /// What mod_perl 2 does first, of all that stands before perl is started.
     fn turn(&self) -> u8 {
         match self {

@@ -1,19 +1,20 @@
 //! Programs of a CGI folder.
 
 use crate::config::draft::Draft;
-use crate::config::model::program::Limit;
+use crate::config::model::program::{CgiMode, Limit};
 use crate::config::table::row::{ANYWHERE, ROW, Row, Takes};
 
 pub static ROWS: &[Row] = &[
     Row {
         name: "CgiMode",
         contexts: ANYWHERE,
-        takes: Takes::Word("persistent|fork", mode),
-        default: Some("persistent"),
-        because: "most scripts run well in a process that stays, in a fraction of the time",
-        about: "How Perl scripts of a cgi-script place run. `fork`: each request in a child of the worker, which has the script compiled; every \
-            global is as it was after compiling, and goes with the request. For scripts that count on a fresh process. Programs that are not \
-            Perl always have a process of their own.",
+        takes: Takes::Word("program|fork|persistent", mode),
+        default: Some("program"),
+        because: "CGI scripts are written for a process of their own: globals, files, locks and `exit` end with it",
+        about: "How Perl scripts of a cgi-script place run. `program`: the kernel executes the file by its `#!` line, as under httpd's mod_cgi. \
+            `fork`: each request in a child of the worker, which has the script compiled; every global is as it was after compiling, and goes with \
+            the request. `persistent`: compiled once in the worker, where globals stay, as with Apache::Registry; for scripts that were written for \
+            it. Files that are not Perl are always executed.",
         ..ROW
     },
     Row {
@@ -21,8 +22,8 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE,
         takes: Takes::Words("seconds|max [seconds|max]", 1..=2, cpu),
         because: "the server's own limit holds; RequestTimeout ends what takes long",
-        about: "CPU time that a program which is not Perl, and each of its children, may use in a place of CGI scripts: the limit, and how far it \
-            may raise it itself. For Perl see Apache::Resource.",
+        about: "CPU time that a program of a cgi-script place, and each of its children, may use: the limit, and how far it may raise it itself. \
+            Scripts under `CgiMode fork` and `persistent` are not limited by it: see Apache::Resource.",
         ..ROW
     },
     Row {
@@ -44,12 +45,8 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn mode(draft: &mut Draft, word: &str) -> Result<(), String> {
-    let forks = match word.to_ascii_lowercase().as_str() {
-        "persistent" => false,
-        "fork" => true,
-        _ => return Err(format!("expected persistent or fork, got \"{word}\"")),
-    };
-    draft.said().program.forks = Some(forks);
+    let mode = CgiMode::named(word).ok_or_else(|| format!("expected program, fork or persistent, got \"{word}\""))?;
+    draft.said().program.mode = Some(mode);
     Ok(())
 }
 

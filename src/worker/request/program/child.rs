@@ -1,32 +1,28 @@
 //! The process of a program.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, Whence, lseek};
 
 use crate::config::program::ProgramLimits;
 use crate::sys::{self, Image};
 
-/// Where a program finds others when nobody has said it.
-const PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
-/// What the server says of itself to Perl code only.
-const OURS: &[u8] = b"MOD_PERL";
 /// How long a program may take to end when it is told to, in milliseconds.
 const PATIENCE: u16 = 3000;
 
 /// It is the leader of a process group, which ends with it.
 pub struct Child {
-    process: std::process::Child,
+    process: Pid,
     handle: OwnedFd,
-    pub stdout: Option<ChildStdout>,
-    pub stderr: Option<ChildStderr>,
+    pub stdout: Option<PipeReader>,
+    pub stderr: Option<PipeReader>,
     has_ended: bool,
 }
 
@@ -34,22 +30,13 @@ impl Child {
     /// Executes `file` in its folder, with the environment of the current request and its body.
     pub fn start(file: &Path, arguments: Vec<Vec<u8>>, limits: &ProgramLimits) -> io::Result<Child> {
         let image = Image::new(file.as_os_str().as_bytes(), arguments, environment())?;
-        let mut command = Command::new(file);
-        command.current_dir(file.parent().unwrap_or(Path::new("/")));
         // Earlier phases may have read from it.
         lseek(io::stdin().as_fd(), 0, Whence::SeekSet)?;
-        command.stdin(Stdio::inherit()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        sys::become_program(&mut command, image, limits);
-        let mut process = command.spawn()?;
-        let handle = sys::pidfd_open(Pid::from_raw(process.id() as i32));
-        let (stdout, stderr) = (process.stdout.take(), process.stderr.take());
-        match handle {
-            Ok(handle) => Ok(Child { process, handle, stdout, stderr, has_ended: false }),
-            Err(error) => {
-                let _ = process.kill().and_then(|()| process.wait());
-                Err(error)
-            }
-        }
+        let (stdout, its_stdout) = io::pipe()?;
+        let (stderr, its_stderr) = io::pipe()?;
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        let (process, handle) = sys::start_program(&image, folder, [its_stdout.as_fd(), its_stderr.as_fd()], limits)?;
+        Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
     }
 
     /// Readable when the program has ended.
@@ -58,13 +45,20 @@ impl Child {
     }
 
     pub fn has_ended(&mut self) -> bool {
-        // A script may have left SIGCHLD ignored: then nobody is there to wait for.
-        self.has_ended = self.has_ended || self.process.try_wait().map_or(true, |status| status.is_some());
+        self.has_ended = self.has_ended || self.reap(Some(WaitPidFlag::WNOHANG));
         self.has_ended
     }
 
+    /// Whether it has ended. A script may have left SIGCHLD ignored: then the kernel has reaped it.
+    fn reap(&self, how: Option<WaitPidFlag>) -> bool {
+        match waitpid(self.process, how) {
+            Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(Errno::ECHILD) => true,
+            Ok(_) | Err(_) => false,
+        }
+    }
+
     fn tell(&self, signal: Signal) {
-        let _ = killpg(Pid::from_raw(self.process.id() as i32), signal);
+        let _ = killpg(self.process, signal);
     }
 
     fn wait(&mut self, time: u16) -> bool {
@@ -83,20 +77,16 @@ impl Drop for Child {
         self.tell(Signal::SIGTERM);
         if !self.wait(PATIENCE) {
             self.tell(Signal::SIGKILL);
-            let _ = self.process.wait();
+            while !self.reap(None) {}
         }
     }
 }
 
-/// RFC 3875's variables and what the configuration adds; nothing of the worker's own. Later ones replace earlier ones.
+/// Of the current request; nothing of the worker's own.
 fn environment() -> Vec<Vec<u8>> {
-    let mut variables: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::from([(b"PATH".to_vec(), PATH.to_vec())]);
-    apache::program_env(&mut |name, value| {
-        let is_possible = !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0);
-        if is_possible && name != OURS {
-            variables.insert(name.to_vec(), value.to_vec());
-        }
-    });
-    variables.insert(b"GATEWAY_INTERFACE".to_vec(), b"CGI/1.1".to_vec());
-    variables.into_iter().map(|(name, value)| [&name[..], b"=", &value].concat()).collect()
+    let is_possible = |name: &[u8], value: &[u8]| {
+        !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0)
+    };
+    let pairs = apache::cgi_env().into_iter().filter(|(name, value)| is_possible(name, value));
+    pairs.map(|(name, value)| [&name[..], b"=", &value].concat()).collect()
 }

@@ -1,49 +1,48 @@
-//! Programs in a place of CGI scripts that are not Perl: executed as httpd's mod_cgi does, a process for each request. Their
-//! output passes the same way as a script's, so headers, limits and errors are the same.
+//! Programs in a place of CGI scripts: executed as httpd's mod_cgi does, a process for each request. Their output passes the
+//! same way as a script's, so headers, limits and errors are the same.
 //!
-//! `program_kind` tells them from Perl, `child` is the process, `relay` carries what it says.
+//! `CgiMode` and `program_kind` decide which files are executed, `refusal` which are not, `child` is the process, `relay` carries
+//! its output.
 
 mod child;
+mod refusal;
 mod relay;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use libperl::Interrupted;
 
 use super::phases::OK;
+use crate::config::program::CgiMode;
 use crate::worker::location::ResolvedLocation;
+use crate::worker::program_kind::cannot_execute;
 use crate::worker::site::Site;
 use child::Child;
 use relay::Ended;
 
-const FORBIDDEN: i32 = 403;
 const FAILED: i32 = 500;
 
 impl Site {
-    /// Answers with what the program says, if the request's file is one.
+    /// Answers with the output of the request's file, if that is to be executed.
     pub(super) fn run_program(&self, location: &ResolvedLocation, request: u64) -> Option<i32> {
         let name = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&name));
-        self.kinds.is_program(file).then(|| self.execute(location, request, file))
+        let is_program = location.settings.program.mode == CgiMode::Program || self.kinds.is_program(file);
+        is_program.then(|| self.execute(location, request, file))
     }
 
     fn execute(&self, location: &ResolvedLocation, request: u64, file: &Path) -> i32 {
-        if let Some(reason) = refusal(location, file) {
-            apache::say(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
-            return FORBIDDEN;
+        if let Some((status, reason)) = refusal::of(&location.settings, request, file) {
+            let text = format!("access to {} failed, reason: {reason}", file.display());
+            apache::say(apache::Level::Error, &text);
+            return status;
         }
         let child = match Child::start(file, arguments(request), &location.settings.program) {
             Ok(child) => child,
             Err(error) => {
-                let advice =
-                    "its first line must name an interpreter that is there, or it must be a program for this machine";
-                apache::say(
-                    apache::Level::Error,
-                    &format!("{}: cannot be executed: {error}: {advice}", file.display()),
-                );
+                apache::say(apache::Level::Error, &cannot_execute(file, &error));
                 return FAILED;
             }
         };
@@ -58,15 +57,6 @@ impl Site {
             }
         }
     }
-}
-
-/// As scripts are refused.
-fn refusal(location: &ResolvedLocation, file: &Path) -> Option<&'static str> {
-    if !location.settings.options.exec_cgi {
-        return Some("Options ExecCGI is off here");
-    }
-    let mode = std::fs::metadata(file).map_or(0, |file| file.permissions().mode());
-    (mode & 0o111 == 0).then_some("it is not executable (chmod +x)")
 }
 
 /// The words of a query without `=`, as RFC 3875 gives them to a program.

@@ -1,0 +1,84 @@
+//! The environment of a CGI program: RFC 3875's variables, those that httpd adds, and what the configuration and earlier
+//! phases have set. Nothing says that an embedded Perl answers.
+
+use std::collections::BTreeMap;
+
+use super::RequestRec;
+use super::environment::of_cgi;
+use super::tables::Id;
+use wire::frame::Flags;
+
+/// Where a program finds others when no configuration names it; httpd's own default begins so.
+const PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+
+/// Of the server's own environment, httpd hands on these alone.
+const HANDED_ON: [&[u8]; 2] = [b"PATH", b"LD_LIBRARY_PATH"];
+
+/// Names and values, sorted.
+pub type Variables = BTreeMap<Vec<u8>, Vec<u8>>;
+
+pub(crate) fn variables(r: &mut RequestRec) -> Variables {
+    let mut all = Variables::from([(b"PATH".to_vec(), PATH.to_vec())]);
+    let mut put = |name: &[u8], value: &[u8]| drop(all.insert(name.to_vec(), value.to_vec()));
+    let place = r.place.clone();
+    for (name, value) in place.start_env.iter().filter(|(name, _)| HANDED_ON.contains(&name.as_slice())) {
+        put(name, value);
+    }
+    put(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
+    put(b"SERVER_SIGNATURE", b"");
+    if !place.path.is_empty() {
+        put(b"PATH", place.path.as_bytes());
+    }
+    if place.setup_env && r.tables.is_filled(Id::SubprocessEnv) {
+        // What phases before the answer have made of it.
+        r.tables.of(Id::SubprocessEnv).iter().for_each(|(name, value)| put(name, value));
+    } else {
+        of_cgi(r, &mut put);
+        place.set_env.iter().for_each(|(name, value)| put(name.as_bytes(), value.as_bytes()));
+    }
+    put(b"GATEWAY_INTERFACE", b"CGI/1.1");
+    all.retain(|name, _| !name.starts_with(b"MOD_PERL"));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::record;
+    use super::*;
+    use crate::Place;
+
+    fn value<'a>(all: &'a Variables, name: &str) -> Option<&'a str> {
+        all.get(name.as_bytes()).map(|value| std::str::from_utf8(value).expect("text"))
+    }
+
+    #[test]
+    fn a_program_finds_cgi_1_1_and_no_mod_perl_whatever_perl_has_looked_at() {
+        for (setup_env, looks) in [(true, false), (true, true), (false, false), (false, true)] {
+            let place = Place {
+                setup_env,
+                set_env: vec![("X".into(), "y".into()), ("MOD_PERL".into(), "set".into())],
+                start_env: [(b"PATH".to_vec(), b"/own".to_vec()), (b"SECRET".to_vec(), b"s".to_vec())].into(),
+                ..Default::default()
+            };
+            let mut r = record(place, "/cgi/a.pl/more", &[(b"host", b"example.org")], Some(9));
+            if looks {
+                r.table(Id::SubprocessEnv as u32);
+            }
+            let all = variables(&mut r);
+            for (name, wanted) in [
+                ("GATEWAY_INTERFACE", "CGI/1.1"),
+                ("SCRIPT_NAME", "/cgi/a.pl"),
+                ("PATH_INFO", "/more"),
+                ("HTTP_HOST", "example.org"),
+                ("REQUEST_SCHEME", "http"),
+                ("PATH", "/own"),
+                ("X", "y"),
+            ] {
+                assert_eq!(value(&all, name), Some(wanted), "{name} with {setup_env} {looks}");
+            }
+            for name in ["MOD_PERL", "MOD_PERL_API_VERSION", "SECRET"] {
+                assert_eq!(value(&all, name), None, "{name} with {setup_env} {looks}");
+            }
+        }
+    }
+}

@@ -151,7 +151,7 @@ sub get_basic_auth_pw ($r) {
     my $type = auth_type($r);
     return ( Apache::Constants::DECLINED(), undef ) if defined $type && lc $type ne 'basic';
     my $given = header_in( $r, $r->proxyreq ? 'Proxy-Authorization' : 'Authorization' );
-    if ( !defined $given || $given !~ /\A\s*Basic\s+(\S+)/i ) {
+    if ( !defined $given || $given !~ /\A\s*Basic\s+([^\s,]+)/i ) {
         note_basic_auth_failure($r);
         return ( Apache::Constants::AUTH_REQUIRED(), undef );
     }

@@ -10,13 +10,14 @@ pub struct Credentials {
     pub password: Vec<u8>,
 }
 
-/// `None` for another scheme and for what nobody can read.
+/// `None` for another scheme and for what nobody can read. As in httpd, the first of several that were joined by commas counts.
 pub fn credentials(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
-    let decoded = STANDARD.decode(encoded.trim()).ok()?;
+    let encoded = encoded.trim().split(',').next()?;
+    let decoded = STANDARD.decode(encoded).ok()?;
     let colon = decoded.iter().position(|byte| *byte == b':')?;
     let (user, password) = decoded.split_at(colon);
     Some(Credentials { user: String::from_utf8(user.to_vec()).ok()?, password: password.get(1..)?.to_vec() })
@@ -37,6 +38,8 @@ mod tests {
         let header = format!("basic  {}", STANDARD.encode(b"ana:a:b\xff"));
         let found = credentials(header.as_bytes()).expect("readable");
         assert_eq!((found.user.as_str(), &found.password[..]), ("ana", &b"a:b\xff"[..]));
+        let twice = format!("Basic {}, Basic {}", STANDARD.encode(b"ana:a"), STANDARD.encode(b"eva:b"));
+        assert_eq!(credentials(twice.as_bytes()).expect("readable").user, "ana");
         assert_eq!(credentials(format!("Basic {}", STANDARD.encode(b":")).as_bytes()).expect("empty").password, b"");
     }
 

@@ -6,6 +6,7 @@ mod environment;
 mod lengths;
 mod messages;
 mod refusals;
+mod repeated;
 mod responses;
 mod size_limits;
 mod strictness;

@@ -229,3 +229,22 @@ fn a_hundred_requests_of_one_connection_let_others_in_between() {
     let before = logged().iter().position(|line| line == "/files/other").expect("it is logged");
     assert!(before < 80, "{before} of the others' 100 were answered before");
 }
+
+#[test]
+fn rules_see_all_cookies_of_a_client() {
+    let server = serve(
+        "SetEnvIf Cookie \"^a=1; b=2$\" both\nSetEnvIf Cookie banned banned\n<Location /both>\nRequire env both\n</Location>\n\
+         <Location /forum>\n<RequireAll>\nRequire all granted\nRequire not env banned\n</RequireAll>\n</Location>",
+    );
+    for (path, cookies, is_refused) in [
+        ("/both", ["a=1", "b=2"], false),
+        ("/both", ["b=2", "a=1"], true),
+        ("/forum", ["a=1", "banned"], true),
+        ("/forum", ["banned", "a=1"], true),
+        ("/forum", ["a=1", "b=2"], false),
+    ] {
+        let mut raw = Raw::open(&server, &[]);
+        raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &head(&cookies.map(|cookie| ("cookie", cookie)), path));
+        assert_eq!(raw.refuses(1), is_refused, "{path} {cookies:?}");
+    }
+}

@@ -7,7 +7,7 @@ use std::task::Poll;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::SendResponse;
-use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderMap, HeaderValue};
+use http::header::{CONTENT_LENGTH, EXPECT, HOST, HeaderValue};
 use http::uri::{Parts, Uri};
 use http::{Request, Version};
 use wire::reply::Head;
@@ -17,6 +17,7 @@ use super::{Interim, Upload, send};
 use crate::front::client::Pending;
 use crate::front::request;
 use crate::front::request::body::source::Source;
+use crate::front::request::repeated;
 use crate::front::request::services::Connection;
 
 /// What a request knows of the stream that it came on.
@@ -81,7 +82,7 @@ fn as_request(request: Request<RecvStream>, interim: &Rc<Interim>) -> Request<So
     }
     head.uri = origin_form(head.uri);
     head.version = Version::HTTP_2;
-    join_cookies(&mut head.headers);
+    repeated::join_cookies(&mut head.headers);
     let length = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let length = if body.is_end_stream() { Some(0) } else { length };
     let waits =
@@ -97,28 +98,9 @@ fn origin_form(uri: Uri) -> Uri {
     if parts.path_and_query.is_none() { uri } else { Uri::from_parts(parts).unwrap_or(uri) }
 }
 
-/// Browsers send each cookie as a field of its own, which compresses better; programs know one.
-fn join_cookies(headers: &mut HeaderMap) {
-    let cookies: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
-    if cookies.len() > 1
-        && let Ok(one) = HeaderValue::from_bytes(&cookies.join(&b"; "[..]))
-    {
-        headers.insert(COOKIE, one);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cookies_become_one() {
-        let mut headers = HeaderMap::new();
-        headers.append(COOKIE, HeaderValue::from_static("a=1"));
-        headers.append(COOKIE, HeaderValue::from_static("b=2; c=3"));
-        join_cookies(&mut headers);
-        assert_eq!(headers.get_all(COOKIE).iter().collect::<Vec<_>>(), ["a=1; b=2; c=3"]);
-    }
 
     #[test]
     fn a_target_loses_its_host() {

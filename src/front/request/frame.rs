@@ -3,12 +3,13 @@
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
-use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, COOKIE, TRANSFER_ENCODING};
 use http::request::Parts;
 use wire::frame::{self, Field, Flags};
 
 use super::body::Body;
 use super::context::{RequestContext, variables};
+use super::repeated;
 use super::respond::body::Ticket;
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
@@ -124,10 +125,12 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
 /// A chunked body has arrived whole: the worker sees one of known length. What it does belongs to our span of the trace.
 fn headers<'a>(head: &'a Parts, length: &'a str, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
     let chunked = head.headers.contains_key(TRANSFER_ENCODING);
+    let cookies = repeated::cookies(head);
     let mut headers = Vec::with_capacity(head.headers.len() + 1);
     for (name, value) in &head.headers {
         let is_replaced = chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)
-            || traceparent.is_some() && name == TRACEPARENT;
+            || traceparent.is_some() && name == TRACEPARENT
+            || cookies.is_some() && name == COOKIE;
         if !is_replaced {
             headers.push((name.as_str().as_bytes(), value.as_bytes()));
         }
@@ -135,6 +138,7 @@ fn headers<'a>(head: &'a Parts, length: &'a str, traceparent: Option<&'a str>) -
     if chunked {
         headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
     }
+    headers.extend(cookies.into_iter().flatten().map(|cookie| (COOKIE.as_str().as_bytes(), cookie.as_bytes())));
     headers.extend(traceparent.map(|ours| (TRACEPARENT.as_bytes(), ours.as_bytes())));
     headers
 }

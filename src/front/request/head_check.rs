@@ -13,15 +13,11 @@ const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the pag
 /// What is allowed where CONNECT and TRACE are not, which is everywhere.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
-/// Refuses what no place may answer. The lengths of HTTP/1 were checked as the head came, those of HTTP/2 are checked here.
+/// Refuses what no place may answer.
 pub fn check(context: &RequestContext) -> Result<(), Refusal> {
-    let limits = &context.generation.config.limits;
     let head = &context.head;
     if context.client.security.is_lost() {
         return Err(Refusal::closing(StatusCode::BAD_REQUEST).because(NOT_ENCRYPTED));
-    }
-    if head.version == Version::HTTP_2 {
-        measure(head, limits)?;
     }
     let expects_more = |value: &HeaderValue| !value.as_bytes().eq_ignore_ascii_case(b"100-continue");
     // HTTP/1.0 has no expectations.
@@ -38,8 +34,11 @@ fn not_allowed() -> Refusal {
     Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)
 }
 
-/// Where h2 is less strict than the reader of HTTP/1.
-fn measure(head: &Parts, limits: &RequestLimits) -> Result<(), Refusal> {
+/// Checks the lengths of a head of HTTP/2, where h2 is less strict than the reader of HTTP/1, which has done so as the head came.
+pub fn measure(head: &Parts, limits: &RequestLimits) -> Result<(), Refusal> {
+    if head.version != Version::HTTP_2 {
+        return Ok(());
+    }
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
         return Err(Refusal::closing(StatusCode::URI_TOO_LONG));

@@ -12,6 +12,7 @@ pub mod files;
 pub mod frame;
 mod head_check;
 mod pages;
+pub mod repeated;
 pub mod respond;
 mod rewrite;
 pub mod services;
@@ -50,12 +51,14 @@ pub async fn answer(
     stream: Option<Rc<dyn Stream>>,
 ) -> Response<ResponseBody> {
     let (mut head, body) = request.into_parts();
-    let named = host_header::settle(&mut head);
     let serving = connection.services.generations.use_serving();
     let in_use = serving.unwrap_or_else(|| InUse::new(connection.generation.clone()));
+    // Fields are counted as they came, before those of one name become one.
+    let fit = host_header::settle(&mut head).and_then(|()| head_check::measure(&head, &in_use.config.limits));
+    repeated::join(&mut head);
     let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
     let mut unread = Some(body);
-    let mut answer = dispatch(&context, named, &mut unread).await;
+    let mut answer = dispatch(&context, fit, &mut unread).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
     if !close {
         match drain_body::clear(&context, unread).await {
@@ -104,13 +107,13 @@ enum Dispatched {
 /// A script may send the request on so often; Apache's number.
 const MAX_REDIRECTS: usize = 10;
 
-/// Answers the request. Whoever reads its body takes that out of `body`.
+/// Answers the request, if its head is fit to be answered. Whoever reads its body takes that out of `body`.
 async fn dispatch(
     context: &RequestContext,
-    named: Result<(), Refusal>,
+    fit: Result<(), Refusal>,
     body: &mut Option<Source>,
 ) -> Result<Response<BodySource>, Refusal> {
-    named?;
+    fit?;
     head_check::check(context)?;
     until_answered(context, &context.head, body).await
 }

@@ -291,8 +291,17 @@ fn headers_in(r: &RequestRec, each: Each<'_>) {
     if !r.tables.is_filled(Id::HeadersIn) {
         return headers(r.frame.headers(), httpd_hides, each);
     }
-    let lower = |(name, value): (&[u8], _)| (name.to_ascii_lowercase(), value);
-    let changed: Vec<(Vec<u8>, &[u8])> = r.tables.of(Id::HeadersIn).iter().map(lower).collect();
+    // Several cookies are one value in the table, as in httpd; in the environment they are separated by semicolons.
+    let cookies: Vec<&[u8]> = r.frame.headers().filter(|(name, _)| *name == b"cookie").map(|(_, it)| it).collect();
+    let together = cookies.join(&b", "[..]);
+    let mut changed: Vec<(Vec<u8>, &[u8])> = Vec::new();
+    for (name, value) in r.tables.of(Id::HeadersIn).iter() {
+        let name = name.to_ascii_lowercase();
+        match name == b"cookie" && cookies.len() > 1 && value == together {
+            true => changed.extend(cookies.iter().map(|cookie| (name.clone(), *cookie))),
+            false => changed.push((name, value)),
+        }
+    }
     headers(changed.iter().map(|(name, value)| (name.as_slice(), *value)), httpd_hides, each);
 }
 

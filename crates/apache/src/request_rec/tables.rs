@@ -79,9 +79,13 @@ impl Tables {
     }
 }
 
+/// Several `Cookie` fields of HTTP/1 become one, joined by a comma as httpd joins them; the front has joined all others.
 pub(crate) fn fill_headers_in(table: &mut Table, frame: &Frame) {
     for (name, value) in frame.headers() {
-        table.add(&title_case(name), value);
+        match name {
+            b"cookie" => table.merge(b"Cookie", value),
+            name => table.add(&title_case(name), value),
+        }
     }
 }
 

@@ -90,6 +90,35 @@ fn proxies_are_read_from_files() {
 }
 
 #[test]
+fn what_a_stranger_writes_hides_no_address_that_a_proxy_adds() {
+    let lines = "RemoteIPInternalProxy 127.0.0.1\n<IfModule mod_remoteip.c>\nRemoteIPHeader ";
+    let own = "<Location /own>\nRequire ip 127.0.0.1\n</Location>\n";
+    for (header, stranger, added) in [
+        ("X-Forwarded-For", &b"\""[..], "192.0.2.7"),
+        ("X-Forwarded-For", b"\xe9", "192.0.2.7"),
+        ("X-Forwarded-For", b"a\\\"b", "192.0.2.7"),
+        ("Forwarded", b"for=\"", "for=192.0.2.7"),
+        ("Forwarded", b"for=\"\\\"", "for=\"192.0.2.7\""),
+        ("Forwarded", b"\xff\"", "for=192.0.2.7"),
+    ] {
+        let server = serve(&format!("{lines}{header}\n</IfModule>\n{own}"));
+        server.site.write("htdocs/own/a.txt", "own");
+        let ask = |target: &str, fields: &[&[u8]]| {
+            let mut connection = server.connect();
+            let fields: Vec<u8> =
+                fields.iter().flat_map(|it| [header.as_bytes(), b": ", *it, b"\r\n"].concat()).collect();
+            connection.raw([b"GET ", target.as_bytes(), b" HTTP/1.1\r\nHost: a\r\n", &*fields, b"\r\n"].concat());
+            connection.response()
+        };
+        let joined = [stranger, b", ", added.as_bytes()].concat();
+        for fields in [&[&*joined][..], &[stranger, added.as_bytes()]] {
+            assert_eq!(ask("/who", fields).text(), "192.0.2.7", "{header} {fields:?}");
+            ask("/own/a.txt", fields).is(403);
+        }
+    }
+}
+
+#[test]
 fn forwarded_is_understood() {
     let server = serve("RemoteIPHeader Forwarded\nRemoteIPInternalProxy 127.0.0.1");
     let asked = |value: &str| server.send(Request::get("/who").header("Forwarded", value)).text();

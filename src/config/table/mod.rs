@@ -11,6 +11,8 @@ mod logs;
 mod memory;
 mod monitor;
 mod old;
+#[cfg(test)]
+mod owners;
 mod perl;
 mod pool;
 pub(super) mod row;

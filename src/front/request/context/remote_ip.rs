@@ -1,12 +1,13 @@
 //! Who asks, when proxies stand between. The list of addresses is read from its end, as long as each was added by a trusted
-//! proxy.
+//! proxy. Only bytes behind an entry decide where it begins, so what a stranger wrote hides no entry of a proxy.
 
 use std::net::{IpAddr, SocketAddr};
 
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 
 use super::RequestContext;
+use super::forwarded::{self, Entries};
 use crate::config::remote_ip::RemoteIp;
 use crate::front::base::address::Address;
 use crate::front::routing::Route;
@@ -51,21 +52,21 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
         return None;
     }
     let said = joined(headers, &name);
-    let entries = split(&said);
     let believed = context.forwarded.get().map_or(1, |forwarded| forwarded.believed);
-    let entry = entries.get(entries.len().saturating_sub(believed))?;
-    let proto = if name == "forwarded" { parameter(entry, "proto")? } else { entry };
+    // A proxy that leaves the word of the one before it names fewer than there are proxies.
+    let (_, entry) = Entries::of(&name, &said).take(believed).last()?;
+    let proto = if name == FORWARDED { forwarded::parameter(entry?, b"proto")? } else { entry?.into() };
     match &*proto.to_ascii_lowercase() {
-        "https" | "wss" | "on" => Some(true),
-        "http" | "ws" | "off" => Some(false),
+        b"https" | b"wss" | b"on" => Some(true),
+        b"http" | b"ws" | b"off" => Some(false),
         _ => None,
     }
 }
 
 /// The header, which may have come in several lines.
-fn joined(headers: &HeaderMap, name: &HeaderName) -> String {
-    let said: Vec<&str> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
-    said.join(",")
+fn joined(headers: &HeaderMap, name: &HeaderName) -> Vec<u8> {
+    let said: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    said.join(&b", "[..])
 }
 
 /// The headers as programs see them: without the addresses that were taken off the list.
@@ -82,25 +83,22 @@ pub fn rewrite(forwarded: &ForwardedClient, headers: &mut HeaderMap) {
 fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<ForwardedClient> {
     let name = HeaderName::from_bytes(rules.header.as_deref()?.as_bytes()).ok()?;
     let said = joined(headers, &name);
-    let mut entries = split(&said);
     let mut at = client.ip_addr();
-    let mut proxies = Vec::new();
-    let named = entries.len();
+    let (mut proxies, mut believed, mut rest) = (Vec::new(), 0, said.as_slice());
     let mut found = None;
-    while let (Some(internal), Some(entry)) = (rules.trusts(at), entries.last()) {
-        let address = if name == "forwarded" { forwarded_for(entry) } else { address(entry) };
+    for (before, entry) in Entries::of(&name, &said) {
+        let Some(internal) = rules.trusts(at) else { break };
+        let address = entry.and_then(|entry| if name == FORWARDED { forwarded_for(entry) } else { address(entry) });
         let Some(address) = address.filter(|address| internal || !is_private(*address)) else { break };
         if !internal {
             proxies.push(at.to_string());
         }
         at = address;
         found = Some(address);
-        entries.pop();
+        (believed, rest) = (believed + 1, before);
     }
     let socket = SocketAddr::new(found?, client.port);
-    let believed = named - entries.len();
-    let rest = entries.join(", ");
-    let rest = HeaderValue::from_str(&rest).ok().filter(|_| !rest.is_empty());
+    let rest = HeaderValue::from_bytes(rest).ok().filter(|rest| !rest.is_empty());
     let proxies = HeaderValue::from_str(&proxies.join(", ")).ok().filter(|proxies| !proxies.is_empty());
     let proxies_name = rules.proxies_header.as_ref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
     Some(ForwardedClient {
@@ -111,31 +109,14 @@ fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Forwa
     })
 }
 
-/// Splits at commas that are not in quotation marks.
-fn split(said: &str) -> Vec<&str> {
-    let mut quoted = false;
-    let at_comma = |c: char| {
-        quoted ^= c == '"';
-        c == ',' && !quoted
-    };
-    said.split(at_comma).map(str::trim).filter(|entry| !entry.is_empty()).collect()
-}
-
 /// `for=192.0.2.1;proto=https`, `for="[2001:db8::1]:5000"` (RFC 7239)
-fn forwarded_for(entry: &str) -> Option<IpAddr> {
-    address(parameter(entry, "for")?)
-}
-
-/// A parameter of an element of `Forwarded`.
-fn parameter<'a>(entry: &'a str, wanted: &str) -> Option<&'a str> {
-    let mut pairs = entry.split(';').filter_map(|pair| pair.split_once('='));
-    let (_, value) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case(wanted))?;
-    let value = value.trim();
-    Some(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
+fn forwarded_for(entry: &[u8]) -> Option<IpAddr> {
+    address(&forwarded::parameter(entry, b"for")?)
 }
 
 /// `192.0.2.1`, `192.0.2.1:5000`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5000`
-fn address(text: &str) -> Option<IpAddr> {
+fn address(text: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(text).ok()?;
     let bracketed = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     let socket = || text.parse().ok().map(|socket: SocketAddr| socket.ip());
     bracketed.unwrap_or(text).parse().ok().or_else(socket)
@@ -173,11 +154,13 @@ mod tests {
         };
         let mut headers = HeaderMap::new();
         for value in said {
-            headers.append(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value.parse().expect("a value"));
+            let value = HeaderValue::from_bytes(value.as_bytes()).expect("a value");
+            headers.append(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value);
         }
         let forwarded = find(&rules, &Address::tcp(([10, 0, 0, 1], 4000).into()), &headers)?;
         rewrite(&forwarded, &mut headers);
-        let text = |name: &str| headers.get(name).map_or("", |value| value.to_str().expect("text")).to_owned();
+        let text =
+            |name: &str| headers.get(name).map_or(String::new(), |it| String::from_utf8_lossy(it.as_bytes()).into());
         Some((forwarded.address.ip.clone(), text(header), text("x-by")))
     }
 
@@ -193,7 +176,7 @@ mod tests {
         let both = [("10.0.0.1", TRUSTED), ("192.0.2.0/24", TRUSTED)];
         check(
             &both,
-            &["198.51.100.1,192.0.2.8", "192.0.2.7"],
+            &["198.51.100.1 ,192.0.2.8", "192.0.2.7"],
             Some(("198.51.100.1", "", "10.0.0.1, 192.0.2.7, 192.0.2.8")),
         );
         check(&[("10.0.0.0/8", INTERNAL)], &["192.0.2.7, 10.0.0.2"], Some(("192.0.2.7", "", "")));
@@ -211,6 +194,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_stranger_writes_hides_no_entry_of_a_proxy() {
+        for said in ["\"", "é", "\"a", "a\\", "x=\"y", "\t\"\\\""] {
+            let expected = Some(("192.0.2.7", said.trim(), "10.0.0.1"));
+            check(&[("10.0.0.1", TRUSTED)], &[&format!("{said}, 192.0.2.7")], expected);
+            check(&[("10.0.0.1", TRUSTED)], &[said, "192.0.2.7"], expected);
+        }
+        check(&[], &["192.0.2.1,, 192.0.2.7"], Some(("192.0.2.7", "192.0.2.1,", "10.0.0.1")));
+        for stranger in ["for=\"", "é", "\"", "for=\"a\\", "x\\\"y\"z\""] {
+            for added in ["for=192.0.2.43", "for=\"192.0.2.43\"", "by=\"\\\"\";for=\"192.0.2.43:\\8\\0\""] {
+                let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[stranger, added]);
+                assert_eq!(found.map(|(address, ..)| address).as_deref(), Some("192.0.2.43"), "{stranger} {added}");
+            }
+        }
+    }
+
+    #[test]
     fn forwarded_says_it_with_its_for() {
         let check = |said: &str, expected: Option<&str>| {
             let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[said]);
@@ -221,5 +220,9 @@ mod tests {
         check("for=\"a,b\", host=\"x,y\";for=192.0.2.2", Some("192.0.2.2"));
         check("for=_hidden", None);
         check("proto=https", None);
+        check("for=192.0.2.1;for=192.0.2.2", None);
+        check("for=\"192.0.2.1", None);
+        check("for=192.0.2.1\"", None);
+        check("for=\"192.0.2.1\"x", None);
     }
 }

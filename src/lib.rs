@@ -60,6 +60,9 @@ pub mod capacity;
 // The error log.
 pub mod log;
 
+// Which files root must not write because others decide what lies behind their names.
+pub mod exposed;
+
 // Who the processes become when root starts them.
 pub mod privileges;
 

@@ -52,7 +52,7 @@ pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
 }
 
 fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opened: Opened) -> anyhow::Result<()> {
-    let pid_file = checked.config.pid_file.as_deref().map(PidFile::write).transpose()?;
+    let pid_file = PidFile::of(&checked.config)?;
 
     let (masters, fronts) = wire::channel::pair()?;
     let (to_worker, to_front) = wire::channel::pair()?;

@@ -6,12 +6,13 @@
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -20,7 +21,7 @@ use nix::unistd::{AccessFlags, Pid, access, dup2_stderr, pipe2};
 use super::backoff::Backoff;
 use super::children::peer::Fd;
 use crate::config::{Config, LogTarget};
-use crate::sys;
+use crate::{exposed, log, sys};
 
 /// How long the end waits for piped loggers.
 const LAST_LINES: Duration = Duration::from_millis(500);
@@ -229,9 +230,23 @@ fn duplicate(stream: impl AsFd) -> io::Result<Fd> {
     stream.as_fd().try_clone_to_owned().map(Fd::new)
 }
 
+/// Where others than root may put links, none is followed.
 fn open_file(path: &Path) -> anyhow::Result<Fd> {
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    let file = opened.with_context(|| format!("cannot open {} for writing", path.display()))?;
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    let exposed = exposed::because(path);
+    if exposed.is_some() {
+        options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NOCTTY | OFlag::O_NONBLOCK).bits());
+    }
+    let cannot = || format!("cannot open {} for writing", path.display());
+    let file = options.open(path).with_context(cannot)?;
+    if let Some(why) = exposed {
+        if file.metadata()?.nlink() > 1 {
+            bail!("{}: it has a second name, and {why}", cannot());
+        }
+        let advice = "write logs to a folder that only root may write to";
+        log::warn("master", format_args!("log {}: {why}; {advice}", path.display()));
+    }
     Ok(Fd::new(file.into()))
 }
 

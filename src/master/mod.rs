@@ -184,7 +184,7 @@ impl Master {
         sys::raise_file_limit()?;
         privileges::wanted(&checked.config)?;
         log::set_levels(&checked.config, None);
-        let pid_file = checked.config.pid_file.as_deref().map(PidFile::write).transpose()?;
+        let pid_file = PidFile::of(&checked.config)?;
         let control = match &checked.config.control_socket {
             Some(path) => ControlSocket::open(path)?,
             None => ControlSocket::open_default()?,

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -14,7 +14,9 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::libc;
 use nix::unistd::Pid;
 
+use crate::config::Config;
 use crate::status::FileId;
+use crate::{exposed, log};
 
 /// No number is longer.
 const LONGEST: u64 = 32;
@@ -29,6 +31,18 @@ pub struct PidFile {
 }
 
 impl PidFile {
+    /// Writes the one that the configuration names. Where others decide what lies there, none is written, and the server is
+    /// served all the same.
+    pub fn of(config: &Config) -> anyhow::Result<Option<PidFile>> {
+        let Some(path) = config.pid_file.as_deref() else { return Ok(None) };
+        if let Some(why) = exposed::because(path) {
+            let advice = "name a file in a folder that only root may write to";
+            log::error("master", format_args!("PidFile {}: not written: {why}; {advice}", path.display()));
+            return Ok(None);
+        }
+        PidFile::write(path).map(Some)
+    }
+
     /// Writes it. Fails when the server that it names lives, in whatever container; one that was killed left a stale
     /// file, which is replaced.
     pub fn write(path: &Path) -> anyhow::Result<PidFile> {
@@ -43,7 +57,11 @@ impl PidFile {
                 Err((file, Errno::EWOULDBLOCK)) => bail!("{}; stop it, or name another file", who_runs(&file)),
                 Err((_, error)) => return Err(error).context("cannot be locked"),
             };
-            let id = FileId::from(&locked.metadata()?);
+            let about = locked.metadata()?;
+            if exposed::is_planted(&about) {
+                bail!("is a file of user {} with {} names: remove it", about.uid(), about.nlink());
+            }
+            let id = FileId::from(&about);
             // Whoever held the lock until now has removed the file as he went.
             if FileId::of(path) != Some(id) {
                 continue;
@@ -71,8 +89,12 @@ impl Drop for PidFile {
 fn open(path: &Path) -> anyhow::Result<File> {
     let mut options = OpenOptions::new();
     // Opening a FIFO to write waits for a reader; httpd's mode for the file.
-    options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(libc::O_NONBLOCK);
-    let file = options.open(path).context("cannot be written")?;
+    let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY;
+    options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(flags);
+    let file = options.open(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => anyhow::anyhow!("is a link: name the file itself"),
+        _ => anyhow::Error::new(error).context("cannot be written"),
+    })?;
     if !file.metadata()?.is_file() {
         bail!("is no plain file: name another");
     }
@@ -135,6 +157,18 @@ mod tests {
         let error = format!("{:#}", PidFile::write(&path).expect_err("taken"));
         assert!(error.contains("already running as process 999999999"), "{error}");
         drop(taken);
+    }
+
+    #[test]
+    fn what_lies_behind_a_link_is_left_alone() {
+        let (path, victim) = (path("link"), path("victim"));
+        fs::write(&victim, "important\n").expect("written");
+        std::os::unix::fs::symlink(&victim, &path).expect("made");
+        let error = format!("{:#}", PidFile::write(&path).expect_err("a link"));
+        assert!(error.contains("is a link: name the file itself"), "{error}");
+        assert_eq!(fs::read_to_string(&victim).expect("read"), "important\n");
+        fs::remove_file(&path).expect("removed");
+        fs::remove_file(&victim).expect("removed");
     }
 
     #[test]

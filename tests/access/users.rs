@@ -27,6 +27,29 @@ fn openssl(how: &str, user: &str, password: &str) -> String {
 }
 
 #[test]
+fn order_in_an_inner_section_takes_satisfy_any_back() {
+    let login = "AuthType Basic\nAuthName x\nAuthUserFile users\nRequire user ana\n";
+    let open = "Order deny,allow\nDeny from all\nAllow from 127.0.0.1\n";
+    let folder = |name: &str, inside: &str| format!("<Directory @DIR@/htdocs/{name}>\n{inside}</Directory>\n");
+    let conf = folder("a", &format!("AllowOverride All\n{login}{open}Satisfy any\n"))
+        + &folder("a/anew", open)
+        + &folder("a/any", &format!("Satisfy Any\n{open}"))
+        + &folder("a/kept", "Require user ben\n")
+        + "<Location /a/place>\nAllow from 127.0.0.1\n</Location>\n";
+    let folders = ["", "anew/", "any/", "kept/", "place/", "own/"];
+    let site = folders.iter().fold(site(), |site, name| site.file(&format!("htdocs/a/{name}x.txt"), "x"));
+    let server = site.file("htdocs/a/own/.htaccess", "Allow from 127.0.0.1\n").serve(&conf);
+    for (folder, status) in folders.iter().zip([200, 401, 200, 200, 401, 401]) {
+        let answer = server.get(&format!("/a/{folder}x.txt"));
+        assert_eq!(answer.status, status, "{folder}");
+    }
+    let checked = server.site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let named: Vec<_> =
+        checked.err.lines().chain(checked.out.lines()).filter(|line| line.contains("Satisfy Any of line")).collect();
+    assert_eq!(named.len(), 1, "{checked:?}");
+}
+
+#[test]
 fn every_kind_of_hash_opens_and_plain_text_does_not() {
     let users = [
         htpasswd("-m", "apr1", "pass word"),

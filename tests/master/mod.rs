@@ -1,5 +1,7 @@
 //! The master: start, reload, stop, and what the processes may do to each other.
 
+/// Files that root writes into folders of others.
+mod exposed_files;
 /// Workers and molds that mean harm.
 mod hostile_workers;
 /// Servers in several pid namespaces that share folders.

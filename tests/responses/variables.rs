@@ -51,6 +51,22 @@ fn who_may_come_in_can_depend_on_a_variable() {
 }
 
 #[test]
+fn expressions_compare_as_httpd_does() {
+    let server = serve(
+        "<Location /https>\nRequire expr \"%{HTTPS} != 'off'\"\n</Location>\n<Location /plain>\nRequire expr \"%{HTTPS} == 'off'\"\n\
+         </Location>\n<Location /number>\nRequire expr \"%{HTTP:X-Version} -ge 12 && %{HTTP:X-Version} -lt 99999999999999999999\"\n\
+         </Location>\nHeader always set X-Https \"%{HTTPS}s\"\nRewriteEngine On\nRewriteCond %{HTTPS} off\nRewriteRule ^/moved - [F]",
+    );
+    server.get("/https").is(403);
+    let answer = server.get("/plain").is(404);
+    assert_eq!(answer.header("X-Https").as_deref(), Some("off"));
+    server.get("/moved").is(403);
+    for (version, status) in [("12", 404), (" 12abc", 404), ("11.9", 403), ("-13", 403), ("abc", 403)] {
+        server.send(Request::get("/number").header("X-Version", version)).is(status);
+    }
+}
+
+#[test]
 fn a_name_can_be_looked_for() {
     let server =
         serve("HostnameLookups On\nSetEnvIf Remote_Host ^localhost named=$0\nSetEnvIf Remote_Addr ^127 address");

@@ -23,7 +23,7 @@ const LAYERS: &[Layers] = &[
             &["bench", "compat", "master"],
             &["front", "monitor", "profiler", "sampler", "worker"],
             &["access", "status", "tls"],
-            &["capacity", "log", "memory", "mime", "open", "privileges", "sys"],
+            &["capacity", "exposed", "log", "memory", "mime", "open", "privileges", "sys"],
             &["config"],
             &["cache", "path", "printable", "stamp"],
         ],

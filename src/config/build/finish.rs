@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::{connections, logs, shadow};
+use super::{connections, logs, satisfy, shadow};
 use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
@@ -22,6 +22,7 @@ impl Draft {
         logs::finish(self);
         self.inherit();
         check_remote_ip(self);
+        satisfy::check(self);
         self.order_containers();
         self.order_start_up();
         self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));

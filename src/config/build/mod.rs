@@ -6,6 +6,7 @@ mod disk;
 mod finish;
 mod logs;
 mod pools;
+mod satisfy;
 mod shadow;
 
 use std::path::{Path, PathBuf};

@@ -67,7 +67,8 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Path(|d, path| d.config.pid_file = Some(path)),
         because: "the control socket and systemd need none",
         effect: Effect::Start,
-        about: "Holds the process id of the master, and a lock, while it runs.",
+        about: "Holds the process id of the master, and a lock, while it runs. A link is refused; where root starts the server and \
+            others may write to the folder, the file is not written and the error log says so.",
         ..ROW
     },
     Row {

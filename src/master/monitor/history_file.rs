@@ -11,9 +11,9 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 
 use crate::config::{Config, History};
 
-use crate::log;
 use crate::master::children::peer::Fd;
 use crate::monitor::history::{Damage, Ring, WEEK};
+use crate::{exposed, log};
 
 /// The file, which no other server writes meanwhile.
 #[derive(Debug)]
@@ -74,10 +74,17 @@ impl HistoryFile {
 
 /// A FIFO would wait for a reader, and a device has no places.
 fn open(path: &Path) -> io::Result<File> {
+    if let Some(why) = exposed::because(path) {
+        return Err(io::Error::other(format!("{why}; name a file in a folder that only root may write to")));
+    }
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_NOFOLLOW;
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).mode(0o640).custom_flags(flags.bits()).open(path)?;
-    match file.metadata()?.is_file() {
+    let about = file.metadata()?;
+    match about.is_file() {
+        true if exposed::is_planted(&about) => {
+            Err(io::Error::other("is another user's file, or has a second name: remove it"))
+        }
         true => Ok(file),
         false => Err(io::Error::other("is no file")),
     }

@@ -1,10 +1,10 @@
 //! The socket that `cameleer status | reload | stop | purge` talk to: a JSON line each way.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, Permissions, metadata, remove_file, set_permissions};
+use std::fs::{DirBuilder, File, metadata, remove_file};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use wire::control::{Inspection, LateCode};
 
-use super::listeners::remove_stale;
+use super::listeners::{remove_stale, with_mode};
+use crate::exposed;
 use crate::status::{FileId, Status};
 
 /// Longer than any command.
@@ -175,6 +176,9 @@ struct Connection {
 impl ControlSocket {
     /// Opens it at `path`, for our user alone.
     pub fn open(path: &Path) -> anyhow::Result<ControlSocket> {
+        if let Some(why) = exposed::because(path) {
+            bail!("ControlSocket {}: {why}; name one in a folder that only root may write to", path.display());
+        }
         let _lock = path.parent().map(lock);
         ControlSocket::bind(path).with_context(|| format!("ControlSocket {}", path.display()))
     }
@@ -197,8 +201,7 @@ impl ControlSocket {
 
     fn bind(path: &Path) -> anyhow::Result<ControlSocket> {
         remove_stale(path)?;
-        let listener = UnixListener::bind(path)?;
-        set_permissions(path, Permissions::from_mode(0o600))?;
+        let listener = with_mode(0o600, || UnixListener::bind(path))?;
         listener.set_nonblocking(true)?;
         let (path, file) = (path.to_owned(), FileId::of(path));
         Ok(ControlSocket { path, file, listener, clients: BTreeMap::new(), next: 0 })

@@ -1,10 +1,10 @@
 //! The listening sockets: bound before anything else starts, kept over reloads and restarts of the others.
 
-use std::fs::{Permissions, metadata, remove_file, set_permissions};
+use std::fs::{remove_file, symlink_metadata};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -13,6 +13,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrLike, SockaddrStorage, UnixAddr, bind, getsockname,
     listen, setsockopt, shutdown, socket, sockopt,
 };
+use nix::sys::stat::{Mode, umask};
 use socket2::{SockFilter, SockRef};
 
 use crate::config::Listen;
@@ -215,9 +216,7 @@ fn shares_port_with_ipv4(address: SocketAddr, all: &[Listen]) -> bool {
 fn bind_unix(path: &Path, mode: u32) -> io::Result<OwnedFd> {
     remove_stale(path)?;
     let fd = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
-    bind_to(&fd, &UnixAddr::new(path)?)?;
-    // Before anybody can connect.
-    set_permissions(path, Permissions::from_mode(mode))?;
+    with_mode(mode, || bind_to(&fd, &UnixAddr::new(path)?))?;
     Ok(fd)
 }
 
@@ -225,9 +224,17 @@ fn bind_to(fd: &OwnedFd, address: &dyn SockaddrLike) -> io::Result<()> {
     Ok(bind(fd.as_raw_fd(), address)?)
 }
 
+/// Makes a socket file with this mode. To change the mode behind the name afterwards could change that of another file.
+pub fn with_mode<T>(mode: u32, make: impl FnOnce() -> T) -> T {
+    let before = umask(Mode::from_bits_truncate(!mode & 0o777));
+    let made = make();
+    umask(before);
+    made
+}
+
 /// A socket file that nobody answers at was left by a server that was killed.
 pub fn remove_stale(path: &Path) -> io::Result<()> {
-    let Ok(found) = metadata(path) else { return Ok(()) };
+    let Ok(found) = symlink_metadata(path) else { return Ok(()) };
     if !found.file_type().is_socket() {
         return Err(io::Error::new(ErrorKind::AlreadyExists, "the file exists and is not a socket"));
     }

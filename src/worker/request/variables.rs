@@ -48,6 +48,7 @@ fn look(request: u64, attribute: &Attribute) -> Option<String> {
         Attribute::RequestMethod => Some(apache::method(request)),
         Attribute::QueryString => Some(text(apache::set_by_handlers(request).args)),
         Attribute::RequestProtocol => Some(apache::protocol(request)),
+        Attribute::Https => Some(if apache::is_https(request) { "on" } else { "off" }.to_owned()),
         // Rules must not depend on how many slashes a client writes.
         Attribute::RequestUri => Some(text(plain(&apache::set_by_handlers(request).uri))),
         Attribute::Headers(pattern) => {

@@ -25,8 +25,9 @@ settings! {
 
     /// `Order`, `Allow`, `Deny`: one of them replaces all three of the outer section.
     hosts: Option<HostRules> => HostRules, replace;
-    /// `Satisfy`
-    satisfy: Option<Satisfy> => Option<Satisfy>, keep;
+    /// `Satisfy`; `Some(None)`: the section has an `Order`, `Allow` or `Deny` and no `Satisfy`, which as in httpd 2.4 takes
+    /// back that of the outer section.
+    satisfy: Option<Option<Satisfy>> => Option<Satisfy>, replace;
     /// `AuthType`
     auth_type: Option<String> => Option<String>, keep;
     /// `AuthName`

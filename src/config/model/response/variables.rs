@@ -15,6 +15,8 @@ pub enum Attribute {
     RequestUri,
     ServerAddr,
     QueryString,
+    /// `on` where the client speaks TLS, else `off`; expressions know it.
+    Https,
     /// A header, in lower case, or else a variable, as written.
     Named(String, String),
     /// Headers whose names it is found in; as in httpd the last of them counts.

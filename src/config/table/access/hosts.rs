@@ -158,7 +158,9 @@ fn deny(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 fn rules(draft: &mut Draft) -> &mut HostRules {
-    draft.said().access.hosts.get_or_insert_default()
+    let access = &mut draft.said().access;
+    access.satisfy.get_or_insert(None);
+    access.hosts.get_or_insert_default()
 }
 
 fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<AccessOrigin>>, String> {

@@ -13,7 +13,8 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Word("All|Any", satisfy),
         because: "All: what was asked for is asked for",
         per_method: true,
-        about: "Any: the right address or the right user is enough.",
+        about: "Any: the right address or the right user is enough. As in httpd 2.4, a section with an Order, Allow or Deny of its own \
+            and no Satisfy begins anew with All.",
         ..ROW
     },
     Row {
@@ -130,11 +131,11 @@ pub static ROWS: &[Row] = &[
 
 /// `Satisfy All|Any`
 fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.said().access.satisfy = Some(match text.to_ascii_lowercase().as_str() {
+    draft.said().access.satisfy = Some(Some(match text.to_ascii_lowercase().as_str() {
         "all" => Satisfy::All,
         "any" => Satisfy::Any,
         _ => return Err(format!("expected All or Any, got \"{text}\"")),
-    });
+    }));
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! One request while it is answered: who asked, where it led, what was found out on the way. When the last byte has gone out
 //! or the client has left, and the worker has said its last word, it becomes a line of the access log.
 
+mod forwarded;
 pub mod host_header;
 pub mod remote_ip;
 mod span;
@@ -375,6 +376,14 @@ impl Drop for RequestGuard {
 }
 
 impl RequestContext {
+    /// What mod_ssl's variable of that name says; `HTTPS` says `off` where the client speaks no TLS.
+    pub fn tls_variable(&self, name: &str) -> Option<String> {
+        if name == "HTTPS" {
+            return Some(if self.is_secure() { "on" } else { "off" }.to_owned());
+        }
+        self.client.session()?.variable(name)
+    }
+
     /// Whether the client wants the connection kept.
     pub fn wants_keep_alive(&self) -> bool {
         let says = |word: &str| {

@@ -112,6 +112,7 @@ fn look<'a>(
         },
         Attribute::ServerAddr => Some(context.client.local.ip.as_str().into()),
         Attribute::RequestMethod => Some(head.method.as_str().into()),
+        Attribute::Https => Some(if context.is_secure() { "on" } else { "off" }.into()),
         Attribute::QueryString => head.uri.query().map(Cow::Borrowed),
         Attribute::RequestProtocol => Some(protocol(head.version).into()),
         Attribute::RequestUri => Some(String::from_utf8_lossy(&route.path)),

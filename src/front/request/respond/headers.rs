@@ -86,7 +86,7 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap) {
         received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         took: context.started.elapsed().as_micros() as u64,
         variables: &variables,
-        tls: &|name| context.client.session().and_then(|session| session.variable(name)),
+        tls: &|name| context.tls_variable(name),
     };
     if let Action::Echo(pattern) = &rule.action {
         let echoed = context.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));

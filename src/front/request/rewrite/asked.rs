@@ -3,7 +3,6 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use http::header::COOKIE;
 use http::request::Parts;
 
 use super::places::{document_root, is_folder};
@@ -63,9 +62,8 @@ impl Seen for AskedOf<'_> {
     }
 
     fn header(&self, name: &str) -> String {
-        let values = self.head.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
-        // As a program finds them that has one variable for all of a name.
-        values.collect::<Vec<_>>().join(if name == COOKIE { "; " } else { ", " })
+        let value = self.head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        value.unwrap_or_default().into_owned()
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -73,7 +71,7 @@ impl Seen for AskedOf<'_> {
     }
 
     fn tls(&self, name: &str) -> String {
-        self.context.client.session().and_then(|session| session.variable(name)).unwrap_or_default()
+        self.context.tls_variable(name).unwrap_or_default()
     }
 
     fn holds(&self, expr: &Expr) -> bool {

@@ -115,8 +115,15 @@ impl Node {
     }
 }
 
-fn number(text: &str) -> i64 {
-    text.trim().parse().unwrap_or(0)
+/// As httpd's `apr_atoi64`: the number that a text begins with, the nearest one that fits; what begins with none is 0.
+pub fn number(text: &str) -> i64 {
+    let text = text.trim_ascii_start();
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = digits.bytes().take_while(u8::is_ascii_digit);
+    digits.fold(0, |number: i64, digit| number.saturating_mul(10).saturating_add(sign * i64::from(digit - b'0')))
 }
 
 impl ExprValue {
@@ -142,6 +149,7 @@ mod tests {
         let look = |attribute: &Attribute| match attribute {
             Attribute::RemoteAddr => Some("192.0.2.7".to_owned()),
             Attribute::RequestMethod => Some("GET".to_owned()),
+            Attribute::Https => Some("off".to_owned()),
             Attribute::RequestUri => Some("/a/b.html".to_owned()),
             Attribute::QueryString => Some("x=12".to_owned()),
             Attribute::Named(name, _) if name == "user-agent" => Some("Robot/1.0".to_owned()),
@@ -170,6 +178,10 @@ mod tests {
             ("%{REMOTE_ADDR} -ipmatch '198.51.100.0/24'", false),
             ("%{REQUEST_METHOD} in {'POST', 'GET'}", true),
             ("'10' -gt 9 && '10' < '9'", true),
+            ("'-1' -lt 0 && ' 12abc' -eq 12 && '+3' eq 3 && 'abc' -eq 0 && '' lt 1 && '1.9' -eq 1", true),
+            ("'9223372036854775808' -gt '9223372036854775806' && '-99999999999999999999' -lt 0", true),
+            ("'99999999999999999999' -lt 100", false),
+            ("%{HTTPS} == 'off' && %{HTTPS} != 'on'", true),
             ("%{QUERY_STRING} =~ /x=([0-9]+)/ && $1 -eq 12", true),
             ("'a%{REQUEST_METHOD}b' == 'a' . %{REQUEST_METHOD} . 'b'", true),
             ("%{REQUEST_URI} -fnmatch '/a/*.html' && %{REQUEST_URI} -strcmatch '*.HTML'", true),

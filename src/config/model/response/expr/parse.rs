@@ -291,7 +291,7 @@ fn named(name: &str) -> Result<ExprPart, String> {
         "SERVER_ADDR" => Attribute::ServerAddr,
         "SERVER_PROTOCOL" => Attribute::RequestProtocol,
         "QUERY_STRING" => Attribute::QueryString,
-        "HTTPS" => return Ok(ExprPart::Variable("HTTPS".to_owned())),
+        "HTTPS" => Attribute::Https,
         "HTTP_ACCEPT" | "HTTP_COOKIE" | "HTTP_FORWARDED" | "HTTP_HOST" | "HTTP_REFERER" | "HTTP_USER_AGENT" => {
             return Ok(header(&name[5..].replace('_', "-")));
         }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::asked::{FileTest, Fill, Found, STEP, Seen};
 use super::map::Maps;
 use super::template::Template;
-use crate::config::model::response::expr::Expr;
+use crate::config::model::response::expr::{self, Expr};
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
 
 /// A condition.
@@ -111,7 +111,7 @@ impl Condition {
                 state.spend(FILE_TEST);
                 seen.file(&fill(name), *test)
             }
-            What::Number(text, is, number) => is(leading_number(&fill(text)).cmp(number)),
+            What::Number(text, is, number) => is(expr::number(&fill(text)).cmp(number)),
             What::Text(text, is, other, case) => is(compare(&fill(text), other, *case)),
             What::Matches(text, pattern) => {
                 let text = fill(text);
@@ -158,14 +158,6 @@ fn compare(left: &str, right: &str, case: Case) -> Ordering {
         Case::Either => left.to_ascii_lowercase().cmp(&right.to_ascii_lowercase()),
     };
     left.len().cmp(&right.len()).then_with(by_bytes)
-}
-
-/// As atoi: what is no number is 0.
-fn leading_number(text: &str) -> i64 {
-    let text = text.trim_start();
-    let sign = usize::from(text.starts_with(['-', '+']));
-    let digits = text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
-    text.get(..sign + digits).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// `[A,B=c]`

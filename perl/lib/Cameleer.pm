@@ -20,9 +20,10 @@ sub require_file ($file) {
     return;
 }
 
-# A semicolon behind the name is what mod_perl's own `require` does not mind, and what some manuals have.
+# mod_perl evaluates "require $said": a semicolon behind the name does no harm, nor does a list of what `use` would import.
 sub require_module ($said) {
-    my ($name) = $said =~ /\A(\w+(?:::\w+)*);?\z/ or die "PerlModule: \"$said\" is not a module's name\n";
+    my ( $name, $list ) = $said =~ /\A\s*(\w+(?:::\w+)*)\s*(?:(?:=>|,)\s*(.*?))?\s*;?\s*\z/s or die "PerlModule: \"$said\" is not a module's name\n";
+    defined $list && length $list && !defined evaluate("[$list]") && die "PerlModule: \"$said\": $@";
     require( $name =~ s{::}{/}gr . '.pm' );
     return;
 }

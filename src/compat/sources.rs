@@ -99,8 +99,10 @@ impl Sources {
     }
 
     fn module(&mut self, name: &str) {
-        // `Package::sub` and `Class->method` name a module too.
+        // `Package::sub`, `Class->method` and `Module => 'list'` name a module too.
         let name = name.split("->").next().unwrap_or(name);
+        let end = name.find(|c: char| !c.is_alphanumeric() && c != ':' && c != '_').unwrap_or(name.len());
+        let name = &name[..end];
         let parent = name.rsplit_once("::").map_or(name, |(package, _)| package);
         let found = [name, parent].iter().find_map(|name| self.own_file(name));
         self.files.extend(found);

@@ -76,8 +76,9 @@ pub fn speaks_of(reader: &Reader<'_>) -> Option<Generation> {
     table::speaks_of(own(reader.tree())).map(|(generation, _)| generation)
 }
 
-/// What loads code while mod_perl 2 reads a configuration: it may add to it (`$s->add_config`).
-const LOADS: &[&str] = &["PerlRequire", "PerlModule", "PerlConfigRequire", "PerlLoadModule"];
+/// What loads code when mod_perl 2 reads a configuration: the code may add to it (`$s->add_config`). The last name runs twice, at
+/// each reading: `Apache2::ServerUtil::restart_count`.
+const LOADS: &[&str] = &["PerlRequire", "PerlModule", "PerlConfigRequire", "PerlLoadModule", "PerlPostConfigRequire"];
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
     Box::new(tree.iter().flat_map(|d| std::iter::once(d).chain(flat(d.section.as_deref().unwrap_or_default()))))
@@ -93,7 +94,8 @@ pub fn is_skipped(directive: &Directive) -> bool {
     directive.name.eq_ignore_ascii_case("IfModule")
 }
 
-fn without_skipped(tree: &[Directive]) -> Vec<Directive> {
+/// A tree without the blocks of modules that are not there.
+pub fn without_skipped(tree: &[Directive]) -> Vec<Directive> {
     let kept = tree.iter().filter(|directive| !is_skipped(directive));
     kept.map(|directive| Directive { section: directive.section.as_deref().map(without_skipped), ..directive.clone() })
         .collect()

@@ -41,12 +41,23 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
         Generation::One => Waiting::Never,
         Generation::Two => Waiting::Steps(Vec::new()),
     };
-    let mut expander =
-        Expander { master, perl, facts, within, sections: 1, hosts: 0, in_made: false, waiting, elsewhere: false };
+    let mut expander = Expander {
+        master,
+        perl,
+        facts,
+        within,
+        sections: 1,
+        hosts: 0,
+        in_made: false,
+        waiting,
+        post_config: Vec::new(),
+        elsewhere: false,
+    };
     let expanded = expander.bundle(bundle.tree);
     let answer = in_memory("expanded configuration", &serde_json::to_vec(&expanded)?)?;
     expander.master.send(&FromExpander::Expanded, &[answer.as_raw_fd()])?;
-    expander.perl.end(false);
+    expander.perl.end_soon();
+    expander.perl.end_objects();
     Ok(())
 }
 
@@ -64,6 +75,8 @@ struct Expander {
     in_made: bool,
     /// What waits for perl to be started, as mod_perl 2 has it.
     waiting: Waiting,
+    /// `PerlPostConfigRequire` files, which run at the end of each reading.
+    post_config: Vec<StartUp>,
     /// What is looked at now belongs to another pool: its mold loads that, and it adds nothing to the configuration.
     elsewhere: bool,
 }
@@ -83,7 +96,22 @@ impl Expander {
         let end = At { file: "what start-up code added".into(), line: 0 };
         tree.extend(self.made(&said, &end)?);
         self.learn_all().map_err(|error| vec![ConfigError { at: None, message: error.to_string() }])?;
+        self.end_first_reading()?;
         Ok(Bundle { tree, facts: self.facts.clone() })
+    }
+
+    /// httpd reads its configuration twice at a start, and once at a reload: the mold's reading is the last. What this code says as
+    /// configuration comes too late, as in httpd.
+    fn end_first_reading(&mut self) -> Result<(), Mistakes> {
+        let steps = std::mem::take(&mut self.post_config);
+        if self.facts.reload {
+            return Ok(());
+        }
+        for step in &steps {
+            self.reach_line(&step.at, "PerlPostConfigRequire");
+            start_up::load(&self.perl, step).map_err(|error| vec![start_up::mistake(step, &error)])?;
+        }
+        Ok(())
     }
 
     fn all(&mut self, tree: Vec<Directive>) -> Result<Vec<Directive>, Mistakes> {
@@ -157,8 +185,11 @@ impl Expander {
 
     /// Says where we are: when this code ends the process, or never ends, nobody else can.
     fn reach(&self, directive: &Directive) {
-        let At { file, line } = &directive.at;
         let name = if directive.name.eq_ignore_ascii_case("Perl") { "<Perl>" } else { &directive.name };
+        self.reach_line(&directive.at, name);
+    }
+
+    fn reach_line(&self, At { file, line }: &At, name: &str) {
         // A master that has gone is seen when the answer is sent.
         let _ = self
             .master
@@ -212,7 +243,8 @@ impl Expander {
             return start_up::section(&self.perl, code, &step.at, self.within.host, api);
         }
         if let StartUpStep::PostConfigRequire(_) = &step.step {
-            return Ok(String::new()); // the configuration is complete then
+            self.post_config.push(step.clone()); // the configuration is complete then
+            return Ok(String::new());
         }
         if let StartUpStep::Own { .. } = &step.step {
             start_up::own(&self.perl, step, &self.within)?;

@@ -2,6 +2,7 @@
 
 mod directives;
 mod generation;
+mod readings;
 mod sections;
 
 use super::{conf, serve, site};

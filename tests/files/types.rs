@@ -63,3 +63,24 @@ fn an_extension_makes_a_file_a_program() {
     server.get("/picture.gif/x.pl").is(404);
     assert!(server.get("/picture.gif").is(200).text().starts_with("print"));
 }
+
+#[test]
+fn the_default_type_is_that_of_files_and_handlers_whose_names_mean_none() {
+    let code = "package My;\nsub handler { my $r = shift; my $kind = $r->content_type // 'none'; $r->can('send_http_header') && $r->send_http_header;\n\
+        $r->print($kind); 0 }\n1;\n";
+    let conf = "MaxClients 1\nStartServers 1\nPerlLib lib\nDefaultType text/plain\nAddType text/html .html\nAddType text/xml .mc\n";
+    for place in ["SetHandler perl-script\nPerlHandler My", "SetHandler modperl\nPerlResponseHandler My"] {
+        let modules =
+            if place.contains("Response") { "use Apache2::RequestRec (); use Apache2::RequestIO ();\n" } else { "" };
+        let site = crate::support::Site::new().file("lib/My.pm", &format!("{modules}{code}"));
+        let server = site.file("htdocs/page.html", "x").serve(&format!("{conf}<Location />\n{place}\n</Location>"));
+        for (path, kind) in [("/page.html", "text/html"), ("/page.mc", "text/xml")] {
+            let response = server.get(path).is(200);
+            assert_eq!(response.header("content-type").as_deref(), Some(kind), "{place} {path}");
+            assert_eq!(response.text(), kind, "{place} {path}: what the handler finds");
+        }
+        for path in ["/page", "/page.odd"] {
+            assert_eq!(server.get(path).header("content-type").as_deref(), Some("text/plain"), "{place} {path}");
+        }
+    }
+}

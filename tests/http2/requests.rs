@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 
 use super::raw::{DATA, END_HEADERS, END_STREAM, Frame, HEADERS, INTERNAL_ERROR, RST_STREAM, Raw, frame, head};
 use super::{curl, serve, serve_tls};
-use crate::support::{signal, until};
+use crate::support::{Request, signal, until};
 
 const PRIOR: &str = "--http2-prior-knowledge";
 
@@ -172,6 +172,38 @@ fn a_head_request_has_the_length_and_no_body() {
     let server = serve("");
     let said = curl(&server, &[PRIOR, "-I", "http://localhost:@PORT@/die"]).out;
     assert!(said.starts_with("HTTP/2 200") && !said.contains("content-length"), "nobody knows how long it is: {said}");
+}
+
+/// RFC 9110, 8.6: none where there can be no content, whoever says one.
+#[test]
+fn a_head_request_for_what_has_no_content_has_no_length() {
+    let app = "sub { my ($s) = $_[0]{PATH_INFO} =~ /(\\d+)/; [$s, [$_[0]{QUERY_STRING} ? ('Content-Length', 5) : ()], ['hello']] }";
+    let site = super::site().file("app.psgi", app).file("htdocs/files/a.txt", "hello\n");
+    let server = site.serve(
+        "Protocols h2c http/1.1\n<Location />\nPsgiApp app.psgi\n</Location>\n<Location /files>\nSetHandler default-handler\n</Location>",
+    );
+    let known = server.send(Request::new("HEAD", "/files/a.txt")).header("etag").expect("a file has one");
+    let condition = format!("If-None-Match: {known}");
+    for version in [PRIOR, "--http1.1"] {
+        for (path, status) in [("204", 204), ("204?5", 204), ("304", 304), ("304?5", 304), ("files/a.txt", 304)] {
+            for method in ["HEAD", "GET"] {
+                let url = format!("http://localhost:@PORT@/{path}");
+                let mut arguments = vec![version, "-i", "-H", &condition, &url];
+                if method == "HEAD" {
+                    arguments.push("-I");
+                }
+                let said = curl(&server, &arguments).succeeded().out.to_ascii_lowercase();
+                assert!(
+                    said.lines().next().is_some_and(|line| line.contains(&status.to_string())),
+                    "{version} {method} {path}: {said}"
+                );
+                assert!(
+                    !said.contains("content-length") && !said.contains("hello"),
+                    "{version} {method} {path}: {said}"
+                );
+            }
+        }
+    }
 }
 
 /// Says 3, sends 3, and after `go` 3 more; under /whole, all at once.

@@ -148,3 +148,17 @@ fn what_set_env_says_is_there_from_fixup_on() {
         assert_eq!(server.text("/my/main"), "PostReadRequest=- Trans=- HeaderParser=- Type=- Fixup=- Response=- - yes");
     }
 }
+
+#[test]
+fn the_environment_has_the_names_of_httpd_2_4() {
+    let code = "sub handler { my $r = shift; $r->subprocess_env if $r->args; $r->print(join ' ', map { $ENV{$_} // '-' }\n\
+        qw(GATEWAY_INTERFACE REQUEST_SCHEME REQUEST_METHOD)); 0 }";
+    let place = |path: &str, handler: &str| {
+        format!("<Location {path}>\nSetHandler {handler}\nPerlResponseHandler My\n</Location>\n")
+    };
+    let head = "MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlModule My\n";
+    let server = site(code).serve(&format!("{head}{}{}", place("/perl", "perl-script"), place("/plain", "modperl")));
+    assert_eq!(server.text("/perl"), "CGI/1.1 http GET");
+    assert_eq!(server.text("/plain"), "- - -");
+    assert_eq!(server.text("/plain?1"), "CGI/1.1 http GET");
+}

@@ -187,3 +187,38 @@ fn a_request_that_loads_posix_leaves_the_signal_mask_alone() {
     assert_eq!(server.text("/my?block"), "loaded");
     server.logged("left changed: the signal mask; put back");
 }
+
+#[test]
+fn what_is_said_behind_a_printed_header_and_before_the_body_counts() {
+    let modules = "use Apache2::RequestRec ();\nuse Apache2::RequestIO ();\nuse Apache2::Response ();\nuse APR::Table ();\n\
+        my $r = Apache2::RequestUtil->request;\n";
+    let later = "$r->content_type('text/xml'); $r->headers_out->set('X-B' => 2); $r->status(201); $r->print('<x/>');";
+    let site = site("sub handler { 0 }")
+        .file(
+            "scripts/printed.pl",
+            &format!("{modules}$| = 1;\nprint qq{{Content-Type: text/html\nX-A: 1\n\n}};\n{later}"),
+        )
+        .file(
+            "scripts/sent.pl",
+            &format!("{modules}my $h = qq{{Content-Type: text/html\nX-A: 1\n\n}}; $r->send_cgi_header($h);\n{later}"),
+        )
+        .file(
+            "scripts/taken.pl",
+            &format!("{modules}print qq{{X-A: 1\nX-B: 1\n\n}}; $r->err_headers_out->unset('X-B'); {later}"),
+        )
+        .file("scripts/body.pl", "print qq{Content-Type: text/plain\n\nX-C: 3\n\nbody};");
+    let server = site.serve(
+        "MaxClients 1\nStartServers 1\nPerlSwitches -Ilib\nPerlModule My\nPerlModule ModPerl::Registry\nAlias /perl/ @DIR@/scripts/\n\
+         <Location /perl>\nSetHandler perl-script\nPerlResponseHandler ModPerl::Registry\nPerlOptions +ParseHeaders +GlobalRequest\n\
+         Options +ExecCGI\n</Location>",
+    );
+    for script in ["printed", "sent", "taken"] {
+        let response = server.get(&format!("/perl/{script}.pl")).is(201);
+        for (name, expected) in [("Content-Type", "text/xml"), ("X-A", "1"), ("X-B", "2")] {
+            assert_eq!(all(&response, name), [expected], "{script} {name}");
+        }
+        assert_eq!(response.text(), "<x/>", "{script}");
+    }
+    let response = server.get("/perl/body.pl");
+    assert_eq!((response.text().as_str(), response.header("x-c")), ("X-C: 3\n\nbody", None), "one header is enough");
+}

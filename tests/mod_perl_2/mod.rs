@@ -11,6 +11,7 @@ mod files;
 mod filters;
 mod heads;
 mod hooks;
+mod inner_requests;
 mod libapreq;
 mod logs;
 mod methods;

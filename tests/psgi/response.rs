@@ -159,3 +159,23 @@ fn an_application_that_exits_costs_its_own_request_only() {
     server.get("/exit").is(500);
     assert_eq!(server.text("/"), pid);
 }
+
+#[test]
+fn a_body_that_the_application_frames_itself_is_framed_once() {
+    let chunked = "'Content-Type' => 'text/plain', 'Transfer-Encoding' => 'chunked'";
+    let app = format!(
+        "my %app = (\n\
+         '/whole' => sub {{ [200, [{chunked}], [\"3\\r\\nabc\\r\\n\", \"A\\r\\n0123\", \"456789\\r\\n0\\r\\n\\r\\n\"]] }},\n\
+         '/stream' => sub {{ sub {{ my $w = $_[0]->([200, [{chunked}]]); $w->write($_) for \"3\\r\\nabc\\r\\n\", \"A\\r\\n0123456789\\r\\n\", \
+         \"0\\r\\n\\r\\n\"; $w->close }} }},\n\
+         '/bare' => sub {{ [200, [{chunked}], ['abc0123456789']] }},\n);\n\
+         sub {{ $app{{$_[0]{{PATH_INFO}}}}->($_[0]) }}"
+    );
+    let server = serve(&app);
+    for path in ["/whole", "/stream", "/bare"] {
+        assert_eq!(server.get(path).is(200).text(), "abc0123456789", "{path}");
+        let mut old = server.connect();
+        old.raw(format!("GET {path} HTTP/1.0\r\n\r\n"));
+        assert!(String::from_utf8_lossy(&old.rest()).ends_with("\r\n\r\nabc0123456789"), "{path}");
+    }
+}

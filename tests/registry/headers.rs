@@ -107,3 +107,30 @@ fn head_of_a_script_has_its_headers_and_no_body() {
     assert_eq!(head.header("x-a").as_deref(), Some("1"));
     assert_eq!(connection.ask(crate::support::Request::get(URL)).text(), "body");
 }
+
+#[test]
+fn a_date_of_a_script_is_one_of_http_or_is_not_sent() {
+    let cases = [
+        ("Tue, 2 Mar 2021 12:30:00 +0100", Some("Tue, 02 Mar 2021 11:30:00 GMT")),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", Some("Sun, 06 Nov 1994 08:49:37 GMT")),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", Some("Sun, 06 Nov 1994 08:49:37 GMT")),
+        ("Sun Nov  6 08:49:37 1994", Some("Sun, 06 Nov 1994 08:49:37 GMT")),
+        ("yesterday or so", None),
+        ("1234567890", None),
+        ("", None),
+    ];
+    let script = "my $date = $ENV{QUERY_STRING}; $date =~ s/%([0-9A-F]{2})/chr hex $1/ge;\n\
+        print qq{Content-Type: text/plain\\nLast-Modified: $date\\n\\nbody};";
+    let server = serve(script);
+    let ask = |date: &str| server.get(&format!("{URL}?{}", date.replace(' ', "%20"))).is(200);
+    for (date, expected) in cases {
+        let response = ask(date);
+        assert_eq!(
+            (response.header("last-modified").as_deref(), response.text().as_str()),
+            (expected, "body"),
+            "{date}"
+        );
+    }
+    let sent = ask("Sun, 06 Nov 2095 08:49:37 GMT").header("last-modified").unwrap_or_default();
+    assert!(sent.ends_with("GMT") && !sent.contains("2095"), "the future is now: {sent}");
+}

@@ -120,7 +120,7 @@ const LAYERS: &[Layers] = &[
             &["request_stack"],
             &["request_rec"],
             &["engine", "error_page", "output", "place"],
-            &["log"],
+            &["log", "unchunk"],
         ],
     },
 ];

@@ -9,7 +9,7 @@ use wire::transport::Presence;
 
 use crate::Client;
 use crate::output::{Filtering, Output};
-use crate::request_rec::environment;
+use crate::request_rec::environment::{self, Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::{Id, Tables};
 use crate::request_rec::target::{Target, frame};
@@ -82,6 +82,9 @@ fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &Tar
     let incoming = Incoming { frame, place: r.place.clone(), client: Box::new(Nobody) };
     let mut made = RequestRec::new(generation, incoming, Tables::default(), Output::default());
     made.inherit(r);
+    if !to.unparsed.is_empty() {
+        made.set_text(Text::UnparsedUri, Some(&to.unparsed));
+    }
     made.output.is_part = kind == InternalRequest::Sub;
     if kind == InternalRequest::ErrorPage {
         made.forget_method();
@@ -96,8 +99,10 @@ fn hand_over(from: &mut RequestRec, to: &mut RequestRec) {
     from.output.is_handed_over = true;
     if from.filtering != Filtering::Off {
         // What was said to the filters of one place says nothing to those of another.
-        to.output.header_was_said = false;
         to.output.unfiltered.clear();
+    }
+    if from.filtering != Filtering::Off || api() == Api::Two {
+        to.output.header_was_said = false;
     }
     to.status = from.status;
     to.no_cache = from.no_cache;

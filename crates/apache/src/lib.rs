@@ -9,7 +9,7 @@
 //!
 //! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
 
-pub use form::urlencoded::percent_decoded;
+pub use form::urlencoded::{path_encoded, percent_decoded};
 
 // What the configuration says of a place.
 mod place;
@@ -55,6 +55,9 @@ mod response;
 // What was said so far, on its way to the front.
 mod output;
 pub use output::Client;
+
+// Bodies that an application has framed.
+mod unchunk;
 
 // Filters of answers.
 mod filters;

@@ -3,6 +3,8 @@ use std::io;
 use wire::reply::{End, Head, Outgoing, Reply};
 use wire::transport::Presence;
 
+use crate::unchunk::Unchunk;
+
 /// The way back to whoever asked.
 pub trait Client {
     /// Says something of a request's answer.
@@ -74,6 +76,8 @@ pub(crate) struct Output {
     pub owes_end: Option<bool>,
     /// The program says that it sent its header by itself (`$r->sent_header(1)`): what it prints is all body.
     pub header_was_said: bool,
+    /// The application frames its body itself.
+    pub unchunk: Option<Unchunk>,
     /// How long the headers that PSGI adds to the head may still be.
     pub head_room: usize,
     /// The client has left: the front would throw away what is said.
@@ -102,6 +106,7 @@ impl Output {
         (self.client_is_gone, self.client_hung_up) = (false, false);
         self.owes_end = None;
         self.header_was_said = false;
+        self.unchunk = None;
         self.status_sent = None;
         self.sent = 0;
     }

@@ -24,6 +24,18 @@ pub fn decoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// A path as a URI has it; httpd leaves the same bytes as they are (`ap_os_escape_path`).
+pub fn path_encoded(path: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(path.len());
+    for byte in path {
+        match byte {
+            byte if byte.is_ascii_alphanumeric() || b"$-_.+!*'(),:;@&=/~".contains(byte) => out.push(*byte),
+            byte => out.extend_from_slice(format!("%{byte:02x}").as_bytes()),
+        }
+    }
+    out
+}
+
 /// `%XX` is a byte; what is no such escape stays as it is.
 pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());

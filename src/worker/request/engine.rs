@@ -3,7 +3,7 @@
 use apache::{AddedLines, InternalRequest, PieceEnd, Target};
 
 use super::phases::{DECLINED, OK, RequestKind, Stop};
-use super::subrequest::{NO_URI, beside};
+use super::subrequest::{beside, no_uri};
 use super::translate::plain;
 use crate::config::Phase;
 use crate::worker::site::Site;
@@ -18,12 +18,17 @@ impl apache::Engine for Site {
 
     fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64> {
         let to = match name.first() {
-            Some(b'/') => Target { path: NO_URI.to_vec(), query: Vec::new(), filename: plain(name) },
-            _ => Target {
-                path: plain(&beside(&apache::set_by_handlers(from).uri, name)),
-                query: Vec::new(),
-                filename: plain(&beside(&apache::filename(from), name)),
+            Some(b'/') => Target {
+                path: no_uri(),
+                filename: plain(name),
+                unparsed: apache::path_encoded(name),
+                ..Target::default()
             },
+            _ => {
+                let path = plain(&beside(&apache::set_by_handlers(from).uri, name));
+                let filename = plain(&beside(&apache::filename(from), name));
+                Target { unparsed: path.clone(), path, filename, ..Target::default() }
+            }
         };
         self.look_up(from, &to, RequestKind::File)
     }

@@ -28,7 +28,7 @@ impl Site {
         }
         let TranslatedPath { path, filename, key } =
             self.translate_path(request, &uri, filename.filter(|_| is_translated));
-        apache::retarget(request, &Target { path, query, filename });
+        apache::retarget(request, &Target { path, query, filename, ..Target::default() });
         key
     }
 

@@ -16,8 +16,13 @@ use crate::path::{BadPath, normalise_with};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
 
-/// What stands where a subrequest for a file has no URI; httpd's words.
-pub(super) const NO_URI: &[u8] = b"INTERNALLY GENERATED file-relative req";
+/// What stands where a subrequest for a file has no URI; Apache 1.3's words, and httpd 2.4's.
+pub(super) fn no_uri() -> Vec<u8> {
+    match apache::api() {
+        apache::Api::One => b"INTERNALLY GENERATED file-relative req".to_vec(),
+        apache::Api::Two => Vec::new(),
+    }
+}
 /// A subrequest's file is copied in pieces of this size.
 const PIECE: usize = 32 * 1024;
 /// One that passes filters, in larger ones: they see most files at once.
@@ -31,12 +36,16 @@ impl Site {
             None => (uri, &[][..]),
         };
         let slashes = self.config.encoded_slashes(apache::requested(from).host);
-        let path = match path.first() {
-            Some(b'/') => normalise_with(path, slashes)?,
-            _ => normalise_with(&[b"/", path].concat(), slashes)
-                .map(|name| beside(&apache::set_by_handlers(from).uri, &name[1..]))?,
+        let (path, unparsed) = match path.first() {
+            Some(b'/') => (normalise_with(path, slashes)?, uri.to_vec()),
+            _ => {
+                let here = apache::set_by_handlers(from).uri;
+                let name = normalise_with(&[b"/", path].concat(), slashes)?;
+                let folder = apache::path_encoded(&beside(&here, b""));
+                (beside(&here, name.get(1..).unwrap_or_default()), [&folder[..], uri].concat())
+            }
         };
-        Ok(Target { path: plain(&path), query: query.to_vec(), filename: Vec::new() })
+        Ok(Target { path: plain(&path), query: query.to_vec(), unparsed, ..Target::default() })
     }
 
     /// Runs the phases of a subrequest up to Fixup.
@@ -62,7 +71,7 @@ impl Site {
 
     /// A subrequest for what no URI means: it has a status, and nothing else.
     pub(super) fn look_up_nothing(&self, from: u64, uri: &[u8], bad: BadPath) -> Option<u64> {
-        let to = Target { path: uri.to_vec(), query: Vec::new(), filename: Vec::new() };
+        let to = Target { path: uri.to_vec(), unparsed: uri.to_vec(), ..Target::default() };
         let sub = apache::begin_internal(from, InternalRequest::Sub, &to)?;
         apache::set_status(sub, StatusCode::from(bad).as_u16());
         Some(sub)

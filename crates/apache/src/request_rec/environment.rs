@@ -74,7 +74,7 @@ pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
     if api == Api::Two {
         each(b"MOD_PERL_API_VERSION", b"2");
     }
-    if api == Api::One || r.place.setup_env {
+    if api == Api::One {
         each(b"GATEWAY_INTERFACE", api.gateway());
     }
     if !r.place.path.is_empty() {
@@ -92,8 +92,12 @@ pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
 pub(crate) fn of_cgi(r: &mut RequestRec, each: Each<'_>) {
     variables(&r.frame, each);
     r.split();
+    if api() == Api::Two {
+        each(b"GATEWAY_INTERFACE", Api::Two.gateway());
+    }
     of_server(r, each);
     of_request(r, each);
+    of_httpd(r, each);
     of_client(r, each);
     of_script(r, each);
     body(&r.frame, each);
@@ -147,6 +151,11 @@ pub(crate) fn variables(frame: &Frame, each: Each<'_>) {
     }
 }
 
+/// Whether the front has led the client's request to another URI.
+pub(crate) fn is_redirected(frame: &Frame) -> bool {
+    frame.field(Field::Env).split(|byte| *byte == 0).any(|pair| pair.starts_with(b"REDIRECT_URL="))
+}
+
 /// What a subrequest finds of its main request's variables, as [`Field::Env`].
 pub(crate) fn handed_on(r: &RequestRec) -> Vec<u8> {
     if !r.tables.is_filled(Id::SubprocessEnv) {
@@ -197,6 +206,11 @@ fn of_request(r: &RequestRec, each: Each<'_>) {
     each(b"SERVER_PROTOCOL", r.frame.field(Field::Protocol));
 }
 
+/// httpd 2.4's names beside those of CGI.
+fn of_httpd(r: &RequestRec, each: Each<'_>) {
+    each(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
+}
+
 fn of_client(r: &RequestRec, each: Each<'_>) {
     each(b"REMOTE_ADDR", r.known_text(Text::RemoteIp).unwrap_or_default());
     port(b"REMOTE_PORT", r.frame.remote_port(), each);
@@ -217,7 +231,9 @@ fn of_visitor(r: &RequestRec, each: Each<'_>) {
 }
 
 fn of_script(r: &RequestRec, each: Each<'_>) {
-    each(b"SCRIPT_NAME", r.known_text(Text::ScriptName).unwrap_or_default());
+    // A part of another answer has all of its path here, in Apache 1.3 as in httpd.
+    let is_part = r.frame.field(Field::Protocol) == b"INCLUDED";
+    each(b"SCRIPT_NAME", r.known_text(if is_part { Text::Uri } else { Text::ScriptName }).unwrap_or_default());
     each(b"SCRIPT_FILENAME", r.known_text(Text::Filename).unwrap_or_default());
     each(b"QUERY_STRING", r.known_text(Text::Args).unwrap_or_default());
     let path_info = r.known_text(Text::PathInfo).unwrap_or_default();

@@ -187,6 +187,7 @@ impl RequestRec {
         match field {
             Text::Filename | Text::PathInfo | Text::ScriptName => drop(self.split()),
             Text::TheRequest => self.compose_the_request(),
+            Text::UnparsedUri => self.compose_unparsed_uri(),
             Text::ContentType => self.find_type(),
             Text::StatusLine => self.compose_status_line(),
             _ => {}
@@ -228,6 +229,10 @@ impl RequestRec {
             Text::UnparsedUri => Some(frame.field(Field::Target)),
             Text::Args => Some(frame.field(Field::Query)).filter(|query| !query.is_empty()),
             Text::Filename => Some(&frame.field(Field::Filename)[..split.file]),
+            // Behind the file that an alias names, where the path has nothing of it.
+            Text::PathInfo if split.script == path.len() && split.file > 0 => {
+                frame.field(Field::Filename).get(split.file..)
+            }
             Text::PathInfo if split.script == path.len() => Some(b""),
             Text::PathInfo => Some(beyond(self.uri(), split.script)),
             Text::ScriptName => Some(&path[..split.script]),
@@ -263,6 +268,19 @@ impl RequestRec {
         if self.said[slot].is_none() {
             let parts = [Field::Method, Field::Target, Field::Protocol].map(|field| self.frame.field(field));
             self.said[slot] = Some(Some(parts.join(&b' ')));
+        }
+    }
+
+    /// The front's redirects lead to other targets than the client's.
+    fn compose_unparsed_uri(&mut self) {
+        let slot = Text::UnparsedUri as usize;
+        if self.said[slot].is_none() && environment::is_redirected(&self.frame) {
+            let (path, query) = (self.frame.field(Field::Path), self.frame.field(Field::Query));
+            let mut uri = form::urlencoded::path_encoded(path);
+            if !query.is_empty() {
+                uri = [&uri[..], b"?", query].concat();
+            }
+            self.said[slot] = Some(Some(uri));
         }
     }
 

@@ -16,7 +16,9 @@ impl RequestRec {
             Number::HeaderOnly => i64::from(self.is_head()),
             Number::NoCache => i64::from(self.no_cache),
             Number::SentHeader => i64::from(self.output.has_head() || self.output.header_was_said),
-            Number::ExpectsHeader => i64::from(self.place.send_header && !self.output.has_head()),
+            Number::ExpectsHeader => {
+                i64::from(self.place.send_header && !self.output.has_head() && !self.output.header_was_said)
+            }
             Number::BytesSent => self.output.bytes_sent() as i64,
             Number::RequestTime => (self.frame.received() / 1_000_000) as i64,
             Number::RemotePort => i64::from(self.frame.remote_port()),

@@ -14,6 +14,8 @@ pub struct Target {
     pub query: Vec<u8>,
     /// The file; empty until somebody has translated the path.
     pub filename: Vec<u8>,
+    /// The URI as it was named, made absolute (`$r->unparsed_uri`); empty where nobody named one.
+    pub unparsed: Vec<u8>,
 }
 
 /// A record's frame for another path. Empty values keep what is there, but for Env, which may become empty.

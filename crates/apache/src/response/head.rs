@@ -10,6 +10,7 @@ use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
 use crate::request_rec::{RequestRec, status_of};
+use crate::unchunk::Unchunk;
 
 impl RequestRec {
     /// `$r->send_http_header`
@@ -23,9 +24,10 @@ impl RequestRec {
         self.end_header();
     }
 
-    /// The program has said its headers; where filters follow, which may say others, the head stays open.
+    /// The program has said its headers. Where filters follow, which may say others, and in mod_perl 2, which sends the head with
+    /// the first of the body, the head stays open.
     pub fn end_header(&mut self) {
-        if self.filtering != Filtering::On {
+        if self.filtering != Filtering::On && api() == Api::One {
             return self.commit();
         }
         self.output.header_was_said = true;
@@ -46,7 +48,8 @@ impl RequestRec {
         if !is_final(self.status) {
             return self.fail_status();
         }
-        let headers = self.headers(self.place.default_type.as_bytes());
+        let unsaid = self.unsaid_type();
+        let headers = self.headers(&unsaid);
         if let Some((name, _)) = headers.iter().find(|(name, value)| !is_header(name, value)) {
             return self.fail_invalid(&name.clone());
         }
@@ -54,6 +57,12 @@ impl RequestRec {
             return self.fail_long_head();
         }
         self.output.stage = Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers });
+    }
+
+    /// What the answer's type is where no handler says one: what the file's name means, else the default.
+    fn unsaid_type(&mut self) -> Vec<u8> {
+        let named = self.text(Text::ContentType).filter(|kind| !kind.is_empty()).map(<[u8]>::to_vec);
+        named.unwrap_or_else(|| self.place.default_type.clone().into_bytes())
     }
 
     /// `$r->content_type` and `$r->content_encoding` stand instead of what tables say of them; the tables' type stands instead of
@@ -125,6 +134,10 @@ impl RequestRec {
         match self.output.head_room.checked_sub(size_limits::length(name, value)) {
             Some(room) => self.output.head_room = room,
             None => return self.fail_long_head(),
+        }
+        if name.eq_ignore_ascii_case(b"transfer-encoding") && value.trim_ascii().eq_ignore_ascii_case(b"chunked") {
+            self.output.unchunk = Some(Unchunk::default());
+            return;
         }
         let head = match (&mut self.output.info, &mut self.output.stage) {
             (Some(info), _) => info,

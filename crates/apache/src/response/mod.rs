@@ -21,6 +21,7 @@ impl RequestRec {
     /// The answer is decided: sends what is left of it.
     pub fn finish(&mut self) -> Finished {
         self.send_info();
+        self.end_chunks();
         if let Some(path) = self.output.file.take() {
             return self.refer(self.file_head(), &path, Reply::File);
         }

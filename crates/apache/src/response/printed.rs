@@ -5,6 +5,7 @@ use crate::output::{Filtering, Stage};
 use crate::request_rec::RequestRec;
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
+use crate::unchunk::Unchunk;
 use wire::transport::Presence;
 
 /// A script's header is not longer than this.
@@ -13,6 +14,20 @@ const MAX_SCRIPT_HEADER: usize = 64 * 1024;
 impl RequestRec {
     /// A piece of the program's output.
     pub fn write(&mut self, bytes: &[u8]) {
+        match self.output.unchunk.as_mut().map(|unchunk| unchunk.content(bytes)) {
+            Some(content) => self.write_content(&content),
+            None => self.write_content(bytes),
+        }
+    }
+
+    /// The program's output ends.
+    pub(super) fn end_chunks(&mut self) {
+        if let Some(rest) = self.output.unchunk.as_mut().map(Unchunk::rest) {
+            self.write_content(&rest);
+        }
+    }
+
+    fn write_content(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.output.is_in_vain() {
             return;
         }

@@ -1,5 +1,7 @@
 //! The header with which a script's output begins.
 
+use std::time::SystemTime;
+
 use chrono::DateTime;
 
 /// What was found at the start of the output.
@@ -77,7 +79,7 @@ impl ScriptHeader {
             b"content-type" => self.content_type = Some(value.to_vec()),
             b"location" => self.location = Some(value.to_vec()),
             // Scripts give the date as mail does; HTTP wants GMT (RFC 9110, 5.6.7).
-            b"last-modified" => self.others.push((name.to_vec(), in_gmt(value))),
+            b"last-modified" => self.others.extend(in_gmt(value).map(|date| (name.to_vec(), date))),
             _ => self.others.push((name.to_vec(), value.to_vec())),
         }
         Some(())
@@ -90,13 +92,13 @@ impl ScriptHeader {
     }
 }
 
-/// `Tue, 2 Mar 2021 12:30:00 +0100` as HTTP writes it; what is no date stays as it is.
-fn in_gmt(date: &[u8]) -> Vec<u8> {
-    let parsed = std::str::from_utf8(date).ok().and_then(|text| DateTime::parse_from_rfc2822(text.trim()).ok());
-    match parsed {
-        Some(date) => date.to_utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string().into_bytes(),
-        None => date.to_vec(),
-    }
+/// `Tue, 2 Mar 2021 12:30:00 +0100` as HTTP writes it. httpd does not send what is no date, and sends the present for a date in the
+/// future.
+fn in_gmt(date: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(date).ok()?.trim();
+    let mail = || DateTime::parse_from_rfc2822(text).ok().map(SystemTime::from);
+    let date = httpdate::parse_http_date(text).ok().or_else(mail)?;
+    Some(httpdate::fmt_http_date(date.min(SystemTime::now())).into_bytes())
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl RequestRec {
         let [path, query, filename] =
             [Field::Path, Field::Query, Field::Filename].map(|field| self.frame.field(field).to_vec());
         let encoded = environment::encoded(variables.iter());
-        self.frame = frame(self, &Target { path, query, filename }, &[(Field::Env, &encoded)]);
+        self.frame = frame(self, &Target { path, query, filename, ..Target::default() }, &[(Field::Env, &encoded)]);
         if self.tables.is_filled(Id::SubprocessEnv) {
             apply(changes, self.tables.of_mut(Id::SubprocessEnv));
         }

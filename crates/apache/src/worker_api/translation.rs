@@ -24,6 +24,6 @@ pub fn retarget(request: u64, to: &Target) {
 
 /// The same, and there is no file.
 pub fn without_file(request: u64, path: &[u8], query: &[u8]) {
-    let to = Target { path: path.to_vec(), query: query.to_vec(), filename: Vec::new() };
+    let to = Target { path: path.to_vec(), query: query.to_vec(), ..Target::default() };
     let _ = with(request, |r| r.lead_to(&to, Translation::FileLess));
 }

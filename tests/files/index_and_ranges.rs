@@ -116,3 +116,53 @@ fn a_list_hides_what_the_client_may_not_enter() {
     let page = server.send_as("127.0.0.2", Request::get("/list/")).is(200);
     assert_eq!(shown(&page.text()), ["open.txt", "mine/", "free/"]);
 }
+
+/// mod_dir.html#directoryindex: "a list of resources to look for when the client requests an index": the name is looked up as an address,
+/// so an alias leads it to its own file. Tried with httpd 2.4 and Debian's smokeping.
+#[test]
+fn an_index_is_looked_up_as_an_address() {
+    let server = serve(
+        "<Location /app>\nDirectoryIndex app.cgi index.html\n</Location>\nScriptAlias /app/app.cgi @DIR@/elsewhere/app.cgi\n\
+         <Location /hidden>\nDirectoryIndex page.html other.html\n</Location>\nAlias /hidden/page.html @DIR@/elsewhere/none.html\n\
+         Alias /hidden @DIR@/htdocs/hidden\n<Location /aliased>\nDirectoryIndex page.html\n</Location>\n\
+         Alias /aliased/page.html @DIR@/elsewhere/page.html\nAlias /aliased @DIR@/htdocs/aliased\n\
+         <Directory @DIR@/elsewhere>\nOptions +ExecCGI\nOrder allow,deny\nAllow from all\n</Directory>",
+    );
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{QUERY_STRING} $ENV{REQUEST_URI}\";\n";
+    server.site.write("elsewhere/app.cgi", script);
+    std::fs::set_permissions(
+        server.site.path("elsewhere/app.cgi"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .expect("ours");
+    server.site.write("elsewhere/page.html", "from elsewhere");
+    for (name, text) in
+        [("app/index.html", "plain"), ("hidden/page.html", "hidden"), ("hidden/other.html", "other"), ("aliased/x", "")]
+    {
+        server.site.write(&format!("htdocs/{name}"), text);
+    }
+    assert_eq!(server.text("/app/?q=1"), "/app/app.cgi q=1 /app/?q=1");
+    assert_eq!(server.text("/hidden/"), "other", "the alias of the first leads to nothing");
+    assert_eq!(server.text("/aliased/"), "from elsewhere");
+}
+
+/// `Alias /one file.cgi/`: what stands behind the file's name in the alias is PATH_INFO, too. Tried with httpd 2.4.
+#[test]
+fn an_alias_may_lead_to_a_script_with_more_behind_its_name() {
+    let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\";\n";
+    let site = crate::support::Site::new().script("bin/one.cgi", script);
+    let server = site.serve(
+        "AddHandler cgi-script .cgi\n<Directory @DIR@/bin>\nOptions +ExecCGI\n</Directory>\nAlias /file @DIR@/bin/one.cgi\n\
+         Alias /slash/ @DIR@/bin/one.cgi/\n",
+    );
+    let cases = [
+        ("/file", "/file "),
+        ("/file/", "/file /"),
+        ("/file/a/", "/file /a/"),
+        ("/slash/", "/slash /"),
+        ("/slash/a", "/slash /a"),
+    ];
+    for (target, expected) in cases {
+        assert_eq!(server.text(target), expected, "{target}");
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use apache::InternalRequest;
 use percent_encoding::percent_encode;
@@ -82,9 +82,15 @@ impl Site {
     /// The first name of `DirectoryIndex` that a file stands for. The last one may be a path of the site that none does.
     fn index_of(&self, request: u64, location: &ResolvedLocation, folder: &Path, uri: &[u8]) -> Option<Vec<u8>> {
         let names = &location.settings.directory_index;
+        // Unless a handler has named the folder, an alias may lead the name in it elsewhere.
+        let is_plain = self.file_of(request, uri) == folder;
+        let is_in_folder = |name: &str| match is_plain {
+            true => self.file_of(request, &[uri, name.as_bytes()].concat()).is_file(),
+            false => folder.join(name).is_file(),
+        };
         let is_there = |name: &&String| match name.starts_with('/') {
             true => names.last() == Some(*name) || self.leads_to_a_file(request, name),
-            false => stays_below(name) && folder.join(name).is_file(),
+            false => stays_below(name) && is_in_folder(name),
         };
         let name = names.iter().find(is_there)?;
         Some(if name.starts_with('/') { name.clone().into_bytes() } else { encoded(&[uri, name.as_bytes()].concat()) })
@@ -92,9 +98,13 @@ impl Site {
 
     fn leads_to_a_file(&self, request: u64, path: &str) -> bool {
         let path = path.split('?').next().unwrap_or_default();
-        let Ok(path) = normalise(path.as_bytes()) else { return false };
+        normalise(path.as_bytes()).is_ok_and(|path| self.file_of(request, &path).is_file())
+    }
+
+    /// What the server's aliases make of a path.
+    fn file_of(&self, request: u64, path: &[u8]) -> PathBuf {
         let host = apache::requested(request).host;
-        self.config.translate(host, &Text::new(&path).0).filename.is_file()
+        Text::bytes_of(self.config.translate(host, &Text::new(path).0).filename)
     }
 }
 

@@ -53,7 +53,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Word("type|None", default_type),
         default: Some("None"),
         because: "httpd's since 2.4: no Content-Type is better than a wrong one",
-        about: "The MIME type of files whose extension is unknown.",
+        about: "The MIME type of files whose extension is unknown, and of what Perl handlers answer there without naming a type.",
         ..ROW
     },
     Row {
@@ -66,7 +66,7 @@ pub static ROWS: &[Row] = &[
         default: Some("index.html"),
         because: "httpd's",
         about: "The files tried, in this order, when a folder is asked for. One that begins with `/` is a path of the site, to which the request \
-            goes on.",
+            goes on; each other one is a path below the folder's, which an Alias may lead elsewhere.",
         ..ROW
     },
     Row {

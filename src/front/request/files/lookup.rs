@@ -7,12 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use http::StatusCode;
+use percent_encoding::percent_encode;
 
 use crate::front::base::refusal::Refusal;
 use crate::front::generation::View;
 use crate::front::routing::{FoundFile, Route, bytes};
 use crate::open::{Links, Opened, Way, is_link, is_shortage, root};
-use crate::path::{Text, longest, normalise, stays_below, ways};
+use crate::path::{PATH, Text, longest, normalise, stays_below, ways};
 
 /// What a path leads to on disk.
 pub enum Spot {
@@ -106,7 +107,9 @@ fn is_missing(error: &io::Error) -> bool {
 /// result is used: what it names is opened afterwards under the rules about links, so a file that changes meanwhile is no way
 /// around them.
 fn existing<'a>(generation: &View, root: &Path, whole: &'a [u8]) -> &'a [u8] {
-    let above = if whole.starts_with(bytes(root)) { bytes(root).len() } else { 0 };
+    // An alias may name a file with a slash behind it.
+    let root = bytes(root);
+    let above = if whole.starts_with(root) { root.strip_suffix(b"/").unwrap_or(root).len() } else { 0 };
     let ways: Vec<&[u8]> = whole.get(..above).into_iter().chain(ways(whole, above)).collect();
     let is_there =
         |at: usize| ways.get(at).is_some_and(|way| generation.opener.is_there(Path::new(OsStr::from_bytes(way))));
@@ -121,6 +124,7 @@ pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
 fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
     let links = Links::of(route.settings.options);
     let names = &route.settings.directory_index;
+    let is_plain = leads_to(generation, route, &route.path, folder);
     for name in names {
         if name.starts_with('/') {
             // A path of the site is looked up again as a request of its own, with its own access rules. Here it only matters
@@ -131,6 +135,15 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
             continue;
         }
         if !stays_below(name) {
+            continue;
+        }
+        // The name is one of an address, too: an alias may lead it elsewhere.
+        let address = [&route.path[..], name.as_bytes()].concat();
+        if is_plain && !leads_to(generation, route, &address, &folder.join(name)) {
+            let address = percent_encode(&address, PATH).to_string();
+            if leads_to_a_file(generation, route, &address) {
+                return Ok(Spot::Elsewhere(address));
+            }
             continue;
         }
         let file = folder.join(name);
@@ -146,6 +159,12 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
         None if route.settings.options.indexes => Ok(Spot::Folder(itself)),
         None => Err(Refusal::new(StatusCode::FORBIDDEN)),
     }
+}
+
+/// Whether the server's aliases make `file` of a path.
+fn leads_to(generation: &View, route: &Route, path: &[u8], file: &Path) -> bool {
+    let mapping = generation.config.translate(route.host, &Text::new(path).0);
+    mapping.script_alias == route.script_alias && Text::bytes_of(mapping.filename) == file
 }
 
 fn leads_to_a_file(generation: &View, route: &Route, path: &str) -> bool {

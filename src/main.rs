@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{}", cli::report(&error));
+            cli::print_error(&cli::report(&error));
             ExitCode::from(cli::exit_code(&error))
         }
     }

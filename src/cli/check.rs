@@ -5,7 +5,7 @@ use clap::Args;
 use super::conf::Conf;
 use super::options::Program;
 use super::run::origin;
-use super::{Misuse, built_in, compat, directives, print};
+use super::{Misuse, built_in, compat, directives, print, print_error};
 use crate::config::reference;
 use crate::master::configuration::trial;
 use crate::master::configuration::{ConfigOrigin, From};
@@ -52,10 +52,9 @@ impl Check {
 /// Says that it would serve, or why not.
 pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let warnings = trial::compile(origin)?;
-    warnings.iter().for_each(|warning| eprintln!("{}", printable::lines(&warning.to_string())));
+    warnings.iter().for_each(|warning| print_error(&printable::lines(&warning.to_string())));
     match &origin.from {
-        From::File(path) => println!("{}: Syntax OK", printable::line(&path.display().to_string())),
-        From::Options(_) => println!("Syntax OK"),
+        From::File(path) => print(&format!("{}: Syntax OK\n", printable::line(&path.display().to_string()))),
+        From::Options(_) => print("Syntax OK\n"),
     }
-    Ok(())
 }

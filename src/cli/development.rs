@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use super::print_error;
 use crate::tls::development::{Files, can_be_for, write};
 
 /// The one in `folder`, for these addresses and this machine. Whoever is at the terminal is told when it is a new one.
@@ -12,10 +13,10 @@ pub fn certificate(folder: &Path, addresses: &[String], host_name: Option<&str>)
     let files = write(folder, &names).with_context(|| format!("--tls: a certificate in {}", folder.display()))?;
     if let Some(why) = files.made {
         let (path, names) = (files.certificate.display(), names.join(", "));
-        eprintln!(
+        print_error(&format!(
             "cameleer: --tls: made a certificate for development, because {why}: {path}, for {names}. Nobody trusts it yet: import it \
              into your browser as an authority, or use curl --cacert {path}"
-        );
+        ));
     }
     Ok(files)
 }

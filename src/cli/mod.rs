@@ -170,10 +170,15 @@ fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow
     run(channel)
 }
 
-/// `check --directives | head` is no failure.
+/// Rust's own macros end the program where nobody reads on: `check | head` has the status of what was found.
 fn print(text: &str) -> anyhow::Result<()> {
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(())
+}
+
+/// A line on standard error, read or not.
+pub fn print_error(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// A command line that clap cannot know to be wrong.

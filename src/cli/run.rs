@@ -2,7 +2,7 @@
 
 use super::conf::facts;
 use super::options::{Program, Run};
-use super::{daemon, directives, ready};
+use super::{daemon, directives, print, ready};
 use crate::master::configuration::{ConfigOrigin, From, OptionText};
 use crate::master::{self, Options};
 
@@ -10,8 +10,7 @@ impl Run {
     pub fn run(self) -> anyhow::Result<()> {
         let text = directives::of(&self, &directives::Surroundings::ours()?)?;
         if self.show_config {
-            text.iter().for_each(|said| print!("{}", said.directives));
-            return Ok(());
+            return text.iter().try_for_each(|said| print(&said.directives));
         }
         let name = self.program.name();
         let mut origin = origin(text, &self.program)?;

@@ -60,11 +60,8 @@ enum Verb {
 impl Serve {
     pub fn run(self) -> anyhow::Result<()> {
         if self.version || self.build {
-            println!("Cameleer {}", env!("CARGO_PKG_VERSION"));
-            if self.build {
-                println!("{}", built_in::kind());
-            }
-            return Ok(());
+            print(&format!("Cameleer {}\n", env!("CARGO_PKG_VERSION")))?;
+            return if self.build { print(&format!("{}\n", built_in::kind())) } else { Ok(()) };
         }
         if self.files {
             return print(&built_in::module_files());

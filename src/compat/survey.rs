@@ -9,7 +9,7 @@ use super::methods_2;
 use super::perl_text::code_lines;
 use super::rows::{self, Row, Support};
 use super::sources::{self, Sources};
-use crate::config::{ConfigError, Directive, is_skipped, reference};
+use crate::config::{ConfigError, Directive, is_skipped, reference, without_skipped};
 
 /// Whether something will run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,12 +43,14 @@ pub fn survey(
     mistakes: &[ConfigError],
     warnings: &[ConfigError],
 ) -> Vec<Finding> {
-    let sources = Sources::of(tree, server_root);
+    // What is skipped loads nothing.
+    let used = without_skipped(tree);
+    let sources = Sources::of(&used, server_root);
     let mut lines = Lines { sources: &sources, mistakes, warnings, seen: HashSet::new(), findings: Vec::new() };
     lines.read(tree, false);
     lines.findings.extend(mistakes.iter().filter(|mistake| !is_of_a_line(mistake, tree)).map(without_line));
     let mut findings = lines.findings;
-    perl_sections(tree, &sources, &mut findings);
+    perl_sections(&used, &sources, &mut findings);
     for file in &sources.files {
         if let Some(text) = sources::text(file) {
             perl(&text, |line| format!("{}:{line}", file.display()), &sources, &mut findings);
@@ -66,6 +68,8 @@ fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Findi
         perl_sections(directive.section.as_deref().unwrap_or_default(), sources, findings);
     }
 }
+
+const SKIPPED: &str = "is skipped: it stands in an <IfModule> of a module that is not there";
 
 /// The lines of the configuration.
 struct Lines<'a> {
@@ -87,9 +91,9 @@ impl Lines<'_> {
                 None => directive.name.clone(),
             };
             let (light, note) = match self.judge(directive, &what) {
-                (Light::Green, _) if skipped => {
-                    (Light::Amber, "is skipped: it stands in an <IfModule> of a module that is not there".to_owned())
-                }
+                (Light::Green, _) if skipped => (Light::Amber, SKIPPED.to_owned()),
+                // A start skips it, too.
+                (Light::Red, note) if skipped => (Light::Amber, format!("{SKIPPED}; else it {note}")),
                 judged => judged,
             };
             if self.seen.insert((directive.at.file.to_string(), what.to_ascii_lowercase(), note.clone())) {
@@ -101,7 +105,7 @@ impl Lines<'_> {
 
     fn judge(&self, directive: &Directive, what: &str) -> (Light, String) {
         if is_skipped(directive) {
-            let note = "its module is not there: what stands in it is skipped, and judged below as if it were not";
+            let note = "its module is not there: what stands in it is skipped";
             return (Light::Amber, note.to_owned());
         }
         let is_ours = reference::entry(&directive.name).is_ok();

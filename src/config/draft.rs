@@ -65,6 +65,8 @@ pub struct Draft {
     pub inherit_switches: Vec<PoolNumber>,
     /// A `.htaccess` file is read that may lie in places of either API.
     pub may_speak_any: bool,
+    /// Handlers by names that are not the server's own, with the directive and its place: an `Action` may answer for them.
+    pub named_handlers: Vec<(At, String, String)>,
 }
 
 /// A position in the tree of directives: what is said there belongs to its section, its host and its methods.
@@ -132,6 +134,7 @@ impl Draft {
             pools_left_out: 0,
             inherit_switches: Vec::new(),
             may_speak_any: false,
+            named_handlers: Vec::new(),
         }
     }
 

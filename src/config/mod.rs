@@ -22,7 +22,7 @@ mod dump;
 mod golden;
 
 pub use build::server_root;
-pub use bundle::{Bundle, is_skipped, speaks_of};
+pub use bundle::{Bundle, is_skipped, speaks_of, without_skipped};
 pub use model::clients::{Clients, KeepAlive, Pace, ReadTimeouts, Spooling};
 pub use model::config::{Config, Expanded, Facts, Shadow};
 pub use model::context::{Scope, depth};

@@ -105,3 +105,41 @@ fn a_served_folder_is_compiled_before_the_fork_and_a_broken_script_leaves_the_ot
     server.logged("cgi/bad.cgi:3: ");
     server.logged("cgi/below/worse:3: ");
 }
+
+#[test]
+fn handlers_that_nobody_answers_for_are_named() {
+    let conf = "\n<Location /f>\nSetHandler lua-script\n</Location>\n<FilesMatch \"\\.php$\">\n\
+        SetHandler \"proxy:unix:/run/php.sock|fcgi://localhost\"\n</FilesMatch>\n\
+        AddHandler x-odd .odd\nAddHandler x-known .known\nAction x-known /cgi-bin/known\n<Location /s>\nSetHandler server-status\n</Location>\n\
+        AddHandler cgi-script .cgi\nAddHandler fcgid-script .fcgi\n";
+    let said = check(Site::new(), conf).succeeded();
+    assert!(["3", "6", "8"].iter().eq(named(&said).iter()), "{said:?}");
+    for expected in [
+        "site.conf:3: SetHandler: there is no lua-script here, requests for it are answered 500: ",
+        "site.conf:6: SetHandler: there is no proxy:unix:/run/php.sock|fcgi://localhost here",
+        "put a proxy in front",
+        "site.conf:8: AddHandler: there is no x-odd here",
+    ] {
+        assert!(said.err.contains(expected), "{expected}: {said:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_changes_no_status() {
+    use std::os::fd::OwnedFd;
+    for (conf, expected) in [("AddHandler x-odd .odd\n", 0), ("NoSuchDirective on\n", 78)] {
+        let site = Site::new();
+        site.configure(conf);
+        let cases: [(&[&str], i32); 3] = [
+            (&["check", "-f", "site.conf"], expected),
+            (&["check", "--compat", "-f", "site.conf"], expected.min(1)),
+            (&["serve", "-v"], 0),
+        ];
+        for (arguments, expected) in cases {
+            // The reading ends are gone before the program begins.
+            let pipe = || OwnedFd::from(std::io::pipe().expect("a pipe").1);
+            let status = site.command([]).args(arguments).stdout(pipe()).stderr(pipe()).status().expect("it starts");
+            assert_eq!(status.code(), Some(expected), "{arguments:?} {conf}");
+        }
+    }
+}

@@ -94,3 +94,25 @@ fn a_server_without_its_own_memory_figures_is_one_of_another_namespace() {
     inside.site.cameleer(["stop", "--pid-file", "run.pid"]).succeeded();
     assert_eq!(inside.wait(), 0);
 }
+
+#[test]
+fn a_pid_file_of_another_users_server_says_whose_it_is() {
+    if !nix::unistd::geteuid().is_root() {
+        return; // only root can start a process of another user
+    }
+    let site = Site::new();
+    let mut stranger =
+        Command::new("setpriv").args(["--reuid=1", "--clear-groups", "sleep", "60"]).spawn().expect("setpriv");
+    let pid = stranger.id();
+    site.write("run.pid", &format!("{pid}\n"));
+    until("setpriv has become the other user", || {
+        std::fs::read_to_string(format!("/proc/{pid}/status")).is_ok_and(|status| status.contains("Uid:\t1\t1"))
+    });
+    let user = nix::unistd::User::from_uid(1.into()).ok().flatten().expect("Debian's daemon").name;
+    for command in ["status", "reload", "stop"] {
+        let said = site.cameleer([command, "--pid-file", "run.pid"]);
+        said.failed(1, &format!("process {pid}, which run.pid names, belongs to {user}"));
+    }
+    stranger.kill().expect("ours");
+    stranger.wait().expect("ours");
+}

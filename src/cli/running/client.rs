@@ -1,6 +1,7 @@
 //! The other end of the control socket: finds a running server and asks it.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::unistd::{Pid, Uid, User};
 use serde::de::DeserializeOwned;
 use wire::control::Inspection;
 
@@ -156,7 +158,24 @@ fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
     // The number may be a stranger's here: the server itself says which pid file it holds.
     let mut servers = running();
     servers.retain_mut(|(server, _)| server.status().is_some_and(|status| status.pid_file == Some(id)));
-    only(servers, &format!("process {pid}, which {} names, does not run or has another ControlSocket", file.display()))
+    only(servers, &out_of_reach(file, pid))
+}
+
+/// Why none of this user's servers is the one that a pid file names. Each user's control sockets lie in a folder of their own.
+fn out_of_reach(file: &Path, pid: Pid) -> String {
+    let file = file.display();
+    let owner = std::fs::metadata(format!("/proc/{pid}")).map(|about| Uid::from_raw(about.uid()));
+    match owner {
+        Ok(owner) if owner != Uid::effective() => {
+            let known = User::from_uid(owner).ok().flatten();
+            let user = known.map_or_else(|| format!("user {owner}"), |user| user.name);
+            format!(
+                "process {pid}, which {file} names, belongs to {user}, and the server does not run as the user of this command: run the \
+                 command as {user}, or name the server's ControlSocket with --socket"
+            )
+        }
+        _ => format!("process {pid}, which {file} names, does not run or has another ControlSocket"),
+    }
 }
 
 fn by_configuration(file: &Path) -> anyhow::Result<Server> {

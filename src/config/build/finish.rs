@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::{connections, logs, satisfy, shadow};
+use super::{connections, handlers, logs, satisfy, shadow};
 use crate::config::draft::Draft;
 use crate::config::model::config::Config;
 use crate::config::model::host::Host;
@@ -30,6 +30,7 @@ impl Draft {
         connections::finish(self);
         check_admin(self);
         check_warm_up(self);
+        handlers::check(self);
         self.checks();
         if let Some(shadow) = self.config.facts.shadow.clone() {
             shadow::stand_aside(&mut self.config, &shadow);

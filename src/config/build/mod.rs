@@ -4,6 +4,7 @@ mod apply;
 mod connections;
 mod disk;
 mod finish;
+mod handlers;
 mod logs;
 mod pools;
 mod satisfy;

@@ -163,12 +163,11 @@ pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
             "{name} is about the whole server and not allowed in .htaccess files: write it in the main configuration"
         ));
     }
-    let advice = match name.to_ascii_lowercase().as_str() {
-        "server-parsed" => "server-side includes are not supported: print the page in Perl",
-        "imap-file" | "type-map" | "isapi-isa" | "ldap-status" | "proxy-server" => "let a Perl handler answer",
-        _ => return Ok(handler),
-    };
-    draft.warn(&format!("there is no {name} here, requests for it are answered 500: {advice}"));
+    if let Handler::Named(name) = &handler
+        && draft.htaccess.is_none()
+    {
+        draft.named_handlers.push((draft.at.clone(), draft.name.clone(), name.clone()));
+    }
     Ok(handler)
 }
 

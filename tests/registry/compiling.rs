@@ -109,3 +109,20 @@ fn scripts_preloaded_in_the_mold_are_compiled_once_for_all_workers() {
     }
     assert_eq!(server.site.read("compiled").lines().count(), 1);
 }
+
+#[test]
+fn variables_that_do_not_stay_shared_are_one_warning_for_each_script() {
+    let code = "use warnings;\nmy ($first, $second, @third) = (1, 2, 3);\nsub shown { return \"$first $second @third $first\" }\nprint shown();\n";
+    let server = serve_text(code);
+    assert_eq!(server.text(URL), "1 2 3 1");
+    let line = server.logged("will not stay shared");
+    assert!(line.contains("Variable \"$first\"") && line.contains("$second, @third"), "{line}");
+    assert_eq!(server.log().matches("will not stay shared").count(), 1, "{}", server.log());
+}
+
+#[test]
+fn warnings_of_compiling_come_to_the_scripts_own_hook_as_before() {
+    let code = "our @seen;\nBEGIN { $SIG{__WARN__} = sub { push @seen, 'seen: ', @_ } }\nuse warnings;\nmy $x = 1;\nmy $x = 2;\nprint @seen;\n";
+    let seen = serve_text(code).text(URL);
+    assert!(seen.starts_with("seen: \"my\" variable $x masks"), "{seen}");
+}

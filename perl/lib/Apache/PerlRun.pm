@@ -129,7 +129,7 @@ sub compile ( $self, $text = $self->{sub} ) {
     Apache->untaint($$text);
     {
         local $!;
-        Apache::Registry::Compile::evaluate($$text);
+        Apache::Registry::Compile::compile($$text);
     }
     $r->stash_rgy_endav;
     return $self->error_check;

@@ -311,7 +311,7 @@ sub compile ( $self, $text ) {
     Apache->untaint($$text);
     {
         local $!;
-        Apache::Registry::Compile::evaluate($$text);
+        Apache::Registry::Compile::compile($$text);
     }
     return $self->error_check;
 }

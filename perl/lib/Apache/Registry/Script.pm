@@ -36,7 +36,7 @@ sub compile ( $package, $file, $source ) {
     local ( $@, $! );
     my $text = "package $package; sub __registry__ {\n#line 1 \"$file\"\n$source->{code}\n}\n";
     Apache->untaint($text);
-    Apache::Registry::Compile::evaluate($text);
+    Apache::Registry::Compile::compile($text);
     my $error = $@;
     if ($error) {
         Apache::Registry::take_end_blocks($file);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 24] = [
+const FILES: [&str; 27] = [
     "boot.c",
     "census.c",
     "spans.c",
@@ -18,8 +18,11 @@ const FILES: [&str; 24] = [
     "env_tie.c",
     "operators.c",
     "state/state.c",
+    "state/children.c",
+    "state/files.c",
     "state/inc.c",
     "state/handlers.c",
+    "state/objects.c",
     "state/signals.c",
     "state/globals.c",
     "watch.c",

@@ -33,7 +33,8 @@ pub use programs::{Image, start_program, with_signals_unblocked};
 pub use resolver::name_of;
 pub use roles::{become_role, control_channel, die_with, follow, outlive_master};
 pub use signals::{
-    Reaping, ask_on_term, deadline_signal, default_child_signal, default_faults, default_signals, reap_at_once,
+    Reaping, ask_on_term, deadline_signal, default_child_signal, default_faults, default_signals, ended_children,
+    reap_at_once,
 };
 pub use sockets::defer_accept;
 pub use tracee::{SystemCall, system_call};

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{IntoRawFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::libc;
@@ -87,11 +87,30 @@ impl Drop for Reaping {
     }
 }
 
+/// Children that `on_child` has reaped: process and status in one number, 0 for none. More than these at once are forgotten.
+static ENDED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
 extern "C" fn on_child(_: c_int) {
     let errno = Errno::last_raw();
-    // SAFETY: it asks for no status.
-    while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` is a number of our own.
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
+        if pid <= 0 {
+            break;
+        }
+        let child = u64::from(pid.cast_unsigned()) << 32 | u64::from(status.cast_unsigned());
+        let is_free =
+            |place: &&AtomicU64| place.compare_exchange(0, child, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let _ = ENDED.iter().find(is_free);
+    }
     Errno::set_raw(errno);
+}
+
+/// The children that were reaped at once since this was last asked: each process and its status as `waitpid` gives it.
+pub fn ended_children() -> Vec<[i32; 2]> {
+    let taken = ENDED.iter().map(|place| place.swap(0, Ordering::Relaxed)).filter(|child| *child != 0);
+    taken.map(|child| [(child >> 32) as i32, child as u32 as i32]).collect()
 }
 
 pub(super) fn unblock_signals() -> io::Result<()> {

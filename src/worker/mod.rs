@@ -257,14 +257,18 @@ impl Worker {
         self.has_children = reaping.is_some() && self.reap();
         let inbound = self.port.borrow_mut().next(buffer);
         // Before a program waits for children of its own.
-        drop(reaping);
+        if reaping.is_some() {
+            drop(reaping);
+            libperl::has_children(self.has_children, &crate::sys::ended_children());
+        }
         inbound
     }
 
     /// Children that have ended, and that the request that started them did not wait for; says whether others run.
     fn reap(&self) -> bool {
-        let others_run = self.is_forked && others_run();
-        libperl::has_children(others_run);
+        let mut ended = crate::sys::ended_children();
+        let others_run = self.is_forked && others_run(&mut ended);
+        libperl::has_children(others_run, &ended);
         others_run
     }
 
@@ -274,11 +278,15 @@ impl Worker {
     }
 }
 
-/// Reaps whoever has ended.
-fn others_run() -> bool {
+/// Reaps whoever has ended; `ended` gets each process and its status as `waitpid` gives it.
+fn others_run(ended: &mut Vec<[i32; 2]>) -> bool {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => return true,
+            Ok(WaitStatus::Exited(pid, code)) => ended.push([pid.as_raw(), code << 8]),
+            Ok(WaitStatus::Signaled(pid, signal, core)) => {
+                ended.push([pid.as_raw(), signal as i32 | if core { 0x80 } else { 0 }])
+            }
             Err(Errno::EINTR) | Ok(_) => {}
             Err(_) => return false,
         }

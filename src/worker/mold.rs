@@ -75,7 +75,12 @@ fn be_mold(
     loop {
         let packet = packet_buffer();
         let mut mold = Mold { master, generation, site, children: Vec::new(), retiring: false };
-        let Some(Birth { wire, identity }) = mold.serve()? else { return Ok(()) };
+        crate::sys::default_child_signal()?;
+        let served = mold.serve();
+        let Ok(Some(Birth { wire, identity })) = served else {
+            mold.site.end_of_mold();
+            return served.map(drop);
+        };
         drop((mold.master, mold.children));
         let port = wire.port(packet, &mold.site.config)?;
         let successor = Worker::new(mold.site, port, identity, words.clone()).run();

@@ -2,6 +2,8 @@
 
 /// A number of workers that follows the load.
 mod auto_size;
+/// What processes leave to their end, and share from one fork.
+mod ends;
 /// Programs and processes that misbehave: only their own request suffers.
 mod faults;
 /// How many workers there are, and how long they live.

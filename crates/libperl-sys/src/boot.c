@@ -101,6 +101,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     char **env = environ;
 
     cml_hooks_table = *hooks;
+    cml_first_process();
     extra_xs = init;
     PERL_SYS_INIT3(&count, &argv, &env);
     cml_perl = perl_alloc();
@@ -136,21 +137,28 @@ void cml_after_fork(void)
     PL_srand_called = FALSE; /* or every worker draws the numbers that the mold would have drawn */
     cml_forked_child = cml_stdout_logs = 0;
     set_signals();
+    cml_reopen_files();
     cml_worker_boot(aTHX);
     cml_remember_state();
 }
 
-/* END blocks, and with `destruct` also the end of every object. At 2 all memory is freed, too, which un-shares the mold's
- * pages for nothing; a process of perl's does it like 1. */
-void cml_end(int destruct)
+/* END blocks, the process's own objects, or all that perl does at its end: at CML_END_ALL it frees its memory, which un-shares the
+ * mold's pages for nothing; a process of perl's is content with CML_END_PROCESS. */
+void cml_end(cml_ending what)
 {
     dTHXa(cml_perl);
     cml_turn++;
-    if (destruct) {
-        PL_perl_destruct_level = destruct - 1;
+    if (what == CML_END_PROCESS || what == CML_END_ALL) {
+        PL_perl_destruct_level = what == CML_END_ALL;
         perl_destruct(cml_perl);
         return;
     }
+    if (what == CML_END_OBJECTS) {
+        cml_end_objects(aTHX);
+        return;
+    }
+    if (what == CML_END_BLOCKS_SOON)
+        cml_bound_end();
     dJMPENV;
     int jump;
     JMPENV_PUSH(jump);

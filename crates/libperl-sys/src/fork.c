@@ -28,6 +28,8 @@ void cml_before_forks(void)
 {
     dTHXa(cml_perl);
     cml_remember_state(); /* each worker would write the same */
+    cml_know_objects(aTHX);
+    cml_know_files();
     /* Perl's own lists of free places run through all of its arenas: without them it begins new ones. */
     PL_sv_root = NULL;
     Zero(PL_body_roots, PERL_ARENA_ROOTS_SIZE, void *);

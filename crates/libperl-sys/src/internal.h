@@ -75,6 +75,24 @@ unsigned cml_restore_timers(void);
 void cml_remember_globals(pTHX);
 unsigned cml_restore_globals(pTHX);
 
+/* See objects.c. */
+void cml_first_process(void);
+void cml_know_objects(pTHX);
+void cml_bound_end(void);
+void cml_end_objects(pTHX);
+
+/* See files.c. */
+void cml_know_files(void);
+void cml_reopen_files(void);
+
+/* See children.c. */
+void cml_child_has_ended(int pid, int status);
+void cml_forget_child(int pid);
+void cml_forget_children(void);
+int cml_wait_is_over(pTHX);
+int cml_child_of_pipe(pTHX_ const GV *gv);
+void cml_pipe_is_closed(pTHX_ int pid);
+
 /* See watch.c. */
 void cml_watch_operators(pTHX);
 void cml_watch_variables(pTHX);

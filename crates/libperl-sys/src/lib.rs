@@ -20,6 +20,17 @@ pub const OTHER_USER: c_int = 2;
 /// `cml_reason`: chroot was called.
 pub const OTHER_ROOT: c_int = 3;
 
+/// `cml_ending`: END blocks.
+pub const END_BLOCKS: c_int = 0;
+/// `cml_ending`: what perl does at the end of a process.
+pub const END_PROCESS: c_int = 1;
+/// `cml_ending`: the same, and memory is freed.
+pub const END_ALL: c_int = 2;
+/// `cml_ending`: the objects that the process has made, within a bound of time.
+pub const END_OBJECTS: c_int = 3;
+/// `cml_ending`: END blocks, within a bound of time.
+pub const END_BLOCKS_SOON: c_int = 4;
+
 /// Bytes that stay valid until the next call into Perl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +139,7 @@ mod declarations {
         pub fn cml_before_promotion();
         pub fn cml_is_promoted();
         pub fn cml_after_fork();
-        pub fn cml_end(destruct: c_int);
+        pub fn cml_end(what: c_int);
         pub fn cml_set_title(title: *const c_char);
         pub fn cml_version(out: *mut Bytes);
         pub fn cml_eval(code: *const c_char, length: usize, file: *const c_char, line: c_uint) -> Status;
@@ -181,7 +192,7 @@ mod declarations {
         pub fn cml_next_fork_speaks(speaks: c_int);
         pub fn cml_is_request_child();
         pub fn cml_may_have_children(is_busy: c_int) -> c_int;
-        pub fn cml_has_children(has: c_int);
+        pub fn cml_has_children(has: c_int, ended: *const [c_int; 2], count: usize);
         pub fn cml_keep_from_children(fds: *const c_int, count: usize);
         pub fn cml_remember_state();
         pub fn cml_restore_state() -> c_uint;

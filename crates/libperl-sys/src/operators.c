@@ -41,8 +41,10 @@ int cml_may_have_children(int is_busy)
 }
 
 /* Somebody has asked the kernel. */
-void cml_has_children(int has)
+void cml_has_children(int has, const int (*ended)[2], size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        cml_child_has_ended(ended[i][0], ended[i][1]);
     if (has)
         cml_touched |= CML_BORE;
     else
@@ -62,6 +64,7 @@ static void in_forked_child(void)
     if (next_speaks)
         return;
     cml_forked_child = 1;
+    cml_forget_children();
     for (size_t i = 0; i < private_count; i++)
         close(private_fds[i]);
     cml_default_signals();
@@ -172,13 +175,26 @@ static OP *fork_op(pTHX)
     OP *const next = original[OP_FORK](aTHX);
     cml_after_child(is_moved);
     cml_mute_flush--;
+    if (SvIOK(*PL_stack_sp))
+        cml_forget_child((int)SvIVX(*PL_stack_sp));
     return next;
 }
 
 /* What a forked child wrote is complete when it was waited for. */
 static OP *wait_op(pTHX)
 {
-    OP *const next = original[PL_op->op_type](aTHX);
+    OP *const next = cml_wait_is_over(aTHX) ? NORMAL : original[PL_op->op_type](aTHX);
+    cml_drain_fd1();
+    return next;
+}
+
+/* Of a pipe: waits too. */
+static OP *close_op(pTHX)
+{
+    const GV *const gv = MAXARG > 0 ? handle_at(aTHX_ PL_stack_sp) : PL_defoutgv;
+    const int pid = cml_child_of_pipe(aTHX_ gv);
+    OP *const next = original[OP_CLOSE](aTHX);
+    cml_pipe_is_closed(aTHX_ pid);
     cml_drain_fd1();
     return next;
 }
@@ -213,7 +229,7 @@ void cml_operators_boot(pTHX)
     wrap(OP_FORK, fork_op);
     wrap(OP_WAIT, wait_op);
     wrap(OP_WAITPID, wait_op);
-    wrap(OP_CLOSE, wait_op); /* of a pipe: waits too */
+    wrap(OP_CLOSE, close_op);
     wrap(OP_RV2HV, whole_hash_op);
     wrap(OP_EXIT, exit_op);
     pthread_atfork(NULL, has_forked, in_forked_child);

@@ -19,6 +19,9 @@
  *   handlers.c  the same for %SIG
  *   signals.c  the same for the signal mask and timers
  *   globals.c  the same for variables that are everybody's, and the locale
+ *   objects.c  which objects end with the process
+ *   files.c  files that each worker opens anew
+ *   children.c  how children ended that nobody waited for
  *   watch.c  that the process was changed
  *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
@@ -98,7 +101,15 @@ void cml_is_promoted(void);
 /* boot.c */
 int cml_boot(const cml_hooks *hooks, void (*xs_init)(void *interpreter), int taint);
 void cml_after_fork(void);
-void cml_end(int destruct);
+typedef enum {
+    CML_END_BLOCKS,
+    CML_END_PROCESS,
+    CML_END_ALL,
+    /* Within a bound of time. */
+    CML_END_OBJECTS,
+    CML_END_BLOCKS_SOON,
+} cml_ending;
+void cml_end(cml_ending what);
 void cml_set_title(const char *title);
 void cml_version(cml_bytes *out);
 
@@ -159,7 +170,8 @@ void cml_env_follow(const char *key, size_t key_length, const char *value, size_
 int cml_is_forked_child(void);
 void cml_next_fork_speaks(int speaks);
 int cml_may_have_children(int is_busy);
-void cml_has_children(int has);
+/* How those ended that were reaped: pairs of a process and its status. */
+void cml_has_children(int has, const int (*ended)[2], size_t count);
 /* So many descriptors at most. */
 #define CML_PRIVATE_FDS 64
 void cml_keep_from_children(const int *fds, size_t count);

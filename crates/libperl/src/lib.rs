@@ -172,14 +172,28 @@ impl Interpreter {
     /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
     /// free it.
     pub fn end(&self, destruct: bool) {
-        // SAFETY: END blocks are guarded; after `destruct` the caller ends the process.
-        unsafe { sys::cml_end(if destruct { 2 } else { 0 }) }
+        self.end_of(if destruct { sys::END_ALL } else { sys::END_BLOCKS });
     }
 
     /// The same as perl does it at the end of a process: objects end, memory is left to the kernel.
     pub fn end_as_process(&self) {
-        // SAFETY: END blocks and destructors are guarded; the caller ends the process.
-        unsafe { sys::cml_end(1) }
+        self.end_of(sys::END_PROCESS);
+    }
+
+    /// Runs END blocks, and ends the process when they take longer than 3 s.
+    pub fn end_soon(&self) {
+        self.end_of(sys::END_BLOCKS_SOON);
+    }
+
+    /// Destroys the objects that this process has made, not those from before its fork; ends the process when that takes longer
+    /// than 3 s.
+    pub fn end_objects(&self) {
+        self.end_of(sys::END_OBJECTS);
+    }
+
+    fn end_of(&self, what: c_int) {
+        // SAFETY: Perl code is guarded; after perl's own end the caller ends the process.
+        unsafe { sys::cml_end(what) }
     }
 
     /// Runs `code`; messages name `file` and `line`.

@@ -77,10 +77,10 @@ pub fn may_have_children(is_busy: bool) -> bool {
     unsafe { sys::cml_may_have_children(i32::from(is_busy)) != 0 }
 }
 
-/// What the kernel says of that.
-pub fn has_children(has: bool) {
-    // SAFETY: writes a flag.
-    unsafe { sys::cml_has_children(i32::from(has)) }
+/// Whether this process has unreaped children, and how others ended: pairs of a process and its status, for `waitpid` in Perl code.
+pub fn has_children(has: bool, ended: &[[i32; 2]]) {
+    // SAFETY: writes a flag, and copies as many pairs as there are.
+    unsafe { sys::cml_has_children(i32::from(has), ended.as_ptr(), ended.len()) }
 }
 
 /// Adds a pair to the request's `%ENV`; only for the hook `environment`.

@@ -40,7 +40,26 @@ sub end {
           . "in PerlChildInitHandler to be spared this\n";
     }
     _note_sockets( 'start-up', \%before );
+    _note_files();
     return;
+}
+
+# Files and folders that are open for reading: each worker opens them anew, at the same place, where it may.
+sub _note_files {
+    for my $descriptor ( grep { !$before{$_} } _descriptors() ) {
+        my $file = "/proc/self/fd/$descriptor";
+        next if !( -f $file || -d _ ) || !_only_reads($descriptor) || sysopen my $anew, $file, 0;
+        warn 'start-up left ' . ( readlink($file) // 'a file' ) . " open for reading (descriptor $descriptor), which this user may not open ($!): "
+          . "all workers share its position; read it at start-up, or open it in PerlChildInitHandler\n";
+    }
+    return;
+}
+
+# By the flags with which it was opened, as the kernel has them.
+sub _only_reads ($descriptor) {
+    open my $about, '<', "/proc/self/fdinfo/$descriptor" or return '';
+    my ($flags) = map { /\Aflags:\s*([0-7]+)/a } <$about>;
+    return defined $flags && ( oct($flags) & 3 ) == 0;
 }
 
 # What was there before a warm-up: descriptors, connections of DBI.

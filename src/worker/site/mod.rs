@@ -233,11 +233,22 @@ impl Site {
         Ok(())
     }
 
-    /// The worker ends: its handlers, then END blocks, then its connections to databases.
+    /// The worker ends: its handlers, then END blocks, then its connections to databases, then its objects.
     pub fn child_exit(&self) {
         self.run_phase(Phase::ChildExit);
         self.perl.end(false);
+        self.end_objects();
+    }
+
+    /// The mold ends: what start-up code has made goes with the process that ran it.
+    pub fn end_of_mold(&self) {
+        self.perl.end_soon();
+        self.end_objects();
+    }
+
+    fn end_objects(&self) {
         self.call_start_up(c"Cameleer::StartUp::leave", "at the end");
+        self.perl.end_objects();
     }
 }
 

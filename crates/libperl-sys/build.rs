@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 27] = [
+const FILES: [&str; 28] = [
     "boot.c",
     "census.c",
     "spans.c",
@@ -26,6 +26,7 @@ const FILES: [&str; 27] = [
     "state/signals.c",
     "state/globals.c",
     "watch.c",
+    "birth.c",
     "leave.c",
     "deadline.c",
     "observe/activity.c",

@@ -118,6 +118,47 @@ fn a_worker_that_is_somebody_else_or_somewhere_else_takes_no_further_request() {
     }
 }
 
+/// What a request does to its process, in numbers of x86_64, and what is logged. It may be refused, where the tests run in a container.
+#[cfg(target_arch = "x86_64")]
+const OUT_OF_BOUNDS: [(&str, &str); 9] = [
+    ("syscall(160, 7, my $l = pack('QQ', 200, 200)) == 0", "a resource limit is another now"),
+    ("syscall(160, 4, my $l = pack('QQ', 1, 1)) == 0", "a resource limit is another now"),
+    ("system('prlimit', \"--pid=$$\", '--nofile=200:200') == 0", "a resource limit is another now"),
+    ("syscall(272, 0x10000000) == 0", "a namespace is another now"),
+    ("syscall(272, 0x04000000) == 0", "a namespace is another now"),
+    ("syscall(157, 38, 1, 0, 0, 0) == 0", "its capabilities, seccomp rules or no_new_privs are others now"),
+    ("setpriority(0, 0, 5)", "its priority"),
+    ("do { require POSIX; POSIX::nice(3) }", "its priority"),
+    ("syscall(116, 1, my $l = pack('L', 65534)) == 0", "its user or groups are others now"),
+];
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_worker_whose_limits_or_rights_are_not_those_of_its_birth_takes_no_further_request() {
+    if is_tainted() {
+        return;
+    }
+    for (leaves, said) in OUT_OF_BOUNDS {
+        let server = serve_text(&format!("print $$; if ($ENV{{QUERY_STRING}}) {{ {leaves} or print ' refused' }}"));
+        let worker = server.text("/perl/test.pl?leave");
+        if worker.ends_with("refused") {
+            continue;
+        }
+        assert_ne!(server.text(URL), worker, "{leaves}");
+        server.logged(&format!("the worker leaves: {said}"));
+    }
+}
+
+#[test]
+fn a_worker_that_has_had_children_and_is_as_it_was_born_stays() {
+    if is_tainted() {
+        return;
+    }
+    let server = serve_text("print $$; system 'true'; local $> = 65534; require POSIX; POSIX::nice(0);");
+    let worker = server.text(URL);
+    (0..3).for_each(|_| assert_eq!(server.text(URL), worker));
+}
+
 #[test]
 fn an_alarm_that_was_left_does_not_kill_the_worker() {
     let server = serve_text("print $$; alarm 1 if $ENV{QUERY_STRING}");

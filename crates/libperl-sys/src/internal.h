@@ -107,6 +107,10 @@ unsigned cml_restore_inc(pTHX);
 
 void cml_remember_bounds(void);
 
+/* See birth.c. */
+void cml_remember_birth(void);
+cml_reason cml_differs_from_birth(void);
+
 /* Perl code is calling exit. */
 extern int cml_exit_asked;
 

@@ -59,6 +59,7 @@ static int is_somebody_else(pTHX)
 void cml_remember_bounds(void)
 {
     struct rlimit limit;
+    cml_remember_birth();
     home_identity = identity_now();
     is_roots = home_identity.user[0] == 0 || home_identity.user[1] == 0 || home_identity.user[2] == 0;
     brink = -1;
@@ -81,6 +82,15 @@ static int lacks_descriptors(void)
     return !is_far_off && fcntl(brink, F_GETFD) >= 0 && is_short();
 }
 
+/* Children may change their parent, and what C code of others does is seen now and then. */
+static int may_differ_from_birth(pTHX)
+{
+    static unsigned turn;
+    if (cml_touched & (CML_BOUNDS | CML_IDENTITY | CML_BORE))
+        return 1;
+    return cml_has_foreign_code(aTHX) && ++turn % FAR_TURN == 0;
+}
+
 /* Asked before the request's end is told, so that no other is sent here. */
 cml_reason cml_must_leave(void)
 {
@@ -88,6 +98,11 @@ cml_reason cml_must_leave(void)
     cml_look(aTHX);
     if (cml_touched & CML_CHROOTED)
         return CML_OTHER_ROOT;
+    /* Before the identity, which is no reason to look any more once it was found to be the same. */
+    const cml_reason differs = may_differ_from_birth(aTHX) ? cml_differs_from_birth() : CML_MAY_STAY;
+    cml_touched &= ~CML_BOUNDS;
+    if (differs != CML_MAY_STAY)
+        return differs;
     if (is_somebody_else(aTHX))
         return CML_OTHER_USER;
     if (lacks_descriptors())

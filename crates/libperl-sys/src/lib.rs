@@ -19,6 +19,14 @@ pub const NO_DESCRIPTORS: c_int = 1;
 pub const OTHER_USER: c_int = 2;
 /// `cml_reason`: chroot was called.
 pub const OTHER_ROOT: c_int = 3;
+/// `cml_reason`: a resource limit was changed.
+pub const OTHER_LIMITS: c_int = 4;
+/// `cml_reason`: the process is in another namespace.
+pub const OTHER_NAMESPACE: c_int = 5;
+/// `cml_reason`: capabilities, seccomp rules or no_new_privs were changed.
+pub const OTHER_RIGHTS: c_int = 6;
+/// `cml_reason`: the priority was changed.
+pub const OTHER_PRIORITY: c_int = 7;
 
 /// `cml_ending`: END blocks.
 pub const END_BLOCKS: c_int = 0;

@@ -24,7 +24,7 @@ void cml_keep_from_children(const int *fds, size_t count)
 static void has_forked(void)
 {
     cml_forked_in_request = 1;
-    cml_touched |= CML_BORE;
+    cml_touched |= CML_BORE | CML_BOUNDS;
 }
 
 /* What C code of others starts in its own way is not known to us. Asking the kernel is a system call: it is made when there is

@@ -23,6 +23,7 @@
  *   files.c  files that each worker opens anew
  *   children.c  how children ended that nobody waited for
  *   watch.c  that the process was changed
+ *   birth.c  what the kernel allows a worker, and whether that has changed
  *   leave.c  what cannot be put back
  *   deadline.c  what happens to a request that takes too long
  *   census.c  what lives in the arenas, by class
@@ -201,6 +202,7 @@ enum {
     CML_LEFT_LOCALE = 1 << 21,
     CML_LEFT_NAME = 1 << 22,
     /* Nothing to put back, but a reason to look. */
+    CML_BOUNDS = 1 << 24,   /* limits, namespaces, rights or priority may have changed */
     CML_WROTE = 1 << 25,    /* to descriptor 1, or made it another */
     CML_IDENTITY = 1 << 26, /* user or group was set */
     CML_BORE = 1 << 27,     /* there may be children */
@@ -218,6 +220,10 @@ typedef enum {
     CML_NO_DESCRIPTORS = 1, /* hardly any is free */
     CML_OTHER_USER = 2,     /* of root's worker */
     CML_OTHER_ROOT = 3,     /* chroot */
+    CML_OTHER_LIMITS = 4,   /* setrlimit */
+    CML_OTHER_NAMESPACE = 5,
+    CML_OTHER_RIGHTS = 6,   /* capabilities, seccomp, no_new_privs */
+    CML_OTHER_PRIORITY = 7, /* nice */
 } cml_reason;
 cml_reason cml_must_leave(void);
 

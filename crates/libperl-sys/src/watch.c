@@ -23,7 +23,8 @@ static const struct {
     {OP_PIPE_OP, CML_OPENED},
     /* It can be anything. */
     {OP_SYSCALL, CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED | CML_WROTE | CML_IDENTITY
-                     | CML_BORE},
+                     | CML_BORE | CML_BOUNDS},
+    {OP_SETPRIORITY, CML_BOUNDS},
 };
 
 static Perl_ppaddr_t original[MAXO];
@@ -76,6 +77,9 @@ static struct watched {
     {"POSIX::setlocale", CML_LEFT_LOCALE, NULL, NULL},
     {"POSIX::setuid", CML_IDENTITY, NULL, NULL},
     {"POSIX::setgid", CML_IDENTITY, NULL, NULL},
+    {"POSIX::nice", CML_BOUNDS, NULL, NULL},
+    {"BSD::Resource::_setrlimit", CML_BOUNDS, NULL, NULL},
+    {"BSD::Resource::_setpriority", CML_BOUNDS, NULL, NULL},
     {"POSIX::write", CML_WROTE, NULL, NULL},
     {"POSIX::dup2", CML_WROTE, NULL, NULL},
     {"POSIX::close", CML_WROTE, NULL, NULL},

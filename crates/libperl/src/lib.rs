@@ -383,8 +383,12 @@ impl Interpreter {
             sys::NO_DESCRIPTORS => {
                 Some("nearly all descriptors are open: files or sockets are opened and never closed")
             }
-            sys::OTHER_USER => Some("its user or group is another now: $<, $>, $( or $) was set"),
+            sys::OTHER_USER => Some("its user or groups are others now: $<, $>, $( or $) was set"),
             sys::OTHER_ROOT => Some("chroot was called"),
+            sys::OTHER_LIMITS => Some("a resource limit is another now (setrlimit, prlimit)"),
+            sys::OTHER_NAMESPACE => Some("a namespace is another now (unshare, setns)"),
+            sys::OTHER_RIGHTS => Some("its capabilities, seccomp rules or no_new_privs are others now"),
+            sys::OTHER_PRIORITY => Some("its priority is another now (nice, setpriority)"),
             _ => None,
         }
     }

@@ -109,7 +109,7 @@ unsigned cml_restore_state(void)
     /* Destructors and layers of what is dropped here may die: the handles are put back all the same. */
     if (cml_guarded_whole(aTHX_ whole_body, &r) != CML_OK)
         cml_guarded_whole(aTHX_ handles_body, &r);
-    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE; /* also when a cleanup handler did it */
+    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS; /* also when a cleanup handler did it */
     cml_env_end();
     return r.left;
 }

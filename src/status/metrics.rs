@@ -99,6 +99,8 @@ impl Families {
         ];
         let shed = shed.map(|(reason, count)| (format!("reason=\"{reason}\""), count));
         self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
+        let help = "Answers whose clients were too slow to hold a worker while requests waited.";
+        self.counter("cameleer_slow_readers", help, &bare(front.slow_readers));
         let help = "Connections handed over to workers (PerlProcessConnectionHandler).";
         self.counter("cameleer_connections_handed_over", help, &bare(front.handed_over));
         self.counter("cameleer_response_body_bytes", "Bytes of answers' bodies.", &bare(front.bytes));

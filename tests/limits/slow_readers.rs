@@ -1,6 +1,9 @@
 //! Clients that take a large answer slowly, or not at all.
 
-use crate::support::{Server, Site, until};
+use std::process::{Child, Command, Stdio};
+
+use crate::http2::raw::Raw;
+use crate::support::{Connection, Server, Site, until};
 
 /// 32 MB, more than the sockets between us hold, of which each kilobyte says its number.
 const APP: &str = r#"sub { my $e = shift; $e->{PATH_INFO} eq '/large' or return [200, [], ['small']];
@@ -48,4 +51,131 @@ fn a_client_that_leaves_what_was_kept_for_it_costs_nothing_further() {
         })
     });
     assert_eq!(server.text("/"), "small");
+}
+
+/// `/16` has 16 MB.
+const OF_ANY_SIZE: &str = r#"sub { my $e = shift; $e->{PATH_INFO} =~ m{^/(\d+)} or return [200, [], ['small']]; my $pieces = $1 * 16;
+    sub { my $w = $_[0]->([200, ['Content-Type' => 'text/plain']]); $w->write('x' x 65536) for 1 .. $pieces; $w->close } }"#;
+
+/// How slow clients ask.
+#[derive(Debug, Clone, Copy)]
+enum Protocol {
+    Http1,
+    /// All of them are streams of one connection, whose windows are shut.
+    Http2,
+    Tls,
+}
+
+const PROTOCOLS: [Protocol; 3] = [Protocol::Http1, Protocol::Http2, Protocol::Tls];
+
+/// Clients that have asked for a large answer and read nothing of it. They leave when this goes.
+enum Slow {
+    Connections(#[expect(dead_code, reason = "only held")] Vec<Connection>),
+    Streams(#[expect(dead_code, reason = "only held")] Raw),
+    Programs(Vec<Child>),
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        let Slow::Programs(programs) = self else { return };
+        for program in programs {
+            program.kill().expect("it is ours");
+            program.wait().expect("it ends");
+        }
+    }
+}
+
+impl Protocol {
+    fn serve(self, conf: &str) -> Server {
+        let site =
+            Site::new().certificate("localhost", &["localhost"]).file("app.psgi", OF_ANY_SIZE).file("spool/keep", "");
+        let tls = "SSLEngine On\nSSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key\n";
+        let protocol = if matches!(self, Protocol::Tls) { tls } else { "Protocols h2c http/1.1\n" };
+        let pool = "StartServers 2\nMinSpareServers 2\nMaxSpareServers 2\nMaxClients 2\n";
+        // How an overload is shed is not what this is about.
+        let pool = format!("{pool}QueueStale 300s\nQueueTimeout 300s\n");
+        let place = "<Location />\nPsgiApp app.psgi\n</Location>\nSpoolDirectory spool\n";
+        site.serve(&format!("{protocol}{pool}{place}{conf}"))
+    }
+
+    fn ask(self, server: &Server, clients: u32, megabytes: u32) -> Slow {
+        let path = format!("/{megabytes}");
+        match self {
+            Protocol::Http1 => Slow::Connections(
+                (0..clients)
+                    .map(|_| {
+                        let mut connection = server.connect();
+                        connection.raw(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+                        connection
+                    })
+                    .collect(),
+            ),
+            Protocol::Http2 => {
+                let mut raw = Raw::open(server, &[(4, 0)]);
+                (0..clients).for_each(|n| raw.get(2 * n + 1, &path));
+                Slow::Streams(raw)
+            }
+            Protocol::Tls => Slow::Programs((0..clients).map(|_| curl(server, &path)).collect()),
+        }
+    }
+
+    /// Another client, which wants little.
+    fn other(self, server: &Server) {
+        let text = match self {
+            Protocol::Http1 | Protocol::Http2 => server.text("/"),
+            Protocol::Tls => {
+                let said = curl(server, "/").wait_with_output().expect("curl");
+                String::from_utf8(said.stdout).expect("text")
+            }
+        };
+        assert_eq!(text, "small", "{self:?}");
+    }
+
+    /// Others ask until every slow client has had a worker, and some more.
+    fn others_are_served(self, server: &Server, slow: u64) {
+        let (mut others, mut all) = (0, 0);
+        while all < slow + others || others < 20 {
+            self.other(server);
+            others += 1;
+            all = server.status()["front"]["worker_requests"].as_u64().expect("a number");
+        }
+    }
+}
+
+/// curl that has nobody to read what it prints.
+fn curl(server: &Server, path: &str) -> Child {
+    let url = server.site.filled(&format!("https://localhost:@PORT@{path}"));
+    let arguments = ["--silent", "--insecure", "--http1.1", "--no-buffer", &url];
+    Command::new("curl").args(arguments).stdout(Stdio::piped()).spawn().expect("curl")
+}
+
+#[test]
+fn clients_that_read_nothing_keep_nobody_from_an_answer_however_many_they_are() {
+    for protocol in PROTOCOLS {
+        for (clients, megabytes) in [(1, 100), (10, 16), (100, 16)] {
+            let server = protocol.serve("");
+            let slow = protocol.ask(&server, clients, megabytes);
+            protocol.others_are_served(&server, clients.into());
+            assert_eq!(server.status()["front"]["slow_readers"], 0, "{protocol:?}: all answers could be stored");
+            drop(slow);
+        }
+    }
+}
+
+#[test]
+fn without_room_for_their_answers_only_the_clients_that_read_nothing_lose_something() {
+    for protocol in PROTOCOLS {
+        for conf in ["", "SpoolLimit 1M", "SpoolLimit 0", "SpoolTotalLimit 1M"] {
+            let server = protocol.serve(conf);
+            if conf.is_empty() {
+                std::fs::remove_dir_all(server.site.path("spool")).expect("our own folder");
+            }
+            let slow = protocol.ask(&server, 10, 16);
+            protocol.others_are_served(&server, 10);
+            let lost = server.status()["front"]["slow_readers"].as_u64().expect("a number");
+            assert!((1..=10).contains(&lost), "{protocol:?} {conf}: {lost}");
+            server.logged("GET /16: a slow client loses the rest of its answer");
+            drop(slow);
+        }
+    }
 }

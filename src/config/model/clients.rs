@@ -36,6 +36,8 @@ pub struct Spooling {
     pub folder: Option<PathBuf>,
     /// `SpoolLimit`: of one answer.
     pub most: u64,
+    /// `SpoolTotalLimit`: of all answers.
+    pub total: u64,
 }
 
 settings! {

@@ -23,7 +23,7 @@ const OURS: &str = "AdminListen AdminToken CacheSize CachePurgeFrom CgiMode Cont
     MaxConnectionsPerClient MaxGrowthPerChild MaxIdlePerChild MaxMemoryPerChild MemoryBudget MinSharedPerChild OpenFileCache \
     PerlEval PerlHtaccess PerlLib PerlOpmask PerlPool PerlWarmup PerlWarmupLog PoolShare PrecompressedFiles PsgiApp PsgiEval \
     QueueLength QueueStale QueueTimeout Refork RegistryPreload RemoteIPProtoHeader RequestTimeout RequestTimeoutGrace SlowLog \
-    SpeedLimit SpeedLimitExempt SpoolDirectory SpoolLimit SSLStaplingFile StartTimeout TraceContext TraceExport TraceSample \
+    SpeedLimit SpeedLimitExempt SpoolDirectory SpoolLimit SpoolTotalLimit SSLStaplingFile StartTimeout TraceContext TraceExport TraceSample \
     TraceService TransparentHugePages WireMemory WorkerPool";
 
 /// Modules by their source files, and their directives.

@@ -65,6 +65,8 @@ pub struct Counters {
     pub queue_timeouts: AtomicU64,
     /// Requests that found the queue full, or were turned away in an overload.
     pub turned_away: AtomicU64,
+    /// Answers whose clients were too slow to hold a worker while requests waited.
+    pub slow_readers: AtomicU64,
     /// Requests over a `SpeedLimit`.
     pub too_fast: AtomicU64,
     /// Requests over a `MaxConcurrentReqs`.

@@ -101,6 +101,7 @@ impl Services {
                 .map_or(0, |serving| serving.pools.iter().map(|pool| pool.worked().as_micros() as u64).sum()),
             queue_timeouts: counters.queue_timeouts.load(Relaxed),
             turned_away: counters.turned_away.load(Relaxed),
+            slow_readers: counters.slow_readers.load(Relaxed),
             too_fast: counters.too_fast.load(Relaxed),
             throttled: counters.throttled.load(Relaxed),
             overloaded: pools().any(|pool| pool.is_overloaded()),

@@ -101,6 +101,16 @@ fn a_worker_that_informs_without_end_is_killed() {
 }
 
 #[test]
+fn a_worker_that_asks_for_more_time_without_end_is_killed() {
+    let server = Server::with_workers(APP, 1, Script::default());
+    assert_eq!(server.client().get("/app/endless-extends").status, 502);
+    server.hear(|said| match said {
+        FromFront::Kill { reason, .. } => reason.contains("too many messages without content"),
+        _ => false,
+    });
+}
+
+#[test]
 fn a_worker_that_falls_silent_and_lives_is_killed() {
     let (script, gate) = Script::gated();
     let mut server = Server::with_workers(APP, 1, script);

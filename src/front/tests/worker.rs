@@ -220,6 +220,11 @@ fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &
             (0..100).for_each(|_| say(port, id, &[hint()]));
             whole(port, id, b"page")
         }
+        "/endless-extends" => {
+            let extend: Vec<_> = (0..3000).map(|_| Reply::Extend(0)).collect();
+            (0..400).for_each(|_| say(port, id, &extend));
+            false
+        }
         "/falls-silent" => {
             shutdown(port.as_fd().as_raw_fd(), Shutdown::Write).expect("shut");
             script.wait();

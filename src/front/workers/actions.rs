@@ -48,6 +48,9 @@ impl SharedPool {
             Action::Spill(request) => {
                 state.requests.get(&request).inspect(|spilling| tell(spilling.thread, Notice::Spill(request)));
             }
+            Action::Press { request, patience } => {
+                state.requests.get(&request).inspect(|slow| tell(slow.thread, Notice::Press(request, patience)));
+            }
             Action::Interrupt { worker, request, first } => self.interrupt(state, worker, request, first),
             Action::Look(worker) => {
                 let is_stopped = state.workers.get(&worker).is_some_and(|worker| is_stopped(worker.pid()));

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use wire::Malformed;
@@ -21,14 +21,16 @@ use wire::reply::{End, Head, Reply};
 use super::content_length::ContentLength;
 use super::pool::{ClientId, RequestId, RequestTimeouts};
 use super::reply_port::ReplyPort;
-use super::spool::Spool;
+use super::slow_client::Pressure;
+use super::spool::{Spool, Store};
 use super::submitted::{Begun, Label};
-use crate::config::Spooling;
 use crate::config::scheduling::PoolShare;
 use crate::front::base::failure::{Failure, Truncated};
 
 /// More informational heads than this are no help to anybody.
 const MAX_INFOS: u32 = 32;
+/// No program asks for more time, or sends nothing, more often than this within one request.
+const MAX_IDLE: u32 = 1_000_000;
 
 /// Shared by the request's future and what its worker says.
 pub type SharedExchange = Rc<RefCell<Exchange>>;
@@ -77,10 +79,16 @@ pub struct Exchange {
     /// What waits for the worker's end: the client has its whole answer before, or has left.
     pub on_end: Option<OnEnd>,
     said_infos: u32,
+    /// Messages that changed nothing of the answer.
+    idle: u32,
     said_head: bool,
     /// The response is all here, though its worker is not free yet.
     whole: bool,
     abandoned: bool,
+    /// The client was too slow and loses the rest.
+    is_cut: bool,
+    /// How fast the client takes the answer.
+    pressure: Pressure,
     /// The client has the body that it was promised, though more may come.
     served: bool,
     waker: Option<Waker>,
@@ -106,7 +114,7 @@ pub struct Job<'a> {
 
 impl Exchange {
     /// A request that waits.
-    pub fn new(id: RequestId, spooling: Rc<Spooling>) -> Exchange {
+    pub fn new(id: RequestId, store: Rc<Store>) -> Exchange {
         Exchange {
             id,
             stage: Stage::Queued,
@@ -117,15 +125,18 @@ impl Exchange {
             moved: None,
             elsewhere: None,
             file: None,
-            spool: Spool::new(spooling),
+            spool: Spool::new(store),
             length: ContentLength::default(),
             outcome: None,
             on_end: None,
             had_for: Duration::ZERO,
             said_infos: 0,
+            idle: 0,
             said_head: false,
             whole: false,
             abandoned: false,
+            is_cut: false,
+            pressure: Pressure::default(),
             served: false,
             waker: None,
         }
@@ -156,8 +167,9 @@ impl Exchange {
                 self.said_head = true;
                 self.elsewhere = Some(target.to_vec());
             }
+            Reply::Body(b"") if self.takes_body() => self.count_idle()?,
             Reply::Body(bytes) if self.takes_body() => self.keep(bytes.len(), || Bytes::copy_from_slice(bytes)),
-            Reply::Extend(_) => {}
+            Reply::Extend(_) => self.count_idle()?,
             Reply::Complete if self.said_head => self.whole = true,
             Reply::End(end) if self.said_head => self.outcome = Some(Ok(end)),
             _ => return Err(Malformed("messages out of order")),
@@ -170,6 +182,9 @@ impl Exchange {
         if self.outcome.is_some() || self.whole || !self.takes_body() {
             return Err(Malformed("messages out of order"));
         }
+        if piece.as_ref().is_empty() {
+            return self.count_idle();
+        }
         self.keep(piece.as_ref().len(), || match is_needed {
             true => {
                 let mut copied = Vec::new();
@@ -179,6 +194,11 @@ impl Exchange {
             false => Bytes::from_owner(piece),
         });
         Ok(())
+    }
+
+    fn count_idle(&mut self) -> Result<(), Malformed> {
+        self.idle += 1;
+        if self.idle > MAX_IDLE { Err(Malformed("too many messages without content")) } else { Ok(()) }
     }
 
     fn takes_body(&self) -> bool {
@@ -265,7 +285,25 @@ impl Exchange {
     /// Others wait for its worker: what its client does not take goes to a file.
     pub fn spill(&mut self) {
         self.spool.spill();
-        self.resume();
+        if !self.spool.is_full() {
+            self.resume();
+        }
+    }
+
+    /// Whether the worker must wait for the client although the answer may be stored.
+    pub fn is_stuck(&self) -> bool {
+        self.spool.is_stuck()
+    }
+
+    /// Whether the client, for whose worker requests wait, has been too slow for so long.
+    pub fn is_too_slow(&mut self, patience: Duration, now: Instant) -> bool {
+        self.spool.is_stuck() && !self.abandoned && self.pressure.is_too_much(patience, now)
+    }
+
+    /// The client loses the rest of its answer. To be followed by [`Exchange::abandon`].
+    pub fn cut(&mut self) {
+        self.is_cut = true;
+        self.wake();
     }
 
     /// Ready when there is a head, a file or a failure to answer with.
@@ -281,8 +319,12 @@ impl Exchange {
 
     /// The next piece of the body; an error when there is more that will never come.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
+        if self.is_cut {
+            return Poll::Ready(Some(Err(Truncated)));
+        }
         let Ok(chunk) = self.spool.pop() else { return Poll::Ready(Some(Err(Truncated))) };
         if let Some(chunk) = chunk {
+            self.pressure.taken(chunk.len());
             if self.spool.has_room() {
                 self.resume();
             }
@@ -315,6 +357,11 @@ impl Exchange {
         self.waker = None;
         self.spool.clear();
         self.resume();
+    }
+
+    /// Whether [`Exchange::abandon`] has told that somebody lost the rest of the answer.
+    pub fn is_abandoned(&self) -> bool {
+        self.is_cut && self.abandoned
     }
 
     /// Whether the client left before it had what it was promised.

@@ -1,6 +1,7 @@
 //! What the pool decides about a request goes to the thread that has the request.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use smallvec::SmallVec;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -18,6 +19,8 @@ pub enum Notice {
     Worker(Arc<Worker>, Way),
     /// Others wait for its worker: what its client does not take goes to a file.
     Spill(RequestId),
+    /// Its client holds a worker that others wait for, and must not be too slow for so long.
+    Press(RequestId, Duration),
     /// It has its whole answer, or nobody waits for one.
     Over(RequestId, Option<Begun>),
     /// It will not be answered, or not whole.

@@ -19,7 +19,9 @@ mod pools;
 mod replies;
 mod reply_port;
 mod ring;
+mod share;
 mod shared_pool;
+mod slow_client;
 pub mod spool;
 mod status;
 mod submitted;
@@ -30,16 +32,17 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use wire::memory::orders::MAX_FRAME;
 
 use super::base::failure::Failure;
 use super::base::shared::count;
+use crate::config::Config;
 use crate::config::access::Throttle;
 use crate::config::scheduling::SpeedLimit;
-use crate::config::{Config, Spooling};
+use crate::log;
 use pool::{NewRequest, Pool};
 use shared_pool::State;
 use submitted::Submitted;
@@ -64,7 +67,7 @@ pub struct Workers {
     thread: u8,
     /// The requests of this thread.
     exchanges: RefCell<FxHashMap<RequestId, SharedExchange>>,
-    spooling: Rc<Spooling>,
+    store: Rc<spool::Store>,
     /// Where packets of workers are received.
     buffers: Rc<RefCell<Buffers>>,
 }
@@ -72,8 +75,8 @@ pub struct Workers {
 impl Workers {
     /// For the thread `thread`; `buffers` are where it receives packets.
     pub fn new(pool: Arc<SharedPool>, thread: u8, config: &Config, buffers: Rc<RefCell<Buffers>>) -> Workers {
-        let spooling = Rc::new(config.spooling.clone());
-        Workers { pool, thread, exchanges: RefCell::default(), spooling, buffers }
+        let store = Rc::new(spool::Store::new(config.spooling.clone(), spool::Totals::of_front()));
+        Workers { pool, thread, exchanges: RefCell::default(), store, buffers }
     }
 
     /// Tells the pool of an event, and does what it wants.
@@ -99,7 +102,7 @@ impl Workers {
             small: job.body.is_none() && job.frame.len() <= MAX_FRAME,
             charged_to: job.charged_to,
         };
-        let exchange = Rc::new(RefCell::new(Exchange::new(id, self.spooling.clone())));
+        let exchange = Rc::new(RefCell::new(Exchange::new(id, self.store.clone())));
         self.exchanges.borrow_mut().insert(id, exchange.clone());
         let share = job.share;
         let job =
@@ -120,6 +123,7 @@ impl Workers {
                 tokio::task::spawn_local(async move { workers.listen(worker, way).await });
             }
             Notice::Spill(id) => self.exchange(id).iter().for_each(|exchange| exchange.borrow_mut().spill()),
+            Notice::Press(id, patience) => self.press(id, patience),
             // Whoever looks for its view has noticed.
             Notice::GenerationIsOver => {}
             Notice::Over(id, begun) => self.take(id).iter().for_each(|exchange| exchange.borrow_mut().over(begun)),
@@ -133,10 +137,34 @@ impl Workers {
     pub fn abandon(self: &Rc<Self>, exchange: &SharedExchange) {
         let (id, owed, unfinished) = {
             let mut exchange = exchange.borrow_mut();
+            if exchange.is_abandoned() {
+                return;
+            }
             exchange.abandon();
             (exchange.id, exchange.is_owed(), !exchange.is_whole())
         };
         self.tell(|pool| pool.client_gone(id, owed, unfinished));
+    }
+
+    /// Requests wait for the worker of this one. A client that was too slow for so long loses the rest of its answer.
+    fn press(self: &Rc<Self>, id: RequestId, patience: Duration) {
+        let Some(exchange) = self.exchange(id) else { return };
+        if !exchange.borrow_mut().is_too_slow(patience, Instant::now()) {
+            return;
+        }
+        self.tell_state(|state| {
+            state.pool.gave_up_slow(Instant::now());
+            if let Some(slow) = state.requests.get(&id) {
+                let label = &slow.label;
+                log::warn("front", format_args!(
+                    "{label}: a slow client loses the rest of its answer: requests wait for its worker, and the answer fits neither \
+                     into SpoolDirectory nor into SpoolLimit and SpoolTotalLimit"
+                ));
+            }
+        });
+        count(&self.pool.front.counters.slow_readers);
+        exchange.borrow_mut().cut();
+        self.abandon(&exchange);
     }
 
     /// The client of `exchange` sends nothing more. Says whether it can be given its answer all the same.

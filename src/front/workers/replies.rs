@@ -48,6 +48,7 @@ impl Workers {
 
     fn read(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Result<(), Malformed> {
         let mut heard: Option<SharedExchange> = None;
+        let mut more_time = Duration::ZERO;
         for message in Packet::new(packet) {
             let (id, reply) = message?;
             if id == 0 {
@@ -64,7 +65,7 @@ impl Workers {
                 },
             };
             if let Reply::Extend(millis) = reply {
-                self.tell(|pool| pool.extend(id, Duration::from_millis(millis.into())));
+                more_time += Duration::from_millis(millis.into());
             }
             let mut exchange = exchange.borrow_mut();
             match reply {
@@ -75,7 +76,13 @@ impl Workers {
                 reply => exchange.hear(reply)?,
             }
         }
-        heard.iter().for_each(|exchange| self.progress(port, exchange));
+        if let Some(exchange) = &heard {
+            if !more_time.is_zero() {
+                let id = exchange.borrow().id;
+                self.tell(|pool| pool.extend(id, more_time));
+            }
+            self.progress(port, exchange);
+        }
         Ok(())
     }
 
@@ -132,9 +139,10 @@ impl Workers {
                 drop(heard);
                 self.tell(|pool| pool.completed(worker, id, Instant::now()));
             } else if heard.is_full() {
+                let stuck = heard.is_stuck();
                 port.pause(id);
                 drop(heard);
-                self.tell(|pool| pool.hold(worker, id));
+                self.tell(|pool| pool.hold(worker, id, stuck));
             }
             return;
         };

@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use wire::memory::replies::MAX_ENTRIES;
 use wire::transport::SocketFront;
 
 use super::pool::RequestId;
 use super::ring::Ring;
+use super::share::{Share, go_on_later};
 use super::worker::{Way, Worker};
 
 /// So many packets of a worker that has ended are heard: a child of its program may hold its socket, and go on sending.
@@ -100,7 +102,8 @@ impl ReplyPort {
             false => self.poll_socket(cx, &mut buffers.packet, &mut hear),
         };
         if self.worker.speaks_to_us() {
-            self.ring.read(cx, &mut buffers.entry, &mut hear)?;
+            let share = if has_ended { Share::of_last_words(MAX_ENTRIES) } else { Share::new() };
+            self.ring.read(cx, share, &mut buffers.entry, &mut hear)?;
         }
         socket
     }
@@ -113,10 +116,18 @@ impl ReplyPort {
         mut hear: impl FnMut(&[u8]),
     ) -> Poll<io::Result<()>> {
         let Some(socket) = &self.socket else { return Poll::Pending };
+        let mut share = Share::new();
         loop {
+            if share.is_spent() {
+                go_on_later(cx);
+                return Poll::Pending;
+            }
             let mut guard = ready!(socket.poll_read_ready(cx))?;
             match socket.get_ref().receive(packet) {
-                Ok(Some(n)) => hear(packet.get(..n).unwrap_or_default()),
+                Ok(Some(n)) => {
+                    hear(packet.get(..n).unwrap_or_default());
+                    share.spend(n);
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
                 end => return Poll::Ready(end.map(drop)),
             }
@@ -162,22 +173,55 @@ mod tests {
     /// More than the runtime lets a task do in one go.
     const MANY: usize = 200;
 
-    #[test]
-    fn the_last_words_of_a_worker_that_has_ended_are_all_heard() {
+    /// A worker and its process, of a front with one thread, which hears it in this way.
+    fn ends() -> (Arc<Worker>, Way, WorkerPort) {
         let (front, theirs) = pair().expect("a pair");
         let memory = wire::memory::create().expect("a memfd");
         let map = || crate::sys::map_memory(&memory).expect("mapped");
         let socket = theirs.try_clone().expect("a copy");
         let mut process = WorkerPort::new(socket, packet_buffer(), map(), blocks::MOST);
         let socket = SocketFront::new(front, theirs, map(), blocks::MOST).expect("a port");
+        let worker = Arc::new(Worker::new(WorkerId { slot: 0, serial: 1 }, socket, false));
+        let way = worker.ways(1).expect("a way").remove(0);
+        match process.next(Vec::new()) {
+            Ok(Some(Inbound::Bells(bells))) => process.take_bells(bells).expect("taken"),
+            other => panic!("{other:?}"),
+        }
+        (worker, way, process)
+    }
+
+    fn runs<T>(work: impl Future<Output = T>) -> T {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let heard = LocalSet::new().block_on(&runtime, async {
-            let worker = Arc::new(Worker::new(WorkerId { slot: 0, serial: 1 }, socket, false));
-            let way = worker.ways(1).expect("a way").remove(0);
-            match process.next(Vec::new()) {
-                Ok(Some(Inbound::Bells(bells))) => process.take_bells(bells).expect("taken"),
-                other => panic!("{other:?}"),
+        LocalSet::new().block_on(&runtime, work)
+    }
+
+    #[test]
+    fn a_worker_that_always_has_more_is_heard_a_little_at_a_time() {
+        let heard_at_once = runs(async {
+            let (worker, way, mut process) = ends();
+            for _ in 0..MANY {
+                process.send(&Outgoing { before: b"word", ..Outgoing::default() }).expect("room for it");
             }
+            let port = ReplyPort::new(worker, 0, way).expect("a port");
+            let mut buffers = Buffers { packet: vec![0; 16], entry: Vec::new() };
+            let mut turns = Vec::new();
+            std::future::poll_fn(|cx| {
+                let mut heard = 0;
+                let hears = port.poll_listen(cx, &mut buffers, |_: &[u8]| heard += 1);
+                assert!(hears.is_pending(), "it goes on");
+                turns.push(heard);
+                if turns.iter().sum::<usize>() < MANY { Poll::Pending } else { Poll::Ready(()) }
+            })
+            .await;
+            turns
+        });
+        assert!(heard_at_once.iter().all(|heard| *heard < MANY / 4), "{heard_at_once:?}");
+    }
+
+    #[test]
+    fn the_last_words_of_a_worker_that_has_ended_are_all_heard() {
+        let heard = runs(async {
+            let (worker, way, mut process) = ends();
             for _ in 0..MANY {
                 process.send(&Outgoing { before: b"word", ..Outgoing::default() }).expect("room for it");
             }

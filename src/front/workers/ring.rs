@@ -18,6 +18,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use wire::memory::replies::Reader;
 
+use super::share::{Share, go_on_later};
 use super::worker::Worker;
 
 /// A thread that does not come to sleep pays its bells after so many looks.
@@ -106,10 +107,11 @@ impl Ring {
         self.is_paused.set(is_paused);
     }
 
-    /// Hands all that is there to `hear`. The task of `cx` is woken when there is more.
+    /// Hands what is there to `hear`, as far as `share` allows. The task of `cx` is woken when there is more.
     pub(super) fn read(
         self: &Rc<Self>,
         cx: &mut Context<'_>,
+        mut share: Share,
         entry: &mut Vec<u8>,
         mut hear: impl FnMut(&[u8]),
     ) -> io::Result<()> {
@@ -120,6 +122,11 @@ impl Ring {
                     self.worker.socket().wake();
                 }
                 hear(entry);
+                share.spend(entry.len());
+                if share.is_spent() {
+                    go_on_later(cx);
+                    return Ok(());
+                }
             }
             if self.is_heard() {
                 self.watch();

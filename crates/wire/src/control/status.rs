@@ -113,6 +113,9 @@ pub struct FrontStatus {
     pub queue_timeouts: u64,
     /// Requests refused because the queue was full, or because of an overload.
     pub turned_away: u64,
+    /// Answers that were ended because their clients were too slow while requests waited for the worker.
+    #[serde(default)]
+    pub slow_readers: u64,
     /// Requests refused because of a SpeedLimit.
     pub too_fast: u64,
     /// Requests refused because of a MaxConcurrentReqs.

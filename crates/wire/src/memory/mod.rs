@@ -65,7 +65,7 @@ const WORKER_SLEEPS: usize = 0;
 const CONTROL: usize = LINE;
 /// A bit for each block that the worker may take.
 const FREE: usize = 2 * LINE;
-/// How many blocks a worker waits for; 0: it does not.
+/// Not 0 while the worker waits for a free block.
 const WANTED: usize = 3 * LINE;
 const ORDERS: usize = 8 * LINE;
 const BLOCKS: usize = (ORDERS + orders::WORDS).next_multiple_of(PAGE);

@@ -20,6 +20,8 @@ use crate::reply::MAX_PACKET;
 pub const MAX_THREADS: usize = sized(64, 1);
 /// A longer packet lies in blocks.
 pub const MAX_ENTRY: usize = ROOM * 8 / 2 - 8;
+/// More packets never lie in a ring.
+pub const MAX_ENTRIES: usize = ROOM;
 
 /// In words; a power of two.
 const ROOM: usize = sized(1024, 4);

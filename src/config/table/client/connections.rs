@@ -63,8 +63,18 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Size(|d, size| d.config.spooling.most = size),
         default: Some("4G"),
         because: "an answer without an end must not fill the disk",
-        about: "As many bytes of one answer go through such a file; a worker that sends more waits for its client after all. 0: no answer \
-            does. How long bodies of requests may be, LimitRequestBody says.",
+        about: "As many bytes of one answer go through such a file; a worker that sends more waits for its client after all. While requests \
+            wait for a worker, that client has to take 64 KB a second, or loses the rest of its answer. 0: no answer goes through a file. \
+            How long bodies of requests may be, LimitRequestBody says.",
+        ..ROW
+    },
+    Row {
+        name: "SpoolTotalLimit",
+        contexts: SERVER,
+        takes: Takes::Size(|d, size| d.config.spooling.total = size),
+        default: Some("16G"),
+        because: "many slow clients must not fill the disk together",
+        about: "As many bytes of all answers together lie in such files. What comes on top is treated as what exceeds SpoolLimit.",
         ..ROW
     },
 ];

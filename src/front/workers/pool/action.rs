@@ -1,5 +1,7 @@
 //! What the [`Pool`](super::Pool) wants done.
 
+use std::time::Duration;
+
 use wire::control::{ExitReason, WorkerId};
 use wire::reply::LeaveReason;
 
@@ -30,6 +32,8 @@ pub enum Action {
     TellHungUp { worker: WorkerId, request: RequestId },
     /// Others wait for the worker: what the client of this request does not take goes to a file.
     Spill(RequestId),
+    /// Requests wait, and the client of this one holds a worker: it loses the rest of its answer when it was too slow for so long.
+    Press { request: RequestId, patience: Duration },
     /// The request has taken too long: have its worker interrupt it.
     Interrupt {
         worker: WorkerId,

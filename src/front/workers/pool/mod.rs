@@ -13,6 +13,7 @@
 mod action;
 mod concurrency;
 mod lost;
+mod patience;
 mod prefetch;
 pub mod queue;
 mod rate;
@@ -42,6 +43,7 @@ use wire::reply::LeaveReason;
 use crate::config::scheduling::{PoolShare, SpeedLimit};
 use crate::front::base::failure::Failure;
 use concurrency::UnderWay;
+use patience::Patience;
 use prefetch::Pace;
 use queue::{Queue, Sizes};
 use rate::Clients;
@@ -74,6 +76,8 @@ pub struct Pool {
     /// How fast clients ask, where that is limited.
     clients: Clients,
     under_way: UnderWay,
+    /// With clients that are too slow.
+    patience: Patience,
     draining: bool,
     actions: VecDeque<Action>,
 }
@@ -101,6 +105,7 @@ impl Pool {
             pace: Pace::default(),
             clients: Clients::default(),
             under_way: UnderWay::default(),
+            patience: Patience::default(),
             draining: false,
             actions: VecDeque::new(),
         }
@@ -331,14 +336,24 @@ impl Pool {
         self.serve_queue(now);
         self.time_out(now);
         self.watch_load(now);
+        self.press_slow(now);
         self.enforce_request_timeouts(now);
         self.look_at_remains();
     }
 
-    /// The slow client of this request holds `worker` up: the time limit stands still until [`Pool::resumed`].
-    pub fn hold(&mut self, worker: WorkerId, id: RequestId) {
-        if self.current(worker) == Some(id) {
-            self.set_held(worker, true);
+    /// The slow client of this request holds `worker` up: the time limit stands still until [`Pool::resumed`]. `stuck`: although
+    /// its answer may be stored.
+    pub fn hold(&mut self, worker: WorkerId, id: RequestId, stuck: bool) {
+        if self.current(worker) != Some(id) {
+            return;
+        }
+        self.set_held(worker, true);
+        if let Some(held) = self.workers.get_mut(&worker) {
+            held.stuck = stuck;
+        }
+        if self.queued > 0 && !stuck {
+            // It came to wait while the worker was not held.
+            self.act(Action::Spill(id));
         }
     }
 

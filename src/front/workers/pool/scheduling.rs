@@ -50,7 +50,8 @@ impl Pool {
     /// Somebody waits: no worker has to wait for a slow client.
     fn release_held(&mut self) {
         if self.held > 0 {
-            let held: Vec<_> = self.workers.values().filter(|worker| worker.held).filter_map(|w| w.current).collect();
+            let held = self.workers.values().filter(|worker| worker.held && !worker.stuck);
+            let held: Vec<_> = held.filter_map(|worker| worker.current).collect();
             held.into_iter().for_each(|request| self.act(Action::Spill(request)));
         }
     }

@@ -42,6 +42,8 @@ pub struct Worker {
     pub(super) adopted: bool,
     /// A slow client holds it up: its time limit stands still.
     pub(super) held: bool,
+    /// That client's answer can be stored nowhere.
+    pub(super) stuck: bool,
     /// When to look whether it has begun with the request that it has, unless that is known.
     pub(super) look_at: Option<Instant>,
     /// It is asked for what it has not begun because it has done nothing for so long.
@@ -65,6 +67,7 @@ impl Worker {
             booted: false,
             adopted,
             held: false,
+            stuck: false,
             look_at: None,
             suspected: None,
             lost: None,

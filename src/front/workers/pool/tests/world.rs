@@ -97,7 +97,7 @@ impl World {
             Op::HangUp(n) => self.hang_up(n),
             Op::Hold(n) => self.at(n, |world, id| {
                 if let Some(request) = world.pool.current(id) {
-                    world.pool.hold(id, request);
+                    world.pool.hold(id, request, false);
                 }
             }),
             Op::Resume(n) => self.at(n, |world, id| {
@@ -309,6 +309,7 @@ impl World {
             Action::Over(request) => self.end(request),
             Action::Fail { request, .. } => self.end(request),
             Action::Spill(_)
+            | Action::Press { .. }
             | Action::Leaves { .. }
             | Action::Kill { .. }
             | Action::Interrupt { .. }

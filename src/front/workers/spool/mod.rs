@@ -1,6 +1,8 @@
 //! What a worker has sent and its client has not taken yet. Some stays in memory; when others wait for the worker, the
 //! rest goes to a file without a name, so that a slow client does not hold it.
 
+mod store;
+
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -13,24 +15,28 @@ use bytes::Bytes;
 use crate::config::Spooling;
 use crate::log;
 
-/// Bytes in memory above which the worker is no longer read, unless there is a file.
+pub use store::{Store, Totals};
+
+/// Bytes in memory above which the worker is no longer read, unless there is a file. Below half of that it is read again.
 const HIGH_WATER: usize = 256 * 1024;
-/// Bytes in memory below which it is read again.
-const LOW_WATER: usize = HIGH_WATER / 2;
+/// The same for an answer that may use a file: the blocks of the worker's memory must not wait for a slow client.
+const SPILLED_HIGH_WATER: usize = 64 * 1024;
 /// What a piece takes in memory beside its bytes: many small ones weigh more than they say.
 const PIECE_COST: usize = 64;
 /// What is read of the file at once.
 const PIECE: usize = 64 * 1024;
 
-#[derive(Default)]
 pub struct Spool {
-    rules: Rc<Spooling>,
+    store: Rc<Store>,
     pieces: VecDeque<Piece>,
     in_memory: usize,
     file: Option<File>,
     /// Where the file ends.
     end: u64,
+    /// Others wait for the worker, or memory is short.
     spills: bool,
+    /// The file takes no more: it has reached a limit, or cannot be written.
+    file_is_full: bool,
 }
 
 enum Piece {
@@ -61,40 +67,54 @@ pub fn try_out(rules: &Spooling) {
 }
 
 impl Spool {
-    /// Nothing, for a response that may use a file as `rules` say.
-    pub fn new(rules: Rc<Spooling>) -> Spool {
-        Spool { rules, ..Spool::default() }
+    /// Nothing, for a response that may use a file as `store` allows.
+    pub fn new(store: Rc<Store>) -> Spool {
+        Spool { store, pieces: VecDeque::new(), in_memory: 0, file: None, end: 0, spills: false, file_is_full: false }
     }
 
-    /// Keeps `bytes` behind the others.
+    /// Stores `bytes` behind the others.
     pub fn push(&mut self, bytes: Bytes) {
-        if self.in_memory > HIGH_WATER && self.may_spill() {
-            match self.write(&bytes) {
-                Ok(()) => return,
-                Err(error) => {
-                    let folder = folder(&self.rules);
-                    log::error("front", format_args!("cannot keep a response in {}: {error}", folder.display()));
-                    self.spills = false;
-                }
-            }
+        if !self.spills && self.store.is_short_of_memory() {
+            self.spill();
         }
-        self.in_memory += bytes.len() + PIECE_COST;
-        self.pieces.push_back(Piece::Memory(bytes));
+        if self.in_memory <= self.high_water() || !self.write(&bytes) {
+            self.add_memory(bytes.len() + PIECE_COST);
+            self.pieces.push_back(Piece::Memory(bytes));
+        }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(file(&self.rules)?),
-        };
-        file.write_all_at(bytes, self.end)?;
-        let (at, added) = (self.end, bytes.len() as u64);
+    /// False: the file does not take it.
+    fn write(&mut self, bytes: &[u8]) -> bool {
+        if !self.may_spill() {
+            return false;
+        }
+        let added = bytes.len() as u64;
+        if self.end.saturating_add(added) > self.store.rules.most || !self.store.reserve_disk(added) {
+            self.file_is_full = true;
+            return false;
+        }
+        if let Err(error) = self.append(bytes) {
+            self.store.free_disk(added);
+            self.file_is_full = true;
+            let folder = folder(&self.store.rules);
+            log::error("front", format_args!("cannot store an answer in {}: {error}", folder.display()));
+            return false;
+        }
+        let at = self.end;
         self.end += added;
         match self.pieces.back_mut() {
             Some(Piece::File { length, .. }) => *length += added,
             _ => self.pieces.push_back(Piece::File { at, length: added }),
         }
-        Ok(())
+        true
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(file(&self.store.rules)?),
+        };
+        file.write_all_at(bytes, self.end)
     }
 
     /// The oldest bytes; an error when the file cannot be read.
@@ -118,27 +138,51 @@ impl Spool {
 
     fn in_memory(&mut self, piece: Piece) -> Option<Bytes> {
         let Piece::Memory(bytes) = piece else { return None };
-        self.in_memory -= bytes.len() + PIECE_COST;
+        self.free_memory(bytes.len() + PIECE_COST);
         Some(bytes)
     }
 
-    /// From now on the file may be used.
+    fn add_memory(&mut self, bytes: usize) {
+        self.in_memory += bytes;
+        self.store.add_memory(bytes);
+    }
+
+    fn free_memory(&mut self, bytes: usize) {
+        self.in_memory -= bytes;
+        self.store.free_memory(bytes);
+    }
+
+    /// From now on the file may be used. Most of what is in memory goes there, and its blocks back to the worker.
     pub fn spill(&mut self) {
-        self.spills = true;
+        if std::mem::replace(&mut self.spills, true) {
+            return;
+        }
+        for piece in std::mem::take(&mut self.pieces) {
+            self.in_memory(piece).into_iter().for_each(|bytes| self.push(bytes));
+        }
     }
 
     fn may_spill(&self) -> bool {
-        self.spills && self.end < self.rules.most
+        self.spills && !self.file_is_full && self.store.rules.most > 0
+    }
+
+    fn high_water(&self) -> usize {
+        if self.spills { SPILLED_HIGH_WATER } else { HIGH_WATER }
     }
 
     /// Whether the worker must wait.
     pub fn is_full(&self) -> bool {
-        self.in_memory > HIGH_WATER && !self.may_spill()
+        self.in_memory > self.high_water() && !self.may_spill()
+    }
+
+    /// Whether the worker must wait although the file may be used.
+    pub fn is_stuck(&self) -> bool {
+        self.spills && self.is_full()
     }
 
     /// Whether a worker that waits may go on.
     pub fn has_room(&self) -> bool {
-        self.in_memory < LOW_WATER || !self.is_full()
+        self.in_memory < self.high_water() / 2 || !self.is_full()
     }
 
     /// Whether there is nothing.
@@ -166,16 +210,29 @@ impl Spool {
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Spool::new(std::mem::take(&mut self.rules));
+        *self = Spool::new(self.store.clone());
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        self.store.free_memory(self.in_memory);
+        self.store.free_disk(self.end);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
+    fn limited(most: u64, total: u64) -> Spool {
+        Spool::new(Rc::new(Store::new(Spooling { folder: None, most, total }, Arc::default())))
+    }
+
     fn spool() -> Spool {
-        Spool::new(Rc::new(Spooling { folder: None, most: 1 << 30 }))
+        limited(1 << 30, 1 << 30)
     }
 
     fn fill(spool: &mut Spool, count: u32) {
@@ -223,5 +280,42 @@ mod tests {
         let numbers = (0..400u32).chain(0..3).map(|number| number as u8);
         assert!(all.iter().copied().eq(numbers.flat_map(|number| [number; 1000])));
         assert!(spool.is_empty());
+    }
+
+    #[test]
+    fn what_was_in_memory_goes_to_the_file_when_it_may_be_used() {
+        let mut spool = spool();
+        fill(&mut spool, 240);
+        spool.spill();
+        assert!(spool.in_memory <= SPILLED_HIGH_WATER + 1000 + PIECE_COST, "{}", spool.in_memory);
+        let all = drain(&mut spool);
+        assert!(all.into_iter().eq((0..240u32).flat_map(|number| [number as u8; 1000])));
+    }
+
+    #[test]
+    fn a_file_that_takes_no_more_leaves_the_rest_in_memory_and_the_worker_waits() {
+        for (most, total) in [(0, 1 << 30), (100_000, 1 << 30), (1 << 30, 100_000)] {
+            let mut spool = limited(most, total);
+            spool.spill();
+            fill(&mut spool, 300);
+            assert!(spool.is_stuck() && spool.end <= 100_000, "{most} {total}: {}", spool.end);
+            assert_eq!(drain(&mut spool).len(), 300_000);
+            assert!(!spool.is_stuck() && spool.has_room());
+        }
+    }
+
+    #[test]
+    fn what_goes_holds_nothing_any_more() {
+        let mut spool = spool();
+        let store = spool.store.clone();
+        spool.spill();
+        fill(&mut spool, 300);
+        assert!(!store.reserve_disk(store.rules.total));
+        spool.clear();
+        assert!(store.reserve_disk(store.rules.total) && spool.in_memory == 0);
+        store.free_disk(store.rules.total);
+        fill(&mut spool, 300);
+        drop(spool);
+        assert!(store.reserve_disk(store.rules.total));
     }
 }

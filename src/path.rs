@@ -16,7 +16,7 @@ pub const PATH: &AsciiSet =
 pub enum BadPath {
     /// `%zz`, or above the root: 400.
     Malformed,
-    /// A slash as `%2f`, a zero byte, which no file name can hold, or `\`, which elsewhere is a slash: 404.
+    /// A slash as `%2f`, or a zero byte, which no file name can hold: 404.
     Impossible,
     /// More than [`MAX_SEGMENTS`]: 414.
     TooDeep,
@@ -103,13 +103,18 @@ fn decode(raw: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, BadPath> {
 }
 
 fn file_byte(byte: u8) -> Result<u8, BadPath> {
-    if matches!(byte, 0 | b'\\') { Err(BadPath::Impossible) } else { Ok(byte) }
+    if byte == 0 { Err(BadPath::Impossible) } else { Ok(byte) }
 }
 
 /// Whether a slash or a dot may hide in more bytes than UTF-8 has for it: an old decoder behind us would find it.
 fn is_overlong(path: &[u8]) -> bool {
     path.windows(3).any(|bytes| matches!(bytes, [0xe0, 0x80..=0x9f, 0x80..=0xbf] | [0xf0, 0x80..=0x8f, 0x80..=0xbf]))
         || path.windows(2).any(|bytes| matches!(bytes, [0xc0 | 0xc1, 0x80..=0xbf]))
+}
+
+/// Whether `raw` has a slash as `%2f`.
+pub fn has_encoded_slash(raw: &[u8]) -> bool {
+    raw.windows(3).any(|part| part.eq_ignore_ascii_case(b"%2f"))
 }
 
 fn digit(hex: u8) -> Result<u8, BadPath> {
@@ -242,8 +247,7 @@ mod tests {
             ("/a%2fb", Err(BadPath::Impossible)),
             ("/a%00b", Err(BadPath::Impossible)),
             ("/a\0b", Err(BadPath::Impossible)),
-            ("/a\\b", Err(BadPath::Impossible)),
-            ("/a%5Cb", Err(BadPath::Impossible)),
+            ("/a\\b%5C", Ok("/a\\b\\")),
             ("/%c0%ae%c0%ae/a", Err(BadPath::Malformed)),
             ("/%e0%80%af", Err(BadPath::Malformed)),
             ("/%f0%80%80%ae", Err(BadPath::Malformed)),

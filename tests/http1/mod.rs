@@ -10,6 +10,7 @@ mod repeated;
 mod responses;
 mod size_limits;
 mod strictness;
+mod targets;
 mod truncation;
 mod unread_bodies;
 

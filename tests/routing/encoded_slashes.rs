@@ -40,6 +40,34 @@ fn a_path_with_one_is_not_found_unless_they_are_allowed() {
     }
 }
 
+/// As every PSGI server decodes them, unless the configuration says otherwise.
+#[test]
+fn psgi_applications_find_them_decoded() {
+    let site = || {
+        Site::new().file(
+            "app.psgi",
+            "sub { my $e = shift; [200, ['Content-Type', 'text/plain'], [\"$e->{PATH_INFO} $e->{REQUEST_URI}\"]] }",
+        )
+    };
+    let conf =
+        "<Location /app>\nPsgiApp app.psgi\n</Location>\n<Location /app/shut>\nRequire all denied\n</Location>\n";
+    let server = site().file("htdocs/a/b.txt", "b").serve(conf);
+    assert_eq!(server.text("/app/item/a%2Fb%2fc"), "/item/a/b/c /app/item/a%2Fb%2fc");
+    assert_eq!(server.text("/app%2Fx"), "/x /app%2Fx");
+    for path in ["/app/shut%2Fx", "/app%2Fshut", "/app/x%2F..%2fshut"] {
+        server.get(path).is(403);
+    }
+    for path in ["/a%2Fb.txt", "/app%2F..%2Fa/b.txt", "/..%2fapp"] {
+        server.get(path).is(404);
+    }
+    let server = site().serve(&format!("AllowEncodedSlashes Off\n{conf}"));
+    server.get("/app/item/a%2Fb").is(404);
+    let server = site().serve(&format!("AllowEncodedSlashes NoDecode\n{conf}"));
+    assert_eq!(server.text("/app/item/a%2Fb"), "/item/a%2Fb /app/item/a%2Fb");
+    let server = site().run(["app.psgi"]);
+    assert_eq!(server.text("/item/a%2Fb"), "/item/a/b /item/a%2Fb");
+}
+
 #[test]
 fn they_are_slashes_like_others_and_lead_past_no_rule() {
     let server = site("AllowEncodedSlashes On\n");

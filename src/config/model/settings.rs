@@ -157,6 +157,16 @@ impl Settings {
 }
 
 impl Settings {
+    /// A PSGI application answers.
+    pub fn is_psgi(&self) -> bool {
+        let is_ours = |name: &String| name == "Cameleer::PSGI";
+        match self.handler {
+            Handler::Psgi => true,
+            Handler::PerlScript | Handler::ModPerl => self.psgi_app.is_some() && self.perl_handlers.iter().any(is_ours),
+            _ => false,
+        }
+    }
+
     /// The handler that a file's extensions say, where nobody said one by `SetHandler`.
     pub fn handler_of(&self, file: &Path) -> Option<&Handler> {
         if self.handler_is_set {

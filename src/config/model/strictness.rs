@@ -12,9 +12,11 @@ settings! {
         pub known_hosts: Option<bool>, keep;
         /// `HttpProtocolOptions RegisteredMethods`
         pub registered_methods: Option<bool>, keep;
+        /// `HttpProtocolOptions Strict`, written out: targets have no bytes but those that browsers send.
+        pub plain_targets: Option<bool>, keep;
         /// `MergeSlashes`; default on.
         pub merge_slashes: Option<bool>, keep;
-        /// `AllowEncodedSlashes`; default off.
+        /// `AllowEncodedSlashes`; default off, for PSGI applications on.
         pub encoded_slashes: Option<EncodedSlashes>, keep;
         /// `SSLStrictSNIVHostCheck`: who speaks TLS must name the host.
         pub named_by_tls: Option<bool>, keep;

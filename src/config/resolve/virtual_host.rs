@@ -30,10 +30,9 @@ impl Config {
         named.next().or_else(|| self.hosts_at(local).next()).unwrap_or_default()
     }
 
-    /// What `%2f` is in paths of this host.
-    pub fn encoded_slashes(&self, host: u16) -> EncodedSlashes {
-        let host = self.hosts.get(usize::from(host));
-        host.and_then(|host| host.strictness.encoded_slashes).unwrap_or_default()
+    /// What `%2f` is in paths of this host; `None`: nothing, but a slash where a PSGI application answers.
+    pub fn encoded_slashes(&self, host: u16) -> Option<EncodedSlashes> {
+        self.hosts.get(usize::from(host))?.strictness.encoded_slashes
     }
 
     /// The virtual hosts whose address fits best; without any the main server.

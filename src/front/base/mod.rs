@@ -12,4 +12,5 @@ pub mod refusal;
 pub mod refusals;
 pub mod shared;
 pub mod slowest;
+pub mod target;
 pub mod turn;

@@ -5,6 +5,7 @@ pub mod lingering_close;
 pub mod strict;
 pub mod strict_io;
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::pin::pin;
 use std::rc::Rc;
@@ -19,6 +20,7 @@ use hyper_util::rt::TokioIo;
 use tokio::time::sleep_until;
 
 use super::base::protocol::buffer_size;
+use super::base::target;
 use super::client::Client;
 use super::client::timeouts::Timeout;
 use super::client::transport::Transport;
@@ -69,9 +71,16 @@ enum ConnectionEnd {
 /// Requests and their answers.
 async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     let client = &connection.client;
+    let asked = Cell::new(0_u32);
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
-        async move { Ok::<_, Infallible>(request::answer(&connection, request.map(Source::Http1), None).await) }
+        asked.set(asked.get().wrapping_add(1));
+        let (mut head, body) = request.map(Source::Http1).into_parts();
+        if let Some(target) = io.take_target(asked.get()) {
+            target::restore(&mut head, target);
+        }
+        let request = Request::from_parts(head, body);
+        async move { Ok::<_, Infallible>(request::answer(&connection, request, None).await) }
     });
     let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(io.clone()), service));
     let mut timer = pin!(sleep_until(first_look(client, io).into()));

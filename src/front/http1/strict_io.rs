@@ -54,6 +54,11 @@ impl StrictIo {
         self.0.borrow().buffer.request_line().to_vec()
     }
 
+    /// The target of the connection's request of that number as it was sent, if hyper was shown another.
+    pub fn take_target(&self, number: u32) -> Option<Box<[u8]>> {
+        self.0.borrow_mut().buffer.take_target(number)
+    }
+
     /// Whether the client may be in the middle of sending something that nobody will read.
     pub fn is_amid(&self) -> bool {
         let inner = self.0.borrow();

@@ -33,6 +33,7 @@ use super::entry::{Ending, Entry};
 use super::json;
 use super::time::{ClockText, TimeFormat};
 use crate::front::base::protocol::protocol;
+use crate::front::base::target;
 
 /// One item; the table above says what each is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,9 +213,9 @@ impl What {
                 None => number(out, std::process::id().into()),
             },
             What::Query => {
-                if let Some(query) = head.uri.query() {
+                if let Some(query) = target::query(head) {
                     out.push(b'?');
-                    escape(out, query.as_bytes());
+                    escape(out, query);
                 }
             }
             What::Path => match entry.place {
@@ -261,6 +262,7 @@ fn request_line(out: &mut Vec<u8>, entry: &Entry<'_>) {
     escape(out, head.method.as_str().as_bytes());
     out.push(b' ');
     match (head.uri.scheme(), head.uri.path_and_query()) {
+        _ if target::as_sent(head).is_some() => escape(out, target::as_sent(head).unwrap_or_default()),
         (None, Some(target)) => escape(out, target.as_str().as_bytes()),
         _ => escape(out, head.uri.to_string().as_bytes()),
     }

@@ -9,6 +9,7 @@ use wire::reply::LogKind;
 
 use super::entry::{Ending, Entry};
 use crate::front::base::protocol::protocol;
+use crate::front::base::target;
 use crate::printable;
 
 /// Texts are strangers' bytes: what is not UTF-8 in them is U+FFFD.
@@ -106,6 +107,9 @@ impl<'a> Line<'a> {
 }
 
 fn target<'a>(entry: &'a Entry<'_>) -> Text<'a> {
+    if let Some(sent) = target::as_sent(entry.head) {
+        return lossy(sent);
+    }
     match (entry.head.uri.scheme(), entry.head.uri.path_and_query()) {
         (None, Some(target)) => Cow::Borrowed(target.as_str()),
         _ => Cow::Owned(entry.head.uri.to_string()),

@@ -13,6 +13,7 @@ use super::repeated;
 use super::respond::body::Ticket;
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
+use crate::front::base::target;
 use crate::front::log::entry::since_1970;
 use crate::front::routing::{Route, server_name};
 use crate::front::workers::{Job, Label, RequestTimeouts};
@@ -91,15 +92,16 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     // What the client has asked for, wherever that has led.
     let uri = &context.head.uri;
     let absolute = uri.scheme().map(|_| uri.to_string());
-    let target = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
+    let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
+    let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
     let variables = variables::encode(&context.variables.borrow());
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
-    set(Field::Target, target.unwrap_or("/").as_bytes());
+    set(Field::Target, sent.unwrap_or(b"/"));
     set(Field::Protocol, protocol(head.version).as_bytes());
     set(Field::Path, &route.path);
-    set(Field::Query, head.uri.query().unwrap_or("").as_bytes());
+    set(Field::Query, target::query(head).unwrap_or_default());
     set(Field::RemoteAddr, context.remote().ip.as_bytes());
     set(Field::LocalAddr, client.local.ip.as_bytes());
     set(Field::ServerName, route.server_name.as_bytes());

@@ -7,6 +7,7 @@ use http::request::Parts;
 use super::context::RequestContext;
 use crate::config::strictness::is_registered;
 use crate::front::base::refusal::Refusal;
+use crate::front::base::target;
 use crate::front::routing::Route;
 
 /// Whether the request may be answered at all by the host that `route` found.
@@ -25,6 +26,15 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
     if wants_name && context.client.session().is_some_and(|session| session.name.is_none()) {
         context.complain(route, &"no host was named in the TLS handshake (SSLStrictSNIVHostCheck)");
         return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    if host.strictness.plain_targets == Some(true) {
+        if target::as_sent(&context.head).is_some() {
+            context.complain(route, &"a byte in the target that must be percent-encoded (HttpProtocolOptions Strict)");
+            return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+        }
+        if route.path.contains(&b'\\') {
+            return Err(Refusal::new(StatusCode::NOT_FOUND));
+        }
     }
     if host.strictness.registered_methods == Some(true) && !is_registered(head.method.as_str(), &config.methods) {
         context.complain(route, &"the method is none of those that are registered (HttpProtocolOptions)");

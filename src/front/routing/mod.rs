@@ -26,7 +26,7 @@ use http::StatusCode;
 use crate::cache::Cache;
 use crate::config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use crate::open::root;
-use crate::path::{Text, normalise_with, unmerged};
+use crate::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
 use htaccess::{Chain, RECHECK, Store, Unread};
 
 /// Routes that are kept.
@@ -94,14 +94,22 @@ impl Routes {
 
     fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
         let host = config.host(asked.local.socket, asked.host);
-        let path = normalise_with(asked.path.as_bytes(), config.encoded_slashes(host))?;
+        let said = config.encoded_slashes(host);
+        let is_for_psgi = said.is_none() && has_encoded_slash(asked.path.as_bytes());
+        let slashes = if is_for_psgi { EncodedSlashes::Decoded } else { said.unwrap_or_default() };
+        let path = normalise_with(asked.path.as_bytes(), slashes);
+        let path = path.map_err(|bad| if is_for_psgi { BadPath::Impossible } else { bad })?;
         let text = Text::new(&path);
         let mapping = config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);
-        let (sent, script_alias) = (self.sent(config, host, asked.path), mapping.script_alias);
+        let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
         let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
         let found = self.look(config, &place)?;
         let settings = found.settings;
+        // Who answers is known only now.
+        if is_for_psgi && !settings.is_psgi() {
+            return Err(BadPath::Impossible.into());
+        }
         let redirect = redirect::find(&config.hosts[host as usize], &settings, &text.0);
         let script_length = settings.script_length(&path);
         let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);
@@ -126,13 +134,6 @@ impl Routes {
             ambiguous: found.ambiguous,
             memo: Memo::default(),
         })
-    }
-
-    fn sent(&self, config: &Config, host: u16, path: &str) -> Option<Rc<str>> {
-        let merges =
-            config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
-        let sent = unmerged(path.as_bytes(), config.encoded_slashes(host)).filter(|_| !merges)?;
-        Some(Text::new(&sent).0.into())
     }
 
     /// What the sections and `.htaccess` files say of a path and its file.
@@ -250,6 +251,13 @@ impl Routes {
         }
         Ok(refined)
     }
+}
+
+/// The path with its repeated slashes, where `MergeSlashes` is off.
+fn sent(config: &Config, host: u16, path: &str, slashes: EncodedSlashes) -> Option<Rc<str>> {
+    let merges = config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
+    let sent = unmerged(path.as_bytes(), slashes).filter(|_| !merges)?;
+    Some(Text::new(&sent).0.into())
 }
 
 /// A file that was found on disk.

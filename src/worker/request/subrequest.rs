@@ -35,7 +35,7 @@ impl Site {
             Some(at) => (&uri[..at], &uri[at + 1..]),
             None => (uri, &[][..]),
         };
-        let slashes = self.config.encoded_slashes(apache::requested(from).host);
+        let slashes = self.config.encoded_slashes(apache::requested(from).host).unwrap_or_default();
         let (path, unparsed) = match path.first() {
             Some(b'/') => (normalise_with(path, slashes)?, uri.to_vec()),
             _ => {

@@ -14,7 +14,9 @@ pub static ROWS: &[Row] = &[
             http_protocol_options,
         ),
         because: "Strict LenientMethods Require1.0: programs may know methods that we do not",
-        about: "RegisteredMethods: methods that are neither httpd's nor named by RegisterHttpMethod are answered 501. Requests are read strictly \
+        about: "Without it a target may have what httpd takes by default: any byte above 0x20 but 0x7f and `#`. Strict, written out: `<`, `>`, a \
+            backtick in the path, a quotation mark in the query and bytes that are no UTF-8 are answered 400, `\\` and %5C in the path \
+            404. RegisteredMethods: methods that are neither httpd's nor named by RegisterHttpMethod are answered 501. Requests are read strictly \
             in any case; Unsafe and Allow0.9 are accepted with a warning and do not loosen that.",
         ..ROW
     },
@@ -51,7 +53,7 @@ pub static ROWS: &[Row] = &[
         name: "AllowEncodedSlashes",
         contexts: HOSTS,
         takes: Takes::Word("On|Off|NoDecode", allow_encoded_slashes),
-        because: "Off, as in httpd: a path with %2F in it is answered 404",
+        because: "Off, as in httpd: a path with %2F in it is answered 404; but On where a PSGI application answers, as in every PSGI server",
         about: "On: %2F in a path is a slash as any other. NoDecode: it stays %2F, for programs that find it in PATH_INFO or `$r->uri`; nothing \
             else of the path stays encoded. Answers to such paths are not cached.",
         ..ROW
@@ -78,8 +80,12 @@ pub static ROWS: &[Row] = &[
 fn http_protocol_options(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     for word in words {
         match word.to_ascii_lowercase().as_str() {
-            "strict" | "require1.0" => {}
-            "unsafe" => draft.warn("Unsafe is not done: what HTTP does not allow is refused in any case"),
+            "require1.0" => {}
+            "strict" => draft.host().strictness.plain_targets = Some(true),
+            "unsafe" => {
+                draft.host().strictness.plain_targets = Some(false);
+                draft.warn("Unsafe is not done: what HTTP does not allow is refused in any case");
+            }
             "allow0.9" => draft.warn("Allow0.9 is not done: HTTP/0.9 is refused in any case"),
             "registeredmethods" => draft.host().strictness.registered_methods = Some(true),
             "lenientmethods" => draft.host().strictness.registered_methods = Some(false),

@@ -1,7 +1,11 @@
 //! The buffer between a client's socket and hyper: passes on what the scanner found correct, and keeps the beginning of a head
 //! or chunk line until the rest of it has come. Hyper therefore sees a head whole or not at all.
 
+use std::collections::VecDeque;
+
 use super::{Evidence, HeadLimits, Scanned, Scanner, Violation, evidence};
+
+use crate::front::base::target::tame;
 
 /// Capacity above this is given back as soon as the buffer is empty: one long head must not cost an idle connection its size.
 const SPARE: usize = 16 * 1024;
@@ -14,12 +18,20 @@ pub struct Buffer {
     /// How many bytes at the beginning of `held` were found correct.
     cleared: usize,
     refused: Option<Box<(Violation, Evidence)>>,
+    /// Targets with bytes that were overwritten for hyper, and which of the connection's heads they are of.
+    odd_targets: VecDeque<(u32, Box<[u8]>)>,
 }
 
 impl Buffer {
     /// A buffer for a new connection.
     pub fn new(limits: HeadLimits) -> Buffer {
-        Buffer { scanner: Scanner::new(limits), held: Vec::new(), cleared: 0, refused: None }
+        Buffer {
+            scanner: Scanner::new(limits),
+            held: Vec::new(),
+            cleared: 0,
+            refused: None,
+            odd_targets: VecDeque::new(),
+        }
     }
 
     /// Why the connection was refused, if it was. Nothing is passed on afterwards.
@@ -53,8 +65,21 @@ impl Buffer {
         self.refused.is_none() && self.held.is_empty() && !self.scanner.is_in_body()
     }
 
+    /// The target of the connection's head of that number as it was sent, if it differs from what hyper has read. Those of heads
+    /// before it are forgotten.
+    pub fn take_target(&mut self, number: u32) -> Option<Box<[u8]>> {
+        while self.odd_targets.front()?.0 <= number {
+            let (of, target) = self.odd_targets.pop_front()?;
+            if of == number {
+                return Some(target);
+            }
+        }
+        None
+    }
+
     /// Takes new bytes of the client. So many of them, from the first, may go to hyper straight from `fresh`; the buffer keeps
-    /// the others. `give` must have handed over all that was cleared before. A minor version after 1.1 is overwritten with 1.
+    /// the others. `give` must have handed over all that was cleared before. A minor version after 1.1 is overwritten with 1, and
+    /// bytes of a target that hyper would refuse with others.
     pub fn take(&mut self, fresh: &mut [u8]) -> usize {
         if self.refused.is_some() {
             return 0;
@@ -83,6 +108,11 @@ impl Buffer {
                 Scanned::Pass(more) => {
                     let newer = self.scanner.take_newer().and_then(|at| bytes.get_mut(passed + at));
                     newer.into_iter().for_each(|digit| *digit = b'1');
+                    let odd = self.scanner.take_odd();
+                    if let Some(target) = odd.and_then(|at| bytes.get_mut(passed + at.start..passed + at.end)) {
+                        self.odd_targets.push_back((self.scanner.heads(), (&*target).into()));
+                        tame(target);
+                    }
                     passed += more;
                 }
                 Scanned::Wait => break,

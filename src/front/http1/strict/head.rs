@@ -2,11 +2,12 @@
 //! Whatever two readers could take for different framings is refused.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use http::StatusCode;
 
 use super::line::{Lines, TooLong};
-use super::request_line::{self, Version};
+use super::request_line::{self, RequestLine, Version};
 use super::{HeadLimits, Violation, field};
 
 /// The largest Content-Length. It is half of what 64 bits hold, so that sums with it cannot overflow.
@@ -36,6 +37,8 @@ pub struct Head {
     chunked: bool,
     /// Where the minor digit of a version later than 1.1 stands.
     newer_at: Option<usize>,
+    /// Where the target stands, if hyper would refuse a byte of it.
+    odd: Option<Range<usize>>,
 }
 
 impl Head {
@@ -49,7 +52,8 @@ impl Head {
             match (line, self.version) {
                 (b"", None) if !self.skipped => self.skipped = true,
                 (line, None) => {
-                    let version = request_line::read(line)?;
+                    let RequestLine { version, odd } = request_line::read(line)?;
+                    self.odd = odd.map(|target| self.at + target.start..self.at + target.end);
                     let is_newer = version == Version::Current && line.last() != Some(&b'1');
                     self.newer_at = is_newer.then(|| self.lines.passed() - b"2\r\n".len());
                     self.version = Some(version);
@@ -74,6 +78,11 @@ impl Head {
     /// Where the minor digit of a version later than 1.1 stands, which is served as 1.1 (RFC 9110, section 2.5).
     pub fn newer_at(&self) -> Option<usize> {
         self.newer_at
+    }
+
+    /// Where the target stands, if hyper would refuse a byte of it.
+    pub fn odd(&self) -> Option<Range<usize>> {
+        self.odd.clone()
     }
 
     /// Refuses at the first byte what cannot be a method, such as a TLS handshake: no line end may ever come to judge it by.

@@ -22,6 +22,8 @@ mod request_line;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use http::StatusCode;
 
 use chunked::Chunked;
@@ -82,6 +84,8 @@ pub struct Scanner {
     heads: u32,
     /// In the last head that was passed: where the minor digit of a version later than 1.1 stands, which hyper would refuse.
     newer_at: Option<usize>,
+    /// In the last head that was passed: where the target stands, if hyper would refuse a byte of it.
+    odd: Option<Range<usize>>,
 }
 
 enum At {
@@ -93,7 +97,7 @@ enum At {
 impl Scanner {
     /// A scanner for a new connection.
     pub fn new(limits: HeadLimits) -> Scanner {
-        Scanner { limits, at: At::Head(Head::default()), heads: 0, newer_at: None }
+        Scanner { limits, at: At::Head(Head::default()), heads: 0, newer_at: None, odd: None }
     }
 
     /// How many heads of this connection were correct so far.
@@ -110,6 +114,12 @@ impl Scanner {
     /// 1: HTTP/1.2 and later are served as 1.1 (RFC 9110, section 2.5).
     fn take_newer(&mut self) -> Option<usize> {
         self.newer_at.take()
+    }
+
+    /// Where the target of the last head that was passed stands, if hyper would refuse a byte of it. The buffer overwrites such
+    /// bytes and keeps the target.
+    fn take_odd(&mut self) -> Option<Range<usize>> {
+        self.odd.take()
     }
 
     /// What the log says of a refused head; `bytes` are those that `step` was shown when it refused.
@@ -134,7 +144,7 @@ impl Scanner {
             At::Head(head) => {
                 let Some((length, framing)) = head.look(bytes, &self.limits)? else { return Ok(None) };
                 self.heads = self.heads.wrapping_add(1);
-                self.newer_at = head.newer_at();
+                (self.newer_at, self.odd) = (head.newer_at(), head.odd());
                 self.at = match framing {
                     Framing::Fixed(0) => At::Head(Head::default()),
                     Framing::Fixed(length) => At::Fixed(length),

@@ -1,10 +1,13 @@
 //! The request line, `GET /path HTTP/1.1` (RFC 9112, section 3): its method, its target in one of the four forms, its version.
 
+use std::ops::Range;
+
 use http::{StatusCode, Uri};
 
 use super::Violation;
 use super::field::is_token;
 use crate::front::base::protocol::LONGEST_METHOD;
+use crate::front::base::target::count_odd;
 
 /// The longest target that `http::Uri` can hold.
 const LONGEST_TARGET: usize = u16::MAX as usize - 1;
@@ -18,8 +21,17 @@ pub enum Version {
     Current,
 }
 
+/// A request line that is in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestLine {
+    /// What it ends with.
+    pub version: Version,
+    /// Where its target stands, if hyper would refuse a byte of it.
+    pub odd: Option<Range<usize>>,
+}
+
 /// Judges a request line without its CR LF.
-pub fn read(line: &[u8]) -> Result<Version, Violation> {
+pub fn read(line: &[u8]) -> Result<RequestLine, Violation> {
     let space = memchr::memchr(b' ', line).ok_or(Violation::bad("a request line of one word"))?;
     let (method, rest) = line.split_at(space);
     if !is_token(method) {
@@ -32,11 +44,14 @@ pub fn read(line: &[u8]) -> Result<Version, Violation> {
     let space = memchr::memrchr(b' ', rest).ok_or(Violation::bad("a request line without a version"))?;
     let (target, version) = rest.split_at(space);
     let version = self::version(version.get(1..).unwrap_or_default())?;
-    if target.len() > LONGEST_TARGET {
+    let odd = count_odd(target);
+    // Each odd byte is encoded by three.
+    if target.len() + 2 * odd > LONGEST_TARGET {
         return Err(Violation::of(StatusCode::URI_TOO_LONG, "a request target of more than 65534 bytes"));
     }
+    let at = method.len() + 1;
     match is_target(method, target) {
-        true => Ok(version),
+        true => Ok(RequestLine { version, odd: (odd > 0).then_some(at..at + target.len()) }),
         false => Err(Violation::bad("a request target that is none")),
     }
 }
@@ -62,25 +77,20 @@ fn is_target(method: &[u8], target: &[u8]) -> bool {
         _ if method == b"CONNECT" => {
             Uri::try_from(target).is_ok_and(|uri| uri.authority().is_some() && uri.scheme().is_none())
         }
-        _ => {
-            let is_web = |uri: Uri| matches!(uri.scheme_str(), Some("http" | "https")) && is_written_out(target);
-            Uri::try_from(target).is_ok_and(is_web)
-        }
+        _ => is_absolute(target),
     }
 }
 
-/// Whether an absolute target has neither a fragment, which `http::Uri` would drop silently, nor a user name, which would
-/// become a part of the host.
-fn is_written_out(target: &[u8]) -> bool {
-    let authority = target.split(|byte| *byte == b'/').nth(2).unwrap_or_default();
-    !target.contains(&b'#') && !authority.contains(&b'@')
+/// Whether it is an address of the web without a user name, which would become a part of the host.
+fn is_absolute(target: &[u8]) -> bool {
+    let Some(behind) = memchr::memmem::find(target, b"://").map(|at| at + b"://".len()) else { return false };
+    let host = target.iter().skip(behind).position(|byte| matches!(byte, b'/' | b'?'));
+    let (origin, path) = target.split_at(host.map_or(target.len(), |length| behind + length));
+    let is_web = |uri: Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some();
+    !origin.contains(&b'@') && Uri::try_from(origin).is_ok_and(is_web) && !origin.contains(&b'#') && is_path(path)
 }
 
-/// Whether a path and its query consist of bytes that `http::Uri` accepts: those that browsers send, without `#`.
+/// Whether a path and its query consist of bytes that httpd takes. `http::Uri` would drop what follows a `#`.
 fn is_path(target: &[u8]) -> bool {
-    let (path, query) = target.split_at(memchr::memchr(b'?', target).unwrap_or(target.len()));
-    let is_visible = |byte: &u8| matches!(byte, b'!'..=b'~' | 0x80..);
-    path.iter().all(|byte| is_visible(byte) && !b"#<>`".contains(byte))
-        && query.iter().all(|byte| is_visible(byte) && !b"#<>\"".contains(byte))
-        && (target.is_ascii() || std::str::from_utf8(target).is_ok())
+    target.iter().all(|byte| matches!(byte, b'!'..=b'~' | 0x80..) && *byte != b'#')
 }

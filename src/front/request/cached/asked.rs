@@ -12,6 +12,7 @@ use http::{Method, Response, StatusCode, Uri};
 
 use super::Errand;
 use crate::config::response::cache::Caching;
+use crate::front::base::target;
 use crate::front::cache::answer::Answer;
 use crate::front::cache::key::{Key, add, add_forwarded, add_header, says_what_was_asked};
 use crate::front::request::context::RequestContext;
@@ -38,6 +39,10 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     key.extend_from_slice(&context.client.local.port.to_le_bytes());
     add(&mut key, route.server_name.as_bytes());
     add_header(&mut key, &HOST, &head.headers);
+    // What programs see as it was sent and the address has encoded.
+    if let Some(sent) = target::as_sent(&context.head) {
+        add(&mut key, sent);
+    }
     // What the client has asked for, and where that has led.
     for uri in [asked, &head.uri] {
         add(&mut key, uri.scheme_str().unwrap_or_default().as_bytes());

@@ -376,14 +376,6 @@ impl Drop for RequestGuard {
 }
 
 impl RequestContext {
-    /// What mod_ssl's variable of that name says; `HTTPS` says `off` where the client speaks no TLS.
-    pub fn tls_variable(&self, name: &str) -> Option<String> {
-        if name == "HTTPS" {
-            return Some(if self.is_secure() { "on" } else { "off" }.to_owned());
-        }
-        self.client.session()?.variable(name)
-    }
-
     /// Whether the client wants the connection kept.
     pub fn wants_keep_alive(&self) -> bool {
         let says = |word: &str| {

@@ -14,6 +14,7 @@ use crate::config::response::variables::{Attribute, Variables};
 use crate::config::{Settings, meter};
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
+use crate::front::base::target;
 use crate::front::routing::Route;
 
 /// What the variables were worked out from, for one head.
@@ -97,6 +98,16 @@ fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
     }
 }
 
+impl RequestContext {
+    /// What mod_ssl's variable of that name says; `HTTPS` says `off` where the client speaks no TLS.
+    pub fn tls_variable(&self, name: &str) -> Option<String> {
+        if name == "HTTPS" {
+            return Some(if self.is_secure() { "on" } else { "off" }.to_owned());
+        }
+        self.client.session()?.variable(name)
+    }
+}
+
 fn look<'a>(
     context: &'a RequestContext,
     head: &'a Parts,
@@ -113,7 +124,7 @@ fn look<'a>(
         Attribute::ServerAddr => Some(context.client.local.ip.as_str().into()),
         Attribute::RequestMethod => Some(head.method.as_str().into()),
         Attribute::Https => Some(if context.is_secure() { "on" } else { "off" }.into()),
-        Attribute::QueryString => head.uri.query().map(Cow::Borrowed),
+        Attribute::QueryString => target::query(head).map(String::from_utf8_lossy),
         Attribute::RequestProtocol => Some(protocol(head.version).into()),
         Attribute::RequestUri => Some(String::from_utf8_lossy(&route.path)),
         Attribute::Headers(pattern) => {

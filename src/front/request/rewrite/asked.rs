@@ -9,6 +9,7 @@ use super::places::{document_root, is_folder};
 use crate::config::response::expr::Expr;
 use crate::config::response::rewrite::{FileTest, Known, Seen};
 use crate::front::base::protocol::protocol;
+use crate::front::base::target;
 use crate::front::request::context::{RequestContext, variables};
 use crate::front::routing::{Route, bytes, server_name};
 use crate::open::{Links, Way};
@@ -54,7 +55,8 @@ impl Seen for AskedOf<'_> {
             Known::Time(format) => chrono::Local::now().format(format).to_string(),
             Known::ServerProtocol => protocol(head.version).to_owned(),
             Known::TheRequest => {
-                let target = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
+                let written = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
+                let target = target::as_sent(&context.head).map_or(written.into(), |sent| Text::new(sent).0);
                 format!("{} {target} {}", context.head.method, protocol(context.head.version))
             }
             Known::QueryString | Known::RequestFilename | Known::PathInfo => String::new(),

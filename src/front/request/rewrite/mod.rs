@@ -19,6 +19,7 @@ use super::{find, settle};
 use crate::config::meter;
 use crate::config::response::rewrite::{Away, Rewrite, Rewritten, Start, run};
 use crate::front::base::refusal::Refusal;
+use crate::front::base::target;
 use crate::front::routing::{Route, bytes};
 use crate::path::{PATH, Text};
 use asked::AskedOf;
@@ -39,7 +40,7 @@ pub async fn of_host<'a>(
         return Ok((head, route));
     };
     let path = Text::new(&route.path).0;
-    let start = Start { path, path_info: String::new(), query: head.uri.query().map(str::to_owned) };
+    let start = Start { path, path_info: String::new(), query: query_of(&head) };
     let made = follow(context, &head, &route, rules, start).await?;
     let made = Rewritten { path: tidy(&made.path), ..made };
     if !made.variables.is_empty() {
@@ -86,7 +87,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
         return Ok(InFolder::Same);
     }
     admit(context, head, route).await?;
-    let query = head.uri.query().map(str::to_owned);
+    let query = query_of(head);
     let whole = Text::new(bytes(&route.filename)).0;
     let (file, path_info) = context.generation.ask(|| Ok(parted(context, route))).await?;
     let start = Start { path: file.clone(), path_info, query: query.clone() };
@@ -166,6 +167,10 @@ fn note(context: &RequestContext, head: &Parts, route: &Rc<Route>, made: &Rewrit
     }
     variables::forget(context);
     settle(context, head, route)
+}
+
+fn query_of(head: &Parts) -> Option<String> {
+    target::query(head).map(|query| Text::new(query).0)
 }
 
 /// The same request for another path.

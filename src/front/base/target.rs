@@ -1,0 +1,101 @@
+//! Request targets with bytes that RFC 3986 has not and httpd takes: `<`, a quotation mark, Latin-1. `http::Uri` does not hold
+//! them, so there they are percent-encoded; rules, logs and programs see the target as it was sent.
+
+use http::Uri;
+use http::request::Parts;
+use percent_encoding::percent_encode_byte;
+
+/// What stands in a request line for a byte that hyper would refuse, until [`restore`] puts the target back.
+const PLACEHOLDER: u8 = b'_';
+
+/// The target as it was sent, where it differs from `uri`; an extension of a request's head.
+#[derive(Clone)]
+struct AsSent {
+    target: Box<[u8]>,
+    /// As it was when the request came. A request that was sent on has another.
+    uri: Uri,
+}
+
+/// Which bytes of `target` must be encoded for `http::Uri`.
+fn odd(target: &[u8]) -> impl Iterator<Item = bool> {
+    let is_text = target.is_ascii() || std::str::from_utf8(target).is_ok();
+    let mut in_query = false;
+    target.iter().map(move |byte| {
+        in_query |= *byte == b'?';
+        match byte {
+            b'<' | b'>' => true,
+            b'`' => !in_query,
+            b'"' => in_query,
+            0x80.. => !is_text,
+            _ => false,
+        }
+    })
+}
+
+/// How many bytes of `target` must be encoded for `http::Uri`; 0 for what browsers send.
+pub fn count_odd(target: &[u8]) -> usize {
+    odd(target).filter(|is_odd| *is_odd).count()
+}
+
+/// Puts a placeholder for each byte that hyper would refuse.
+pub fn tame(target: &mut [u8]) {
+    let odd: Vec<bool> = odd(target).collect();
+    target.iter_mut().zip(odd).filter(|(_, is_odd)| *is_odd).for_each(|(byte, _)| *byte = PLACEHOLDER);
+}
+
+/// Gives a request whose target was tamed the one that was sent.
+pub fn restore(head: &mut Parts, target: Box<[u8]>) {
+    let mut written = Vec::with_capacity(target.len());
+    for (byte, is_odd) in target.iter().zip(odd(&target)) {
+        match is_odd {
+            true => written.extend_from_slice(percent_encode_byte(*byte).as_bytes()),
+            false => written.push(*byte),
+        }
+    }
+    // `*` leads nowhere: what cannot be held must not be taken for the tamed target.
+    head.uri = Uri::try_from(written).unwrap_or_else(|_| Uri::from_static("*"));
+    head.extensions.insert(AsSent { target, uri: head.uri.clone() });
+}
+
+/// The target as it was sent, where it has bytes that the URI has encoded.
+pub fn as_sent(head: &Parts) -> Option<&[u8]> {
+    head.extensions.get().map(|AsSent { target, .. }| &**target)
+}
+
+/// The query as it was sent, or that of the URI that the request was sent on to.
+pub fn query(head: &Parts) -> Option<&[u8]> {
+    match head.extensions.get() {
+        Some(AsSent { target, uri }) if *uri == head.uri => target.splitn(2, |byte| *byte == b'?').nth(1),
+        _ => head.uri.query().map(str::as_bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(sent: &[u8], tamed: &str, uri: &str, query: Option<&[u8]>) {
+        let mut in_place = sent.to_vec();
+        tame(&mut in_place);
+        assert_eq!(String::from_utf8_lossy(&in_place), tamed);
+        assert_eq!(count_odd(sent), sent.iter().zip(&in_place).filter(|(a, b)| a != b).count());
+        let mut head = http::Request::new(()).into_parts().0;
+        restore(&mut head, sent.into());
+        assert_eq!((head.uri.to_string().as_str(), super::query(&head), as_sent(&head)), (uri, query, Some(sent)));
+        head.uri = Uri::from_static("/other?way");
+        assert_eq!(super::query(&head), Some(&b"way"[..]));
+    }
+
+    #[test]
+    fn odd_bytes_are_encoded_and_known_as_they_were_sent() {
+        check(b"/a`<b>?q=\"<\xe9>`", "/a__b_?q=____`", "/a%60%3Cb%3E?q=%22%3C%E9%3E`", Some(b"q=\"<\xe9>`"));
+        check("/é<?é".as_bytes(), "/é_?é", "/é%3C?é", Some("é".as_bytes()));
+        check(b"/\xff/a\"b", "/_/a\"b", "/%FF/a\"b", None);
+        check(b"http://a:80/<?b?>", "http://a:80/_?b?_", "http://a:80/%3C?b?%3E", Some(b"b?>"));
+    }
+
+    #[test]
+    fn what_browsers_send_is_not_odd() {
+        assert_eq!(count_odd("/a\"{}|^\\%zz/é?b`{}[]|^\\é".as_bytes()), 0);
+    }
+}

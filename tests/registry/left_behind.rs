@@ -1,7 +1,7 @@
 //! What a script leaves behind is put back before the next request, and named in the log.
 
 use super::{CONF, TEXT, URL, serve_text, site};
-use crate::support::is_tainted;
+use crate::support::{Site, is_tainted};
 
 /// (what the script does, what the next request finds: `clean` or not, what the log must name)
 const CASES: &[(&str, &str, &str)] = &[
@@ -190,4 +190,39 @@ fn to_look_at_signal_handlers_changes_none() {
     let server = site(&script).serve(CONF);
     assert_eq!(server.text("/perl/test.pl"), server.text("/perl/test.pl"));
     assert!(!server.log().contains("left changed"), "{}", server.log());
+}
+
+/// What start-up code has set is no request's change, and what a script puts back itself is none either.
+#[test]
+fn scripts_that_leave_all_as_it_was_are_never_named() {
+    let start = "package Start;\n$SIG{CHLD} = 'IGNORE'; $SIG{__WARN__} = sub { }; $SIG{__DIE__} = sub { }; $SIG{USR1} = sub { };\n\
+        $SIG{ALRM} = 'DEFAULT'; $SIG{HUP} = 'IGNORE'; umask 027; $, = '-'; $\\ = ''; $/ = \"\\n\\n\"; 1;\n";
+    let innocents = [
+        "my @seen = map { $SIG{$_} // '' } qw(CHLD ALRM TERM USR1 PIPE __WARN__ __DIE__);",
+        "system('true') == 0 or die; { local $SIG{CHLD} = 'DEFAULT'; system('true') } { local $SIG{ALRM} = sub { die }; alarm 3; alarm 0 }",
+        "{ local $SIG{__DIE__}; local $SIG{__WARN__} = sub { }; eval { die 1 } } { local $SIG{__DIE__} = 'DEFAULT'; eval { die 2 } }",
+        "{ local $SIG{INT} = 'IGNORE'; local $SIG{TERM} = sub { }; local $SIG{HUP}; local $SIG{USR1} = 'IGNORE' } { local %SIG = %SIG }",
+        "my $before = $SIG{USR1}; $SIG{USR1} = sub { }; $SIG{USR1} = $before; umask umask 077;",
+        "{ local ($/, $,, $\\) = ('', '', ''); local $| = 1; my $out = `echo hi` }",
+        "use POSIX (); POSIX::sigprocmask(POSIX::SIG_BLOCK(), POSIX::SigSet->new(POSIX::SIGINT()), my $mask = POSIX::SigSet->new);\
+         POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);",
+    ];
+    let mut site = Site::new()
+        .file("lib/Start.pm", start)
+        .script("scripts/guilty.pl", &format!("{TEXT}$SIG{{USR1}} = sub {{ }}; print 'x';"));
+    for (number, code) in innocents.iter().enumerate() {
+        site = site.script(
+            &format!("scripts/{number}.pl"),
+            &format!("{TEXT}$ENV{{PATH}} = '/usr/bin:/bin'; {code} print 'x';"),
+        );
+    }
+    let server = site.serve(&format!("{CONF}\nPerlModule Start\n"));
+    for _ in 0..2 {
+        for (number, code) in innocents.iter().enumerate() {
+            assert_eq!(server.text(&format!("/perl/{number}.pl")), "x", "{code}");
+        }
+        server.text("/perl/guilty.pl");
+    }
+    server.logged("guilty.pl: left changed: a signal handler");
+    assert_eq!(server.log().matches("left changed").count(), 1, "{}", server.log());
 }

@@ -81,6 +81,14 @@ static void set_signals(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
+int cml_is_workers_signal(int number)
+{
+    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++)
+        if (not_ours[i] == number)
+            return 1;
+    return number == SIGCHLD;
+}
+
 /* A forked child of Perl code expects what a child of perl has; kill must end it. Async-signal-safe. */
 void cml_default_signals(void)
 {

@@ -47,6 +47,8 @@ void cml_print_boot(pTHX);
 void cml_worker_boot(pTHX);
 void cml_psgi_boot(pTHX);
 void cml_default_signals(void);
+/* Whether a fresh worker has set an action of its own for a signal. */
+int cml_is_workers_signal(int number);
 
 /* A child that Perl code forked: it must not speak for the worker. */
 extern volatile sig_atomic_t cml_forked_child;

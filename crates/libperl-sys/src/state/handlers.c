@@ -108,6 +108,12 @@ static int was_only_read(pTHX_ int number)
 static unsigned restore_signal(pTHX_ int number)
 {
     const int was_set = defined(PL_psig_ptr[number]) != NULL;
+    /* A worker has its own action there, whatever start-up has set: the end of `local $SIG{CHLD}` takes that away, and is no script's
+     * change. */
+    if (cml_is_workers_signal(number) && handlers[number] && is_home(aTHX_ PL_psig_ptr[number], handlers[number])) {
+        sigaction(number, &home_action[number], NULL);
+        return 0;
+    }
     if (is_action_home(number)) {
         if (PL_psig_ptr[number] && was_only_read(aTHX_ number)) {
             SvREFCNT_dec(PL_psig_ptr[number]);

@@ -73,23 +73,35 @@ void cml_first_process(void)
 
 typedef struct {
     list *own;
-    size_t next;
+    size_t next, end; /* of the inherited ones */
 } search;
 
 /* A place that an inherited object has left may hold one of the process's own, of another class. */
 static int is_inherited(SV *sv, search *s)
 {
-    if (getpid() == first || s->next >= inherited_count || inherited[s->next].object != sv)
+    if (s->next >= s->end || inherited[s->next].object != sv)
         return 0;
     return inherited[s->next++].class == (SvTYPE(sv) >= SVt_PVMG && SvOBJECT(sv) ? SvSTASH(sv) : NULL);
+}
+
+static int has_room(list *own)
+{
+    if (own->count < own->room)
+        return 1;
+    const size_t room = own->room ? 2 * own->room : 256;
+    SV **const more = realloc(own->objects, room * sizeof *more);
+    if (!more)
+        return 0;
+    own->objects = more;
+    own->room = room;
+    return 1;
 }
 
 static void find_own(SV *sv, void *to)
 {
     search *const s = to;
-    if (is_inherited(sv, s) || !is_object(sv) || SvTYPE(sv) == SVt_PVIO || s->own->count >= s->own->room)
-        return;
-    s->own->objects[s->own->count++] = SvREFCNT_inc_simple_NN(sv);
+    if (!is_inherited(sv, s) && is_object(sv) && SvTYPE(sv) != SVt_PVIO && has_room(s->own))
+        s->own->objects[s->own->count++] = SvREFCNT_inc_simple_NN(sv);
 }
 
 static void destroy(pTHX_ void *object)
@@ -112,12 +124,8 @@ static void destroy(pTHX_ void *object)
 
 static void destroy_own(pTHX)
 {
-    size_t room = 0;
-    each_value(aTHX_ count_object, &room);
-    list own = {malloc((room + 1) * sizeof(SV *)), 0, room};
-    if (!own.objects)
-        return;
-    each_value(aTHX_ find_own, &(search){&own, 0});
+    list own = {NULL, 0, 0};
+    each_value(aTHX_ find_own, &(search){&own, 0, getpid() == first ? 0 : inherited_count});
     PERL_SET_PHASE(PERL_PHASE_DESTRUCT);
     for (size_t i = 0; i < own.count; i++)
         if (cml_guarded_whole(aTHX_ destroy, own.objects[i]) == CML_DIED)

@@ -10,6 +10,8 @@ mod concurrency;
 mod connections;
 /// What a client sends costs by its length.
 mod cost_by_length;
+/// What `.htaccess` files cost, whatever stands in them.
+mod htaccess_cost;
 /// What requests of each kind cost.
 mod instructions_per_request;
 /// Large bodies, large answers, a full disk.

@@ -17,16 +17,21 @@ use crate::config::model::start_up::{StartUp, StartUpStep};
 use crate::config::resolve::translate;
 use crate::config::syntax::meter::Meter;
 use crate::config::syntax::parse::Reader;
-use crate::config::syntax::pattern::{Budget, OF_HTACCESS, Pattern};
+use crate::config::syntax::pattern::{Budget, MEMORY_OF_HTACCESS, OF_HTACCESS, Pattern};
 use crate::config::syntax::source::Source;
 use crate::config::syntax::tree::ConfigError;
 
 /// A longer `.htaccess` file is refused, in bytes: its text goes to a worker with every request.
 pub const LONGEST_HTACCESS: u64 = 64 << 10;
 
+/// How long all files may be that apply to a request, in bytes.
+const LONGEST_CHAIN: usize = 2 * LONGEST_HTACCESS as usize;
+/// What a byte of a file takes in memory, at most: its text, as it is understood, and as it is sent to workers.
+const MEMORY_OF_BYTE: usize = 24;
+
 /// What is wrong with files that each may be, but not all at once.
-pub const TOO_HEAVY: &str =
-    "the regular expressions of the .htaccess files from the root folder down to here need too much memory together";
+pub const TOO_HEAVY: &str = "the .htaccess files from the root folder down to here are too much together: they may have 128 KB and take \
+    12 MB of memory, their regular expressions 1 MB as automata";
 
 /// A `.htaccess` file, understood.
 #[derive(Debug)]
@@ -41,6 +46,8 @@ pub struct Htaccess {
     pub allowed: Overrides,
     /// What its regular expressions need; see [`OF_HTACCESS`].
     pub weight: usize,
+    /// Its length in bytes.
+    pub length: usize,
     /// How much memory it takes, about.
     pub memory: usize,
     /// How long its regular expressions take.
@@ -60,6 +67,11 @@ impl Htaccess {
         self.sections.get(usize::from(section)).map(|section| &section.scope)
     }
 
+    /// Its own name.
+    pub fn path(&self) -> &Path {
+        Path::new(self.meter.file())
+    }
+
     /// Whether directives of Perl modules stand in it.
     pub fn has_own_directives(&self) -> bool {
         self.start_up.iter().any(|it| matches!(it.step, StartUpStep::Own { .. }))
@@ -70,6 +82,24 @@ impl Htaccess {
         if let Some(own) = self.sections.first_mut() {
             own.scope = scope;
         }
+    }
+}
+
+/// What the files that apply to a request come to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ChainLoad {
+    length: usize,
+    weight: usize,
+    memory: usize,
+}
+
+impl ChainLoad {
+    /// Adds a file; `false`: they are too much together.
+    pub fn bears(&mut self, file: &Htaccess) -> bool {
+        self.length += file.length;
+        self.weight += file.weight;
+        self.memory += file.memory;
+        self.length <= LONGEST_CHAIN && self.weight <= OF_HTACCESS && self.memory <= MEMORY_OF_HTACCESS
     }
 }
 
@@ -147,11 +177,14 @@ impl Config {
             Some(error) => Err(error),
             None => Ok(Htaccess {
                 folder: folder.to_owned(),
-                sections: draft.config.sections,
-                start_up: draft.config.start_up,
                 allowed: rules.allowed,
                 weight: draft.patterns.spent(),
-                memory: draft.patterns.memory() + text.len(),
+                length: text.len(),
+                memory: draft.patterns.memory()
+                    + text.len() * MEMORY_OF_BYTE
+                    + draft.config.sections.len() * size_of::<Section>(),
+                sections: draft.config.sections,
+                start_up: draft.config.start_up,
                 meter,
                 warnings: draft.config.warnings,
             }),
@@ -207,9 +240,10 @@ impl Config {
             self.htaccess(&folder, &folder.join(".htaccess"), text, allowed).map(Arc::new)
         };
         let files: Vec<Arc<Htaccess>> = texts.map(read).collect::<Result<_, _>>()?;
-        match files.iter().map(|file| file.weight).sum::<usize>() > OF_HTACCESS {
-            true => Err(ConfigError { at: None, message: TOO_HEAVY.to_owned() }),
-            false => Ok(files),
+        let mut load = ChainLoad::default();
+        match files.iter().all(|file| load.bears(file)) {
+            true => Ok(files),
+            false => Err(ConfigError { at: None, message: TOO_HEAVY.to_owned() }),
         }
     }
 }

@@ -82,6 +82,11 @@ impl Meter {
         !is_over
     }
 
+    /// The name of the file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
     /// What the log does not say yet about why.
     pub fn untold(&self) -> Option<String> {
         self.state().untold.take()

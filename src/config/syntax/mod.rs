@@ -19,3 +19,4 @@ mod value_files;
 mod version;
 pub mod wildcard;
 pub mod words;
+pub mod work;

@@ -50,6 +50,8 @@ enum BudgetOwner {
 const GENEROUS: usize = 10 << 20;
 /// For all of a `.htaccess` file, and of all that apply to a request.
 pub const OF_HTACCESS: usize = 1 << 20;
+/// For all of a `.htaccess` file, and of all that apply to a request, in bytes of memory.
+pub const MEMORY_OF_HTACCESS: usize = 12 << 20;
 /// For one of them.
 const EACH: usize = 256 << 10;
 /// An expression is tried with so much first, then with twice that, until it fits: so it is known what it takes.
@@ -181,10 +183,16 @@ impl Budget {
 
     /// Takes what a thing needs that is no expression but is looked at for each request, too.
     pub fn spend(&mut self, size: usize) -> Result<(), String> {
-        match self.left.checked_sub(size) {
+        self.take(size, size * 2)
+    }
+
+    fn take(&mut self, size: usize, memory: usize) -> Result<(), String> {
+        let memory = self.memory.saturating_add(memory);
+        let fits = self.whose == BudgetOwner::Administrator || memory <= MEMORY_OF_HTACCESS;
+        match self.left.checked_sub(size).filter(|_| fits) {
             Some(left) => {
                 (self.left, self.spent) = (left, self.spent.saturating_add(size));
-                self.memory = self.memory.saturating_add(size * 3 + (24 << 10));
+                self.memory = memory;
                 Ok(())
             }
             None => Err(self.exhausted()),
@@ -215,7 +223,7 @@ impl Budget {
         let mut size = LEAST;
         loop {
             match build(source, case, size) {
-                Ok(regex) => return self.spend(size.max(source.len())).map(|()| regex),
+                Ok(regex) => return self.take(size.max(source.len()), size * 4 + (8 << 10)).map(|()| regex),
                 Err(regex::Error::CompiledTooBig(_)) if size < EACH.min(self.left) => size *= 2,
                 Err(regex::Error::CompiledTooBig(_)) if self.left < EACH => return Err(self.exhausted()),
                 Err(error) => return Err(complaint(source, &error)),

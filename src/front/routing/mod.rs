@@ -16,6 +16,7 @@ pub use route::{Fields, Memo, Route, bytes};
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
+use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -33,6 +34,10 @@ use htaccess::{Chain, RECHECK, Store, Unread};
 const KEPT: usize = 8192;
 /// Merged settings that are kept.
 const KEPT_SETTINGS: usize = 4096;
+/// What merged settings take for each byte of `.htaccess` files that they come from.
+const SETTINGS_OF_BYTE: usize = 16;
+/// What all of them may take, in bytes. Beyond it all routes are worked out anew.
+const MOST_SETTINGS: usize = 12 << 20;
 /// Routes with longer keys are not kept: they are probably never asked for again.
 const LONGEST: usize = 512;
 
@@ -45,11 +50,32 @@ pub struct Routes {
     /// By sections, whether `ScriptAlias` applies, `.htaccess` files, and `AddHandler`'s handler.
     settings: RefCell<Cache<Sections, Rc<Settings>, KEPT_SETTINGS>>,
     overrides: Option<Rc<Store>>,
+    /// What `settings` takes, about.
+    memory: Cell<usize>,
     /// The state of `overrides` that the tables come from.
     state: Cell<u64>,
 }
 
-type Sections = (Vec<u16>, bool, Rc<[u8]>, Option<Handler>);
+type Sections = (Vec<u16>, bool, Same, Option<Handler>);
+
+/// Texts of `.htaccess` files, compared by their address: those of the same files have one.
+#[derive(Clone)]
+struct Same(Rc<[u8]>);
+
+impl PartialEq for Same {
+    fn eq(&self, other: &Same) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
+    }
+}
+
+impl Eq for Same {}
+
+impl Hash for Same {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let address = if self.0.is_empty() { 0 } else { self.0.as_ptr().addr() };
+        address.hash(state);
+    }
+}
 
 impl Routes {
     /// An empty table.
@@ -60,6 +86,7 @@ impl Routes {
             known: RefCell::default(),
             settings: RefCell::default(),
             overrides: Store::new(config),
+            memory: Cell::default(),
             state: Cell::default(),
         }
     }
@@ -87,9 +114,14 @@ impl Routes {
     fn forget_changed(&self) {
         let now = self.overrides.as_ref().map_or(0, |overrides| overrides.changes());
         if self.state.replace(now) != now {
-            self.known.borrow_mut().clear();
-            self.settings.borrow_mut().clear();
+            self.forget();
         }
+    }
+
+    fn forget(&self) {
+        self.known.borrow_mut().clear();
+        self.settings.borrow_mut().clear();
+        self.memory.set(0);
     }
 
     fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
@@ -152,7 +184,7 @@ impl Routes {
         let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
         let ambiguous = may_pass_a_file(config, &chain.files, host, root(config, host, filename), &text);
         let applied = config.apply(sections, chain.files, &path.0, named);
-        let overrides: Rc<[u8]> = chain.texts.into();
+        let overrides = chain.texts;
         Ok(Applicable {
             files: applied.files.as_slice().into(),
             settings: self.settings(config, &applied, script_alias, &overrides, named),
@@ -173,14 +205,23 @@ impl Routes {
         overrides: &Rc<[u8]>,
         file: &Path,
     ) -> Rc<Settings> {
+        let size = overrides.len() * SETTINGS_OF_BYTE;
+        if self.memory.get() + 2 * size > MOST_SETTINGS {
+            self.forget();
+        }
+        let made = |settings| {
+            self.memory.update(|memory| memory + size);
+            Rc::new(settings)
+        };
         let mut merged = self.settings.borrow_mut();
+        let overrides = Same(overrides.clone());
         let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
-        let settings = merged.get_or_put(key, || Rc::new(config.settings_of(applied, script_alias)));
+        let settings = merged.get_or_put(key, || made(config.settings_of(applied, script_alias)));
         // `x.pl/` is a folder's path, or the script's with PATH_INFO: the disk knows.
         let is_folder = bytes(file).ends_with(b"/");
         let Some(handler) = settings.handler_of(file).filter(|_| !is_folder) else { return settings };
-        let key = (applied.sections.clone(), script_alias, overrides.clone(), Some(handler.clone()));
-        merged.get_or_put(key, || Rc::new(settings.with_handler(handler)))
+        let key = (applied.sections.clone(), script_alias, overrides, Some(handler.clone()));
+        merged.get_or_put(key, || made(settings.with_handler(handler)))
     }
 
     /// The route where rules have given a path another file. Sections for the path that was asked for hold for one that takes

@@ -44,12 +44,13 @@ pub async fn once_read<T>(routes: &Routes, ask: impl Fn() -> Result<T, NotYet>) 
     let ask = || meter::stretch(&ask);
     for _ in 0..MOST_TRIES {
         match ask() {
-            Err(NotYet::Unread(_)) => {}
-            answer => return refused(answer),
-        }
-        let _turn = store.turn().await;
-        match ask() {
-            Err(NotYet::Unread(unread)) => store.read(unread).await?,
+            Err(NotYet::Unread(unread)) => {
+                let turn = store.turn(&unread).await;
+                match ask() {
+                    Err(NotYet::Unread(unread)) => store.read(unread, turn).await?,
+                    answer => return refused(answer),
+                }
+            }
             answer => return refused(answer),
         }
     }

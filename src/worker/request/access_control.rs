@@ -9,8 +9,8 @@ use super::complaint::complain;
 use super::phases::{DECLINED, Going, OK, Stop};
 use super::variables;
 use crate::access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge, names};
-use crate::config::Phase;
 use crate::config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
+use crate::config::{Phase, work};
 use crate::worker::location::ResolvedLocation;
 use crate::worker::site::Site;
 
@@ -174,7 +174,7 @@ impl Site {
         }
         let Visitor { request, methods, user } = visitor;
         let (client, local) = apache::addresses(request);
-        let (mut name, failed) = (None, Cell::new(None));
+        let (mut name, failed, allowance) = (None, Cell::new(None), work::Allowance::default());
         loop {
             let facts = Facts {
                 methods,
@@ -183,7 +183,7 @@ impl Site {
                 name: known(&name),
                 user,
                 env: &|name| apache::has_variable(request, name),
-                expr: &|expr| variables::is_true(request, expr),
+                expr: &|expr| variables::is_true(request, expr, &allowance),
                 provider: &|provider| {
                     self.asked(provider, request).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
@@ -194,6 +194,10 @@ impl Site {
             let judged = judge(part, &facts);
             if let Some(stop) = failed.get() {
                 return Err(stop);
+            }
+            if allowance.is_used_up() {
+                complain(request, &work::Allowance::complaint());
+                return Err(Stop(500));
             }
             match judged {
                 // The name in the frame may be one that the address's owner only claims.

@@ -11,7 +11,7 @@ use super::complaint::complain;
 use super::phases::Stop;
 use super::translate::{TranslatedPath, plain};
 use super::variables;
-use crate::config::Handler;
+use crate::config::{Handler, work};
 use crate::open::{Links, Patience, Way, root};
 use crate::worker::location::{LocationKey, ResolvedLocation};
 use crate::worker::site::Site;
@@ -42,7 +42,10 @@ impl Site {
         let apache::Requested { host, filename, .. } = apache::requested(request);
         let location = self.location(key, &filename).map_err(|error| Stop(self.left(request, error)))?;
         apache::place_is(request, location.place.clone());
-        variables::settle(request, left, &location);
+        if !variables::settle(request, left, &location) {
+            complain(request, &work::Allowance::complaint());
+            return Err(Stop(500));
+        }
         if apache::has_file(request) && self.is_behind_link(&location, host, &filename) {
             complain(request, "a symbolic link stands in the way that Options lets nobody follow");
             return Err(Stop(403));

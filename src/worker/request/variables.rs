@@ -9,15 +9,17 @@ use super::translate::plain;
 use crate::config::response::ResponseRules;
 use crate::config::response::expr::Expr;
 use crate::config::response::variables::{Attribute, Seen, Variables};
+use crate::config::work;
 use crate::worker::location::ResolvedLocation;
 
 /// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of
-/// the place say that it has left is no more.
-pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &ResolvedLocation) {
+/// the place say that it has left is no more. `false`: the rules want too much for one request.
+#[must_use]
+pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &ResolvedLocation) -> bool {
     let rules = &location.settings.response;
     let old = left.map(|left| &left.settings.response);
     if !rules.has_variables() && !old.is_some_and(|old| old.has_variables()) {
-        return;
+        return true;
     }
     let mut before = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| before.set(&name, Some(value)));
@@ -25,18 +27,20 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     let here: HashSet<&str> = rules.variables().collect();
     let there = old.into_iter().flat_map(ResponseRules::variables);
     there.filter(|name| !here.contains(name)).for_each(|name| variables.set(name, None));
-    variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned));
+    let allowance = work::Allowance::default();
+    allowance.count(|| variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned)));
     if !is_before_fixup(request) {
         variables.say(&rules.env);
     }
     apache::change_variables(request, &variables.changes_since(&before));
+    !allowance.is_used_up()
 }
 
-/// Whether an expression of a place's rules holds for the request.
-pub fn is_true(request: u64, expr: &Expr) -> bool {
+/// Whether an expression of a place's rules holds for the request; means nothing when `allowance` is used up.
+pub fn is_true(request: u64, expr: &Expr, allowance: &work::Allowance) -> bool {
     let mut variables = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));
-    expr.holds(Seen { variables: &variables, look: &|attribute| look(request, attribute) })
+    allowance.count(|| expr.holds(Seen { variables: &variables, look: &|attribute| look(request, attribute) }))
 }
 
 fn look(request: u64, attribute: &Attribute) -> Option<String> {

@@ -1,8 +1,11 @@
 //! `Header` and `RequestHeader`.
 
+use std::borrow::Cow;
+
 use super::setenv::Condition;
 use super::variables::Variables;
 use crate::config::syntax::pattern::Pattern;
+use crate::config::syntax::work;
 
 /// A line of `Header` or `RequestHeader`.
 #[derive(Debug, Clone)]
@@ -78,18 +81,17 @@ pub struct Moment<'a> {
 }
 
 impl HeaderValue {
-    /// The text for one request.
+    /// The text for one request; cut when it is too long, and the request's [`work::Allowance`] is used up then.
     pub fn text(&self, moment: Moment<'_>) -> String {
         let mut out = String::new();
-        for piece in &self.0 {
-            match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Received => out.push_str(&format!("t={}", moment.received)),
-                Piece::Took => out.push_str(&format!("D={}", moment.took)),
-                Piece::Variable(name) => out.push_str(moment.variables.get(name).unwrap_or("(null)")),
-                Piece::Tls(name) => out.push_str(&(moment.tls)(name).unwrap_or_else(|| "(null)".to_owned())),
-            }
-        }
+        let pieces = self.0.iter().map(|piece| match piece {
+            Piece::Text(text) => Cow::Borrowed(text.as_str()),
+            Piece::Received => format!("t={}", moment.received).into(),
+            Piece::Took => format!("D={}", moment.took).into(),
+            Piece::Variable(name) => moment.variables.get(name).unwrap_or("(null)").into(),
+            Piece::Tls(name) => (moment.tls)(name).map_or("(null)".into(), Cow::Owned),
+        });
+        pieces.take_while(|piece| work::push(&mut out, piece)).for_each(drop);
         out
     }
 

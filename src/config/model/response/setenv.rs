@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::expr::Expr;
 use crate::config::syntax::pattern::{Budget, Pattern};
+use crate::config::syntax::work;
 
 use super::variables::{Attribute, Seen, Variables};
 
@@ -43,12 +44,21 @@ pub enum Condition {
 }
 
 impl Variables {
-    /// Changes them as a request that `look` describes wants it.
+    /// Changes them as a request that `look` describes wants it; what comes of it means nothing when the request's
+    /// [`work::Allowance`] is used up.
     pub fn apply<'a>(&mut self, rules: &[SetEnvIf], look: impl Fn(&Attribute) -> Option<Cow<'a, str>>) {
+        let mut store = work::Store::default();
         for rule in rules {
+            if !work::spend(work::RULE) {
+                return;
+            }
             match &rule.when {
                 When::Found(attribute, pattern) => {
                     let seen = look(attribute);
+                    // A value of one field is only looked at; fields that are joined were copied.
+                    if let Some(Cow::Owned(copied)) = &seen {
+                        work::spend(copied.len());
+                    }
                     let value = match (&seen, attribute) {
                         (Some(seen), _) => seen.as_ref(),
                         (None, Attribute::Named(_, name)) => self.get(name).unwrap_or_default(),
@@ -59,15 +69,26 @@ impl Variables {
                         |value: &String| found.expand(value, &str::to_owned, LONGEST).unwrap_or_else(|cut| cut);
                     let changes: Vec<_> =
                         rule.changes.iter().map(|(name, value)| (name, value.as_ref().map(filled))).collect();
-                    changes.into_iter().for_each(|(name, value)| self.set(name, value));
+                    changes.into_iter().for_each(|(name, value)| self.set_within(&mut store, name, value));
                 }
                 When::Holds(expr) => {
                     let owned = |attribute: &Attribute| look(attribute).map(Cow::into_owned);
                     let Some(found) = expr.found(Seen { variables: self, look: &owned }) else { continue };
                     let filled = |value: &String| filled(value, &found);
-                    rule.changes.iter().for_each(|(name, value)| self.set(name, value.as_ref().map(filled)));
+                    for (name, value) in &rule.changes {
+                        self.set_within(&mut store, name, value.as_ref().map(filled));
+                    }
                 }
             }
+        }
+    }
+}
+
+impl Variables {
+    fn set_within(&mut self, store: &mut work::Store, name: &str, value: Option<String>) {
+        let length = name.len() + value.as_ref().map_or(0, String::len);
+        if work::spend(length) && store.has_room(length) {
+            self.set(name, value);
         }
     }
 }

@@ -63,7 +63,7 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             provider: &|_| RequirementAnswer::Denied,
         };
         let verdict = judge(rules, &facts);
-        route.in_time()?;
+        context.within_limits(route)?;
         match verdict {
             Verdict::Allowed => break,
             Verdict::Forbidden => return Err(denied(context, route)),

@@ -4,6 +4,7 @@
 mod forwarded;
 pub mod host_header;
 pub mod remote_ip;
+mod rules;
 mod span;
 pub mod variables;
 mod visitor;
@@ -21,8 +22,8 @@ use wire::frame::name_in_logs;
 use wire::reply::Head;
 
 use super::services::{Connection, Services};
-use crate::config::KeepAlive;
 use crate::config::response::variables::Variables;
+use crate::config::{KeepAlive, work};
 use crate::front::base::address::Address;
 use crate::front::base::measures::{Finished, Worked};
 use crate::front::base::shared::count;
@@ -89,6 +90,10 @@ pub struct RequestContext {
     pub exchange: RefCell<Option<SharedExchange>>,
     /// A rule has said `END`: no other is followed.
     pub rules_ended: Cell<bool>,
+    /// What its rules may still do.
+    pub allowance: work::Allowance,
+    /// Whether the log says that they wanted more.
+    pub is_complained: Cell<bool>,
     /// What rules add to the head of the answer.
     pub fields: RefCell<Vec<(HeaderName, HeaderValue)>>,
     /// Whose worker that is.
@@ -333,6 +338,8 @@ impl RequestGuard {
             before: RefCell::default(),
             exchange: RefCell::default(),
             rules_ended: Cell::default(),
+            allowance: work::Allowance::default(),
+            is_complained: Cell::default(),
             fields: RefCell::default(),
             pool: Cell::default(),
             visitor: RefCell::default(),

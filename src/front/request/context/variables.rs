@@ -7,11 +7,11 @@ use http::StatusCode;
 use http::request::Parts;
 
 use super::RequestContext;
+use crate::config::Settings;
 use crate::config::response::expr::Expr;
 use crate::config::response::setenv::Condition;
 use crate::config::response::variables::Seen;
 use crate::config::response::variables::{Attribute, Variables};
-use crate::config::{Settings, meter};
 use crate::front::base::protocol::protocol;
 use crate::front::base::refusal::Refusal;
 use crate::front::base::target;
@@ -42,14 +42,14 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
     if !route.settings.response.set_env_if.is_empty() {
         let basis = Basis::of(context, route);
         if context.basis.borrow().as_ref().is_some_and(|before| before.is(&basis)) {
-            return route.in_time();
+            return context.within_limits(route);
         }
         context.basis.replace(Some(basis));
     } else {
         context.basis.take();
     }
-    meter::stretch(|| work_out(context, head, route));
-    route.in_time()
+    context.apply_rules(|| work_out(context, head, route));
+    context.within_limits(route)
 }
 
 /// The request goes on with another head.
@@ -147,10 +147,11 @@ pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
     condition.holds(Seen { variables: &context.variables.borrow(), look: &known })
 }
 
-/// Whether an expression of the rules of `route` holds. One whose patterns take too long does not; [`Route::in_time`] says so.
+/// Whether an expression of the rules of `route` holds. It does not when that takes too much, which
+/// [`RequestContext::within_limits`] says.
 pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> bool {
     let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
-    meter::stretch(|| expr.holds(Seen { variables: &context.variables.borrow(), look: &known }))
+    context.apply_rules(|| expr.holds(Seen { variables: &context.variables.borrow(), look: &known }))
 }
 
 /// As they travel to a worker: `NAME=value`, each followed by a zero byte.

@@ -8,21 +8,21 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use chrono::{DateTime, Local};
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use percent_encoding::percent_encode;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::METHODS;
 use super::lookup::refusal;
 use super::visible::View;
-use crate::config::Spooling;
 use crate::config::response::listing::{Column, Listing};
+use crate::config::{Spooling, work};
 use crate::front::base::blocking::{self, NoThread};
+use crate::front::base::fair::{Claimant, FairQueue, Turn};
 use crate::front::base::refusal::Refusal;
 use crate::front::request::body::{Body, Store};
 use crate::front::request::context::RequestContext;
@@ -51,13 +51,9 @@ struct Order {
 
 /// How many names of a folder are read. A longer list is of no use to a reader, and each name costs a look at the disk.
 const MOST: usize = 10_000;
-/// How many lists are made at the same time: clients that ask for many must not occupy all processors.
-const AT_ONCE: usize = 2;
-
-/// Of those that are made, from the first look into the folder to the page: what they hold is in memory.
-type Turn = SemaphorePermit<'static>;
-
-static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
+/// How many lists are made at the same time, from the first look into the folder to the page, because what they hold is in memory;
+/// clients that ask for many must not occupy all processors.
+static TURNS: FairQueue = FairQueue::new(2, 0);
 
 /// Everything that a list is made from, so that another thread can make it.
 struct Wanted {
@@ -72,12 +68,17 @@ struct Wanted {
 /// What was read of a folder.
 struct Contents {
     entries: Vec<Entry>,
-    /// Whether the folder has more than `MOST` names.
+    /// Whether the folder has more names.
     is_cut: bool,
+    /// After how many names the list ends then.
+    looked: usize,
 }
 
-/// After so many entries, whose access rules are looked up on the event thread, other tasks get their turn.
-const AT_A_TIME: usize = 100;
+/// What a name of the list counts for, and each section of `.htaccess` files for each name; see [`work`].
+const NAME: usize = 100;
+const SECTION: usize = 2;
+/// After so long, in which access rules of entries are looked up on the event thread, other tasks get their turn.
+const AT_A_TIME: Duration = Duration::from_millis(1);
 
 /// The list of `folder`, with the entries that this client may open. The query sorts it: `C=S;O=D` by size, descending.
 pub async fn answer(
@@ -93,12 +94,15 @@ pub async fn answer(
     let order = Order::of(&listing, head.uri.query().unwrap_or_default());
     let foot = server_name::foot(&context.generation.config, &context.generation.software, route);
     let wanted = Wanted { folder: folder.file, path: route.path.clone(), listing, order, foot };
-    let turn = TURNS.acquire().await.map_err(|_| NoThread)?;
+    let claimant = Claimant::new(&route.filename, Some(context.remote().ip_addr()));
+    let turn = TURNS.turn(claimant, 0).await.ok_or(NoThread)?;
     let ((contents, wanted), turn) = aside(turn, move || (wanted.contents(), wanted)).await?;
     let visible = visible(context, route, contents.map_err(refusal)?).await;
     if visible.is_cut {
         let path = printable::lines(&String::from_utf8_lossy(&route.path));
-        context.client.complain(&format!("the list of {path} ends after {MOST} names, the folder has more"));
+        context
+            .client
+            .complain(&format!("the list of {path} ends after {} names, the folder has more", visible.looked));
     }
     let spooling = context.generation.config.spooling.clone();
     let (page, _) = aside(turn, move || kept(&wanted.page(visible), &spooling)).await?;
@@ -126,18 +130,24 @@ fn cannot_keep(context: &RequestContext, error: io::Error) -> Refusal {
 /// The entries of `contents` that the client may open.
 async fn visible(context: &RequestContext, route: &Route, contents: Contents) -> Contents {
     let view = View::of(context, route);
-    let Contents { entries: all, is_cut } = contents;
-    let mut entries = Vec::with_capacity(all.len());
-    for (number, entry) in all.into_iter().enumerate() {
+    let Contents { entries: all, is_cut, looked: most } = contents;
+    let sections: usize = route.files.iter().map(|file| file.section_count()).sum();
+    let (mut entries, mut begun) = (Vec::with_capacity(all.len()), Instant::now());
+    for (looked, entry) in all.into_iter().enumerate() {
+        // Beyond what rules may cost, what is not looked at is not shown.
+        if !context.allowance.count(|| work::spend(NAME + SECTION * sections)) {
+            return Contents { entries, is_cut: true, looked };
+        }
         // An entry whose rules cannot be read is hidden.
         if once_read(&context.generation.routes, || view.shows(&entry.name, entry.is_folder)).await.unwrap_or(false) {
             entries.push(entry);
         }
-        if number % AT_A_TIME == AT_A_TIME - 1 {
+        if begun.elapsed() >= AT_A_TIME {
             tokio::task::yield_now().await;
+            begun = Instant::now();
         }
     }
-    Contents { entries, is_cut }
+    Contents { entries, is_cut, looked: most }
 }
 
 /// Runs `make` on another thread. The turn goes along: it is given up when the thread has done it, not when the client leaves,
@@ -157,12 +167,12 @@ impl Wanted {
         for entry in names.by_ref().take(MOST) {
             entries.extend(Entry::of(&entry?, &self.listing));
         }
-        Ok(Contents { entries, is_cut: names.next().is_some() })
+        Ok(Contents { entries, is_cut: names.next().is_some(), looked: MOST })
     }
 
     fn page(&self, mut contents: Contents) -> String {
         contents.entries.sort_by(|a, b| self.order.compare(a, b, &self.listing));
-        page(self, &contents.entries, contents.is_cut)
+        page(self, &contents.entries, contents.is_cut.then_some(contents.looked))
     }
 }
 
@@ -226,7 +236,8 @@ impl Order {
     }
 }
 
-fn page(wanted: &Wanted, entries: &[Entry], is_cut: bool) -> String {
+/// `cut`: after so many names.
+fn page(wanted: &Wanted, entries: &[Entry], cut: Option<usize>) -> String {
     let title = escape(&wanted.path);
     let mut page = format!(
         "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>Index of {title}</title></head>\n\
@@ -236,8 +247,8 @@ fn page(wanted: &Wanted, entries: &[Entry], is_cut: bool) -> String {
         Some(true) => table(&mut page, &wanted.path, entries, wanted.order),
         _ => plain(&mut page, &wanted.path, entries),
     }
-    if is_cut {
-        let _ = writeln!(page, "<p>There is more in this folder than the {MOST} names that a list has room for.</p>");
+    if let Some(names) = cut {
+        let _ = writeln!(page, "<p>There is more in this folder than the {names} names that a list has room for.</p>");
     }
     page + &wanted.foot + "</body></html>\n"
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED};
 use http::request::Parts;
 
-use crate::config::meter;
 use crate::config::response::ResponseRules;
 use crate::config::response::headers::{Action, HeaderRule, Moment};
+use crate::config::work;
 use crate::front::base::refusal::Refusal;
 use crate::front::request::context::{RequestContext, remote_ip, variables};
 use crate::front::routing::Route;
@@ -28,8 +28,11 @@ pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Re
         remote_ip::rewrite(forwarded, &mut changed.headers);
     }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
-    meter::stretch(|| early.into_iter().chain(others).for_each(|rule| apply(rule, context, &mut changed.headers)));
-    route.in_time()?;
+    context.apply_rules(|| {
+        let mut store = work::Store::default();
+        early.into_iter().chain(others).for_each(|rule| apply(rule, context, &mut changed.headers, &mut store));
+    });
+    context.within_limits(route)?;
     Ok(Cow::Owned(changed))
 }
 
@@ -57,16 +60,17 @@ pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool
         expire(headers, rules, route);
     }
     if !rules.headers.is_empty() {
-        meter::stretch(|| change(context, headers, rules, refused));
+        context.apply_rules(|| change(context, headers, rules, refused));
     }
-    if refused { Ok(()) } else { route.in_time() }
+    if refused { Ok(()) } else { context.within_limits(route) }
 }
 
 fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {
+    let mut store = work::Store::default();
     let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
     if due().any(|rule| rule.early) {
         let mut early = HeaderMap::new();
-        due().filter(|rule| rule.early).for_each(|rule| apply(rule, context, &mut early));
+        due().filter(|rule| rule.early).for_each(|rule| apply(rule, context, &mut early, &mut store));
         for (name, value) in &early {
             // What was said before the request was handled gives way to what its answer says.
             if !headers.contains_key(name) {
@@ -74,11 +78,13 @@ fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRul
             }
         }
     }
-    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, context, headers));
+    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, context, headers, &mut store));
 }
 
-fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap) {
-    if rule.condition.as_ref().is_some_and(|condition| !variables::holds(context, condition)) {
+fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, store: &mut work::Store) {
+    if !work::spend(work::RULE)
+        || rule.condition.as_ref().is_some_and(|condition| !variables::holds(context, condition))
+    {
         return;
     }
     let variables = context.variables.borrow();
@@ -90,10 +96,13 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap) {
     };
     if let Action::Echo(pattern) = &rule.action {
         let echoed = context.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
-        return headers.extend(echoed.map(|(name, value)| (name.clone(), value.clone())));
+        let echoed = echoed.take_while(|(name, value)| store.has_room(name.as_str().len() + value.len()));
+        return echoed.for_each(|(name, value)| {
+            headers.append(name.clone(), value.clone());
+        });
     }
     let Ok(name) = HeaderName::from_bytes(rule.name.as_bytes()) else { return };
-    let value = |text: &str| HeaderValue::from_str(text).ok();
+    let mut value = |text: &str| HeaderValue::from_str(text).ok().filter(|_| store.has_room(text.len()));
     match &rule.action {
         Action::Set(text) => drop(value(&text.text(moment)).map(|value| headers.insert(name, value))),
         Action::SetIfEmpty(text) if !headers.contains_key(&name) => {
@@ -101,18 +110,22 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap) {
         }
         Action::SetIfEmpty(_) => {}
         Action::Add(text) => drop(value(&text.text(moment)).map(|value| headers.append(name, value))),
-        Action::Append(text) => append(headers, name, &text.text(moment)),
+        Action::Append(text) => append(headers, name, &text.text(moment), store),
         Action::Merge(text) => {
             let text = text.text(moment);
             if !listed(headers, &name, &text) {
-                append(headers, name, &text);
+                append(headers, name, &text, store);
             }
         }
         Action::Unset => drop(headers.remove(name)),
         Action::Edit { pattern, by, all } => {
             let by = by.text(moment);
+            work::spend(headers.len());
             for found in headers.iter_mut().filter(|(known, _)| **known == name).map(|(_, value)| value) {
                 let text = String::from_utf8_lossy(found.as_bytes());
+                if !work::spend(text.len()) {
+                    return;
+                }
                 if let Some(edited) = pattern.replaced(&text, &by, *all, LONGEST).and_then(|edited| value(&edited)) {
                     *found = edited;
                 }
@@ -126,13 +139,15 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap) {
 const LONGEST: usize = 32 << 10;
 
 /// Appends to the first field of the name; the others stay as they are.
-fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut work::Store) {
     let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
     let joined = match values.first() {
         Some(known) => [known.as_bytes(), b", ", text.as_bytes()].concat(),
         None => text.as_bytes().to_vec(),
     };
+    work::spend(joined.len() + values.len() * work::RULE);
     if joined.len() <= LONGEST
+        && store.has_room(text.len())
         && let Ok(value) = HeaderValue::from_bytes(&joined)
     {
         headers.insert(name.clone(), value);
@@ -144,6 +159,7 @@ fn append(headers: &mut HeaderMap, name: HeaderName, text: &str) {
 
 fn listed(headers: &HeaderMap, name: &HeaderName, text: &str) -> bool {
     let lists = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let lists = lists.take_while(|list| work::spend(list.len() + work::RULE));
     lists.flat_map(|list| list.split(',')).any(|item| item.trim() == text)
 }
 
@@ -187,7 +203,7 @@ fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
     let until = until.map(|until| until.max(now));
     let Some(until) = until.filter(|until| *until > UNIX_EPOCH && *until < UNIX_EPOCH + LATEST) else { return };
     let age = until.duration_since(now).map_or(0, |left| left.as_secs_f64().round() as u64);
-    append(headers, CACHE_CONTROL, &format!("max-age={age}"));
+    append(headers, CACHE_CONTROL, &format!("max-age={age}"), &mut work::Store::default());
     if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(until)) {
         headers.insert(EXPIRES, date);
     }

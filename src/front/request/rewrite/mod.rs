@@ -16,7 +16,6 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use super::access::admit;
 use super::context::{RequestContext, variables};
 use super::{find, settle};
-use crate::config::meter;
 use crate::config::response::rewrite::{Away, Rewrite, Rewritten, Start, run};
 use crate::front::base::refusal::Refusal;
 use crate::front::base::target;
@@ -123,7 +122,7 @@ async fn follow(
     start: Start,
 ) -> Result<Rewritten, Refusal> {
     let asked = AskedOf { context, head, route };
-    let made = context.generation.ask(|| Ok(meter::stretch(|| run(rules, start.clone(), &asked)))).await?;
+    let made = context.generation.ask(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
     route.in_time()?;
     context.rules_ended.set(context.rules_ended.get() || made.end);
     add_fields(context, &made);
@@ -132,6 +131,8 @@ async fn follow(
             route,
             &"RewriteRule: the rules of this place need too much work, and are not followed to their end",
         );
+    } else {
+        context.within_limits(route)?;
     }
     match &made.away {
         None => Ok(made),

@@ -179,11 +179,11 @@ impl Folder {
                     }
                 };
                 if let Some(OverrideFile::Text(known)) = known.as_deref()
-                    && known.text == text
+                    && *known.text == text
                 {
                     return known.meanings.borrow_mut().push((allowed, meaning));
                 }
-                OverrideFile::Text(Text { text, meanings: RefCell::new(vec![(allowed, meaning)]) })
+                OverrideFile::Text(Text { text: text.into(), meanings: RefCell::new(vec![(allowed, meaning)]) })
             }
         };
         self.drop_file(&name);
@@ -194,6 +194,11 @@ impl Folder {
     pub fn forget_file(&self, name: &str) {
         self.version.update(|version| FolderVersion { files: version.files + 1, ..version });
         self.drop_file(name);
+    }
+
+    /// Forgets what all of its files said.
+    pub fn forget_files(&self) {
+        self.files.borrow_mut().clear();
     }
 
     fn drop_file(&self, name: &str) {
@@ -254,14 +259,14 @@ impl OverrideFile {
 
 /// The text of a `.htaccess` file, and what it means.
 pub struct Text {
-    text: String,
+    text: Rc<str>,
     /// The parsed file for each `AllowOverride` that was asked with; `None` when it is wrong, which the log has been told.
     meanings: RefCell<Vec<(Overrides, Option<Arc<Htaccess>>)>>,
 }
 
 impl Text {
     /// The text as it was read.
-    pub fn text(&self) -> &str {
+    pub fn text(&self) -> &Rc<str> {
         &self.text
     }
 

@@ -22,11 +22,10 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use nix::sys::inotify::{AddWatchFlags, InotifyEvent};
-use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::config::pattern::OF_HTACCESS;
-use crate::config::{Config, Htaccess, Overrides, TOO_HEAVY, depth};
+use crate::config::{ChainLoad, Config, Htaccess, Overrides, TOO_HEAVY, depth};
 use crate::front::base::blocking::{self, NoThread};
+use crate::front::base::fair::{Claimant, FairQueue, Turn};
 use crate::log;
 use folder::{Folder, OverrideFile};
 use watch::Watcher;
@@ -35,10 +34,12 @@ pub use reading::Unread;
 
 /// How many folders are kept. When there are more, all are forgotten and read again as they are needed.
 const MAX_FOLDERS: usize = 4096;
-/// How many bytes the parsed files of all folders may take. When it is more, all are forgotten, too.
-const MOST_MEMORY: usize = 256 << 20;
-/// How many threads read and parse files at the same time. More would only wait for the same processors.
-const AT_ONCE: usize = 4;
+/// How many bytes the parsed files of all folders may take. When it is more, the largest are forgotten.
+const MOST_MEMORY: usize = 40 << 20;
+/// How many bytes the texts may have that are kept for workers.
+const MOST_TEXTS: usize = 4 << 20;
+/// Reading and parsing: more at the same time would only wait for the same processors.
+static READING: FairQueue = FairQueue::new(2, 0);
 /// How often a folder that cannot be watched is looked at.
 pub const RECHECK: Duration = Duration::from_secs(1);
 
@@ -51,7 +52,8 @@ pub struct Store {
     changes: Cell<u64>,
     /// How many folders were ever looked at: each gets its number from it (`FolderVersion::number`).
     looked: Cell<u64>,
-    reading: Semaphore,
+    /// Texts of files that apply together, as a worker gets them.
+    texts: RefCell<Texts>,
     /// The last folder whose files together were too expensive, so that the log says it once and not at each request.
     complained: RefCell<Option<PathBuf>>,
 }
@@ -61,8 +63,8 @@ pub struct Store {
 pub struct Chain {
     /// Outermost first.
     pub files: Vec<Arc<Htaccess>>,
-    /// Their folders and texts, for a worker.
-    pub texts: Vec<u8>,
+    /// Their folders and texts, for a worker; one value for all requests to which the same files apply.
+    pub texts: Rc<[u8]>,
     /// The status that the request is refused with, because a file is wrong, unreadable or too expensive.
     pub refusal: Option<StatusCode>,
     /// Whether a folder on the way is not watched. Then this chain may be used for [`RECHECK`] only.
@@ -81,7 +83,7 @@ impl Store {
                 names: names.collect(),
                 changes: Cell::new(0),
                 looked: Cell::new(0),
-                reading: Semaphore::new(AT_ONCE),
+                texts: RefCell::default(),
                 complained: RefCell::default(),
             })
         })
@@ -99,7 +101,7 @@ impl Store {
         let config = &self.config;
         let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
         let deepest = allowed.iter().rposition(|allowed| !allowed.is_none()).map_or(0, |at| at + 1);
-        let mut chain = Chain::default();
+        let (mut chain, mut found) = (Chain::default(), Found::default());
         let mut unread = Vec::new();
         let mut path = PathBuf::new();
         let mut parent: Option<Rc<Folder>> = None;
@@ -115,19 +117,24 @@ impl Store {
             }
             if !allowed.is_none() {
                 match folder.first_of(&path, config.access_file_names(host), allowed) {
-                    Ok(found) => chain.add(&path, &found, allowed),
+                    Ok(file) => chain.add(&path, &file, allowed, &mut found),
                     Err(wanted) => unread.push(wanted),
                 }
+            }
+            if found.is_too_much {
+                self.complain_once(&path);
+                return Ok(Chain {
+                    refusal: Some(StatusCode::INTERNAL_SERVER_ERROR),
+                    brief: chain.brief,
+                    ..Chain::default()
+                });
             }
             parent = Some(folder);
         }
         if !unread.is_empty() {
-            return Err(Unread { config: config.clone(), folders: unread });
+            return Err(Unread { config: config.clone(), folders: unread, load: found.load });
         }
-        if chain.files.iter().map(|file| file.weight).sum::<usize>() > OF_HTACCESS {
-            self.complain_once(&path);
-            chain.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
-        }
+        chain.texts = self.texts.borrow_mut().of(&chain.files, &found.places);
         Ok(chain)
     }
 
@@ -138,15 +145,15 @@ impl Store {
         }
     }
 
-    /// Waits for a permit to read. The caller then asks [`Store::chain`] again before it reads: another request may have read the
-    /// same meanwhile.
-    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        self.reading.acquire().await.ok()
+    /// Waits for the folder's turn to read. The caller then asks [`Store::chain`] again before it reads: another request may have read
+    /// the same meanwhile.
+    pub async fn turn(&self, unread: &Unread) -> Option<Turn> {
+        READING.turn(Claimant::new(unread.folder(), None), 0).await
     }
 
     /// Reads on another thread what [`Store::chain`] lacks.
-    pub async fn read(&self, unread: Unread) -> Result<(), NoThread> {
-        let looks = blocking::run("read .htaccess files", move || unread.take()).await?;
+    pub async fn read(&self, unread: Unread, turn: Option<Turn>) -> Result<(), NoThread> {
+        let (looks, _turn) = blocking::run("read .htaccess files", move || (unread.take(), turn)).await?;
         looks.into_iter().for_each(|look| self.learn(look));
         Ok(())
     }
@@ -154,11 +161,31 @@ impl Store {
     fn learn(&self, look: reading::Look) {
         let folder = self.folders.borrow().get(&look.path).cloned();
         let Some(folder) = folder else { return };
+        let path = look.path.clone();
         folder.learn(look);
-        let memory: usize = self.folders.borrow().values().map(|folder| folder.memory()).sum();
-        if memory > MOST_MEMORY {
-            self.forget(Path::new("/"));
+        self.make_room(&path);
+    }
+
+    /// Forgets the largest files when all are too large, but none that applies in `folder`, which somebody waits for.
+    fn make_room(&self, folder: &Path) {
+        let mut sizes: Vec<_> =
+            self.folders.borrow().values().map(|folder| (folder.memory(), folder.clone())).collect();
+        let mut memory: usize = sizes.iter().map(|(size, _)| size).sum();
+        if memory <= MOST_MEMORY {
+            return;
         }
+        let around: Vec<_> = folder.ancestors().filter_map(|path| self.folders.borrow().get(path).cloned()).collect();
+        sizes.retain(|(_, folder)| !around.iter().any(|around| Rc::ptr_eq(around, folder)));
+        sizes.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+        for (size, folder) in sizes {
+            if memory <= MOST_MEMORY / 4 * 3 {
+                break;
+            }
+            folder.forget_files();
+            memory -= size;
+        }
+        self.texts.take();
+        self.changed();
     }
 
     fn folder(&self, path: &Path, brief: bool) -> Rc<Folder> {
@@ -227,9 +254,51 @@ impl Store {
     }
 }
 
+/// What the files of a chain come to while they are gathered.
+#[derive(Default)]
+struct Found {
+    load: ChainLoad,
+    is_too_much: bool,
+    /// Their folders and texts.
+    places: Vec<(PathBuf, Rc<str>)>,
+}
+
+/// Texts of files that apply together, by the addresses of the files, which live as long as they stand here.
+#[derive(Default)]
+struct Texts {
+    known: HashMap<Vec<*const Htaccess>, TextsOfFiles>,
+    size: usize,
+}
+
+/// The files, and their texts as a worker gets them.
+type TextsOfFiles = (Vec<Arc<Htaccess>>, Rc<[u8]>);
+
+impl Texts {
+    fn of(&mut self, files: &[Arc<Htaccess>], places: &[(PathBuf, Rc<str>)]) -> Rc<[u8]> {
+        if files.is_empty() {
+            return Rc::default();
+        }
+        let addresses: Vec<_> = files.iter().map(Arc::as_ptr).collect();
+        if let Some((_, texts)) = self.known.get(&addresses) {
+            return texts.clone();
+        }
+        let mut texts = Vec::new();
+        for (folder, text) in places {
+            wire::overrides::put(folder.as_os_str().as_bytes(), text, &mut texts);
+        }
+        let texts: Rc<[u8]> = texts.into();
+        self.size += texts.len();
+        if self.size > MOST_TEXTS {
+            (self.size, self.known) = (texts.len(), HashMap::new());
+        }
+        self.known.insert(addresses, (files.to_vec(), texts.clone()));
+        texts
+    }
+}
+
 impl Chain {
-    fn add(&mut self, folder: &Path, found: &OverrideFile, allowed: Overrides) {
-        match found {
+    fn add(&mut self, folder: &Path, file: &OverrideFile, allowed: Overrides, found: &mut Found) {
+        match file {
             OverrideFile::Absent => {}
             OverrideFile::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
             OverrideFile::Text(text) => match text.meaning(allowed).flatten() {
@@ -240,7 +309,8 @@ impl Chain {
                     self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
                 }
                 Some(file) => {
-                    wire::overrides::put(folder.as_os_str().as_bytes(), text.text(), &mut self.texts);
+                    found.is_too_much |= !found.load.bears(&file);
+                    found.places.push((folder.to_owned(), text.text().clone()));
                     self.files.push(file);
                 }
                 None => self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR),

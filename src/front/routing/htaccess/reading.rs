@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use crate::config::{Config, ConfigError, Htaccess, LONGEST_HTACCESS, Overrides, regular};
+use crate::config::{ChainLoad, Config, ConfigError, Htaccess, LONGEST_HTACCESS, Overrides, regular};
 
 /// The longest list of subfolders that is kept. In a larger folder each name is looked for on disk.
 const MAX_LISTED: usize = 10_000;
@@ -19,6 +19,8 @@ const MAX_LISTED: usize = 10_000;
 pub struct Unread {
     pub(super) config: Arc<Config>,
     pub(super) folders: Vec<Wanted>,
+    /// What the files come to that are known already.
+    pub(super) load: ChainLoad,
 }
 
 /// What is to be found out about one folder.
@@ -66,10 +68,34 @@ pub(super) enum Read {
 }
 
 impl Unread {
-    /// Reads and parses everything. Runs on a thread for blocking work.
+    /// The innermost folder.
+    pub(super) fn folder(&self) -> &Path {
+        self.folders.last().map_or(Path::new("/"), |wanted| &wanted.path)
+    }
+
+    /// Reads and parses from the outermost folder on, until the files are too much together: then what is known refuses the request,
+    /// whatever the others say. Runs on a thread for blocking work.
     pub fn take(self) -> Vec<Look> {
-        let config = self.config;
-        self.folders.into_iter().map(|wanted| wanted.take(&config)).collect()
+        let Unread { config, folders, mut load } = self;
+        let mut looks = Vec::new();
+        for wanted in folders {
+            let look = wanted.take(&config);
+            let is_too_much = look.meanings().any(|file| !load.bears(file));
+            looks.push(look);
+            if is_too_much {
+                break;
+            }
+        }
+        looks
+    }
+}
+
+impl Look {
+    fn meanings(&self) -> impl Iterator<Item = &Htaccess> {
+        self.files.iter().filter_map(|(_, read)| match read {
+            Read::Text(_, Ok(file)) => Some(&**file),
+            _ => None,
+        })
     }
 }
 

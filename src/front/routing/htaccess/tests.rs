@@ -45,7 +45,7 @@ fn only_folders_that_somebody_has_looked_for_count() {
             loop {
                 match store.chain(0, &sections, &folder.path().join("wanted/a")) {
                     Ok(chain) => return chain,
-                    Err(unread) => store.read(unread).await.expect("a thread"),
+                    Err(unread) => store.read(unread, None).await.expect("a thread"),
                 }
             }
         };

@@ -8,9 +8,12 @@
 
 mod parse;
 
+use std::borrow::Cow;
+
 use super::variables::Attribute;
 use crate::config::model::access::Network;
 use crate::config::syntax::pattern::{Budget, Pattern};
+use crate::config::syntax::work;
 
 use super::variables::Seen;
 
@@ -80,7 +83,11 @@ impl Expr {
 }
 
 impl Node {
+    /// Means nothing when the request's [`work::Allowance`] is used up.
     fn holds(&self, seen: Seen<'_>, found: &mut Vec<String>) -> bool {
+        if !work::spend(work::RULE) {
+            return false;
+        }
         match self {
             Node::Either(parts) => parts.iter().any(|part| part.holds(seen, found)),
             Node::Both(parts) => parts.iter().all(|part| part.holds(seen, found)),
@@ -102,6 +109,7 @@ impl Node {
                 let text = value.text(seen, found);
                 let Some(groups) = pattern.find(&text) else { return false };
                 *found = groups.all();
+                work::spend(found.iter().map(String::len).sum());
                 true
             }
             Node::IsIn(value, list) => {
@@ -128,13 +136,15 @@ pub fn number(text: &str) -> i64 {
 
 impl ExprValue {
     fn text(&self, seen: Seen<'_>, found: &[String]) -> String {
-        let part = |part: &ExprPart| match part {
-            ExprPart::Text(text) => text.clone(),
-            ExprPart::Of(attribute) => (seen.look)(attribute).unwrap_or_default(),
-            ExprPart::Variable(name) => seen.variables.get(name).unwrap_or_default().to_owned(),
-            ExprPart::Found(group) => found.get(*group).cloned().unwrap_or_default(),
-        };
-        self.0.iter().map(part).collect()
+        let mut text = String::new();
+        let parts = self.0.iter().map(|part| match part {
+            ExprPart::Text(text) => Cow::Borrowed(text.as_str()),
+            ExprPart::Of(attribute) => (seen.look)(attribute).unwrap_or_default().into(),
+            ExprPart::Variable(name) => seen.variables.get(name).unwrap_or_default().into(),
+            ExprPart::Found(group) => found.get(*group).map_or("", String::as_str).into(),
+        });
+        parts.take_while(|part| work::push(&mut text, part)).for_each(drop);
+        text
     }
 }
 

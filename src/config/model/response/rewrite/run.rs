@@ -11,6 +11,7 @@ use super::cookie;
 use super::flags::RuleFlags;
 use super::rule::Rule;
 use super::template::{Filled, Template};
+use crate::config::syntax::work;
 use crate::path::{PATH, Text};
 
 /// What a path in a `Location` keeps as it is; as httpd.
@@ -124,6 +125,8 @@ struct State<'a, S> {
     path_info: String,
     /// What is left of [`WORK`].
     work: Cell<usize>,
+    /// For variables and cookies.
+    store: work::Store,
     out: Rewritten,
     /// The status that a client is sent elsewhere with, and whether the URL is escaped then.
     redirect: (u16, bool),
@@ -134,7 +137,17 @@ impl<'a, S: Seen> State<'a, S> {
         let (folder, base) = (place.folder.as_deref(), place.base.as_deref());
         let Start { path, path_info, query } = start;
         let out = Rewritten { path, query: query.clone(), ..Rewritten::default() };
-        State { seen, folder, base, sent: query, path_info, work: Cell::new(WORK), out, redirect: (302, true) }
+        State {
+            seen,
+            folder,
+            base,
+            sent: query,
+            path_info,
+            work: Cell::new(WORK),
+            store: work::Store::default(),
+            out,
+            redirect: (302, true),
+        }
     }
 
     /// What patterns are held against.
@@ -203,10 +216,13 @@ impl<'a, S: Seen> State<'a, S> {
         for (name, text) in &flags.variables {
             self.spend(STEP);
             let text = text.as_ref().map(|text| text.text(self, found).unwrap_or_default());
-            self.out.variables.insert(name.clone(), text);
+            if self.store.has_room(name.len() + text.as_ref().map_or(0, String::len)) {
+                self.out.variables.insert(name.clone(), text);
+            }
         }
         for cookie in &flags.cookies {
-            self.out.cookies.extend(cookie.text(self, found).as_deref().and_then(cookie::line));
+            let line = cookie.text(self, found).as_deref().and_then(cookie::line);
+            self.out.cookies.extend(line.filter(|line| self.store.has_room(line.len())));
         }
     }
 
@@ -304,7 +320,8 @@ impl<S: Seen> Fill for State<'_, S> {
     }
 
     fn spend(&self, bytes: usize) {
-        self.work.set(self.work.get().saturating_sub(bytes));
+        let is_left = work::spend(bytes);
+        self.work.set(if is_left { self.work.get().saturating_sub(bytes) } else { 0 });
     }
 }
 

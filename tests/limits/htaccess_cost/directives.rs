@@ -1,0 +1,206 @@
+//! What each directive that may stand in a `.htaccess` file makes of a number: that many arguments, or that many lines of which
+//! each is about what the last one made.
+
+/// How a directive is made large.
+pub enum Grown {
+    /// The text for a number.
+    By(fn(usize) -> String),
+    /// It takes one short word. A number of lines says the same.
+    Line(&'static str),
+}
+
+use Grown::{By, Line};
+
+fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
+    (0..n).map(|number| line(number) + "\n").collect()
+}
+
+fn words(n: usize, word: impl Fn(usize) -> String) -> String {
+    (0..n).map(|number| format!(" {}", word(number))).collect()
+}
+
+/// An expression whose values are made of the last pattern's.
+fn expression(n: usize) -> String {
+    let part = format!(" && '{}' =~ /.+/", "$0".repeat(n));
+    format!("'xxxxxxxxxx' =~ /.+/{}", part.repeat((30_000 / part.len()).min(n)))
+}
+
+/// Variables of which each has the last one twice.
+fn doubled(n: usize) -> String {
+    "SetEnvIf X \"(.*)\" A0=$1\n".to_owned()
+        + &lines(n, |i| format!("SetEnvIf A{i} \"(.*)\" A{}=$1$1", i + 1))
+        + "SetEnvIf A10 \"(.*)\" E=$1\n"
+}
+
+fn headers(directive: &str, n: usize) -> String {
+    let all = format!("{doubled}{directive} set Y \"{values}\"\n", doubled = doubled(12), values = "%{E}e".repeat(n));
+    let edits = format!("{directive} edit* Y a aa\n").repeat(n.min(100));
+    let adds = lines(n.min(300), |i| format!("{directive} append Y{i} \"%{{E}}e\"\n{directive} add Z \"%{{E}}e\""));
+    all + &edits + &adds + &format!("{directive} merge Z \"%{{E}}e\"\n").repeat(n.min(100))
+}
+
+fn nested(name: &str, n: usize, inner: &str) -> String {
+    format!("<{name}>\n").repeat(n) + inner + "\n" + &format!("</{name}>\n").repeat(n)
+}
+
+fn listed(name: &str, value: &str, n: usize) -> String {
+    format!("{name} {value}{}\n", words(n, |i| format!(".e{i}"))).repeat(10)
+}
+
+/// Every directive of the table that `AllowOverride` can allow. A test compares the names with the table.
+pub const DIRECTIVES: &[(&str, Grown)] = &[
+    ("ServerSignature", Line("EMail")),
+    ("UseCanonicalName", Line("Off")),
+    ("LimitRequestBody", Line("1000")),
+    ("SSLOptions", By(|n| format!("SSLOptions{}\n", words(n, |_| "+StdEnvVars".into())))),
+    ("SSLRequireSSL", Line("")),
+    ("DefaultType", By(|n| format!("DefaultType text/{}\n", "a".repeat(n)))),
+    ("DirectoryIndex", By(|n| lines(10, |line| format!("DirectoryIndex{}", words(n, |i| format!("i{line}-{i}")))))),
+    ("Options", By(|n| format!("Options{}\n", words(n, |_| "+Indexes".into())))),
+    ("SetHandler", Line("default-handler")),
+    ("AddType", By(|n| listed("AddType", "text/plain", n))),
+    ("ForceType", By(|n| format!("ForceType text/{}\n", "a".repeat(n)))),
+    ("AddHandler", By(|n| listed("AddHandler", "default-handler", n))),
+    ("AddEncoding", By(|n| listed("AddEncoding", "x-gzip", n))),
+    ("AddLanguage", By(|n| listed("AddLanguage", "de", n))),
+    ("DefaultLanguage", By(|n| format!("DefaultLanguage {}\n", "a".repeat(n)))),
+    ("AddCharset", By(|n| listed("AddCharset", "utf-8", n))),
+    ("RemoveType", By(|n| listed("RemoveType", "", n))),
+    ("RemoveHandler", By(|n| listed("RemoveHandler", "", n))),
+    ("RemoveEncoding", By(|n| listed("RemoveEncoding", "", n))),
+    ("RemoveLanguage", By(|n| listed("RemoveLanguage", "", n))),
+    ("RemoveCharset", By(|n| listed("RemoveCharset", "", n))),
+    ("AddDefaultCharset", By(|n| format!("AddDefaultCharset {}\n", "a".repeat(n)))),
+    ("Action", By(|n| lines(n, |i| format!("Action text/t{i} /page")))),
+    ("DirectorySlash", Line("Off")),
+    ("FallbackResource", By(|n| lines(n, |i| format!("FallbackResource /x{i}")))),
+    ("IndexOptions", By(|n| format!("IndexOptions{}\n", words(n, |_| "+FancyIndexing".into())))),
+    ("IndexIgnore", By(|n| format!("IndexIgnore{}\n", words(n, |i| format!("*{i}*{}*", i % 7))))),
+    ("IndexOrderDefault", Line("Ascending Name")),
+    ("AcceptPathInfo", Line("On")),
+    ("FileETag", Line("+Size +MTime")),
+    ("Redirect", By(|n| lines(n, |i| format!("Redirect /r{i}/{} http://localhost/", "a".repeat(40))))),
+    ("RedirectMatch", By(|n| format!("RedirectMatch \"^(/.*)\" \"http://localhost/{}\"\n", "$1".repeat(n)))),
+    ("RedirectTemp", By(|n| lines(n, |i| format!("RedirectTemp /r{i} http://localhost/")))),
+    ("RedirectPermanent", By(|n| lines(n, |i| format!("RedirectPermanent /r{i} http://localhost/")))),
+    ("ErrorDocument", By(|n| lines(10, |i| format!("ErrorDocument {} \"{}\"", 400 + i, "text ".repeat(n))))),
+    ("RewriteEngine", Line("On")),
+    (
+        "RewriteRule",
+        By(|n| {
+            let rule = format!("RewriteRule (.*) $1{} [NE,E=A:%{{ENV:A}}$1$1]\n", "$1".repeat(n.min(200)));
+            format!("RewriteEngine On\nRewriteRule (.*) $1 [N]\n{}", rule.repeat(n))
+        }),
+    ),
+    (
+        "RewriteCond",
+        By(|n| {
+            let condition = format!("RewriteCond {}%{{HTTP:X}} \"^(.*)$\"\n", "%1".repeat(n));
+            format!("RewriteEngine On\n{}RewriteRule . - [E=A:%1%1]\n", condition.repeat(n)).repeat(4)
+        }),
+    ),
+    ("RewriteBase", By(|n| format!("RewriteBase /{}\n", "a/".repeat(n)))),
+    ("RewriteOptions", By(|n| format!("RewriteOptions{}\n", words(n, |_| "Inherit".into())))),
+    ("Header", By(|n| headers("Header", n))),
+    ("RequestHeader", By(|n| headers("RequestHeader", n))),
+    ("ErrorHeader", By(|n| format!("{}ErrorHeader set Y \"{}\"\n", doubled(12), "%{E}e".repeat(n)))),
+    ("ExpiresActive", Line("On")),
+    ("ExpiresByType", By(|n| "ExpiresActive On\n".to_owned() + &lines(n, |i| format!("ExpiresByType a/b{i} A9")))),
+    ("ExpiresDefault", By(|n| format!("ExpiresDefault \"access plus{}\"\n", words(n, |_| "1 day".into())))),
+    ("SetOutputFilter", By(|n| format!("SetOutputFilter DEFLATE{}\n", ";DEFLATE".repeat(n)))),
+    ("AddOutputFilterByType", By(|n| format!("AddOutputFilterByType DEFLATE{}\n", words(n, |i| format!("a/b{i}"))))),
+    ("AddOutputFilter", By(|n| listed("AddOutputFilter", "DEFLATE", n))),
+    ("RemoveOutputFilter", By(|n| listed("RemoveOutputFilter", "", n))),
+    ("SetInputFilter", By(|n| format!("SetInputFilter DEFLATE{}\n", ";DEFLATE".repeat(n)))),
+    ("AddInputFilter", By(|n| listed("AddInputFilter", "DEFLATE", n))),
+    ("RemoveInputFilter", By(|n| listed("RemoveInputFilter", "", n))),
+    ("DeflateInflateLimitRequestBody", Line("1000000000")),
+    ("DeflateInflateRatioLimit", Line("1000000")),
+    ("DeflateInflateRatioBurst", Line("1000000")),
+    ("DeflateCompressionLevel", Line("9")),
+    ("BrotliCompressionQuality", Line("11")),
+    ("PrecompressedFiles", Line("On")),
+    ("ZstdCompressionLevel", Line("19")),
+    ("FancyIndexing", Line("On")),
+    ("Order", Line("Deny,Allow")),
+    ("Allow", By(|n| format!("Allow from{}\n", words(n, |i| format!("10.{}.{}.0/24", i / 250, i % 250))))),
+    ("Deny", By(|n| format!("Deny from{}\n", words(n, |i| format!("env=x{i}"))))),
+    ("AllowMethods", By(|n| format!("AllowMethods{}\n", words(n, |_| "GET".into())))),
+    ("Limit", By(|n| lines(n, |i| format!("<Limit GET POST>\nDeny from 10.0.0.{}\n</Limit>", i % 250)))),
+    ("LimitExcept", By(|n| lines(n, |i| format!("<LimitExcept GET>\nDeny from 10.0.0.{}\n</LimitExcept>", i % 250)))),
+    ("Satisfy", Line("Any")),
+    ("AuthType", Line("Basic")),
+    ("AuthName", By(|n| format!("AuthType Basic\nRequire valid-user\nAuthName \"{}\"\n", "a".repeat(n)))),
+    ("AuthUserFile", By(|n| format!("AuthUserFile {}users\n{LOGIN}", "./".repeat(n)))),
+    ("AuthGroupFile", By(|n| format!("AuthUserFile users\nAuthGroupFile {}groups\n{LOGIN}", "./".repeat(n)))),
+    ("AuthAuthoritative", Line("Off")),
+    ("AuthBasicProvider", By(|n| format!("AuthBasicProvider{}\n", words(n, |_| "file".into())))),
+    ("AuthMerging", Line("And")),
+    (
+        "Require",
+        By(|n| {
+            format!("Require expr \"{}\"\n", expression(n)) + &lines(n, |i| format!("Require ip 10.0.{}.0/24", i % 250))
+        }),
+    ),
+    ("RequireAll", By(|n| nested("RequireAll", n, "Require all granted"))),
+    ("RequireAny", By(|n| nested("RequireAny", n, "Require all granted"))),
+    (
+        "RequireNone",
+        By(|n| {
+            format!(
+                "<RequireAll>\nRequire all granted\n{}</RequireAll>\n",
+                nested("RequireNone", n, "Require all denied")
+            )
+        }),
+    ),
+    ("SetEnv", By(|n| lines(n, |i| format!("SetEnv A{i} {}", "a".repeat(40))))),
+    ("UnsetEnv", By(|n| format!("UnsetEnv{}\n", words(n, |i| format!("A{i}"))))),
+    ("PassEnv", By(|n| format!("PassEnv{}\n", words(n, |i| format!("A{i}"))))),
+    ("SetEnvIf", By(doubled)),
+    ("SetEnvIfNoCase", By(|n| lines(n, |i| format!("SetEnvIfNoCase X \"(.*)\" A{i}={}", "$1".repeat(9))))),
+    (
+        "SetEnvIfExpr",
+        By(|n| {
+            format!("SetEnvIfExpr \"{}\" x=1\n", expression(n))
+                + &lines(n, |i| format!("SetEnvIfExpr \"%{{HTTP:X}} =~ /.+/\" y{i}={}", "$0".repeat(9)))
+        }),
+    ),
+    ("BrowserMatch", By(|n| lines(n, |i| format!("BrowserMatch \"(.*)a\" B{i}=$1$1$1")))),
+    ("BrowserMatchNoCase", By(|n| lines(n, |i| format!("BrowserMatchNoCase \"(.*)a\" B{i}=$1$1$1")))),
+    ("PerlHandler", By(|n| format!("PerlHandler{}\n", words(n, |_| "Show".into())))),
+    ("PerlCleanupHandler", By(|n| format!("PerlCleanupHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlModule", By(|n| format!("PerlModule{}\n", words(n, |_| "Show".into())))),
+    ("PerlRequire", By(|n| format!("PerlRequire{}\n", words(n, |_| "lib/Show.pm".into())))),
+    ("PsgiApp", By(|n| format!("PsgiApp {}app.psgi\n", "./".repeat(n)))),
+    ("PsgiEval", By(|n| format!("PsgiEval \"sub {{ [200, [], ['{}']] }}\"\n", "a".repeat(n)))),
+    ("PerlSetVar", By(|n| lines(n, |i| format!("PerlSetVar A{i} {}", "a".repeat(40))))),
+    ("PerlAddVar", By(|n| lines(n, |i| format!("PerlAddVar A a{i}")))),
+    ("PerlSetEnv", By(|n| lines(n, |i| format!("PerlSetEnv A{i} {}", "a".repeat(40))))),
+    ("PerlPassEnv", By(|n| format!("PerlPassEnv{}\n", words(n, |i| format!("A{i}"))))),
+    ("PerlSendHeader", Line("On")),
+    ("PerlSetupEnv", Line("On")),
+    ("PerlHeaderParserHandler", By(|n| format!("PerlHeaderParserHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlAccessHandler", By(|n| format!("PerlAccessHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlAuthenHandler", By(|n| format!("PerlAuthenHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlAuthzHandler", By(|n| format!("PerlAuthzHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlTypeHandler", By(|n| format!("PerlTypeHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlFixupHandler", By(|n| format!("PerlFixupHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlLogHandler", By(|n| format!("PerlLogHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlInitHandler", By(|n| format!("PerlInitHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlDispatchHandler", By(|n| format!("PerlDispatchHandler Show{}\n", "::a".repeat(n)))),
+    ("PerlResponseHandler", By(|n| format!("PerlResponseHandler{}\n", words(n, |_| "Show".into())))),
+    ("PerlOptions", By(|n| format!("PerlOptions{}\n", words(n, |_| "+SetupEnv".into())))),
+    ("PerlConfigRequire", By(|n| format!("PerlConfigRequire{}\n", words(n, |_| "lib/Show.pm".into())))),
+    ("PerlPostConfigRequire", By(|n| format!("PerlPostConfigRequire{}\n", words(n, |_| "lib/Show.pm".into())))),
+    ("PerlInputFilterHandler", By(|n| format!("PerlInputFilterHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlOutputFilterHandler", By(|n| format!("PerlOutputFilterHandler{}\n", words(n, |_| "Show::none".into())))),
+    ("PerlSetInputFilter", By(|n| format!("PerlSetInputFilter DEFLATE{}\n", ";DEFLATE".repeat(n)))),
+    ("PerlSetOutputFilter", By(|n| format!("PerlSetOutputFilter DEFLATE{}\n", ";DEFLATE".repeat(n)))),
+    ("APREQ2_ReadLimit", Line("1000000")),
+    ("APREQ2_BrigadeLimit", Line("1000000")),
+    ("APREQ2_TempDir", By(|n| format!("APREQ2_TempDir /{}\n", "./".repeat(n)))),
+    ("Files", By(|n| lines(n, |i| format!("<Files \"*{}*\">\nSetEnv A{i} b\n</Files>", i % 9)))),
+    ("FilesMatch", By(|n| lines(n, |i| format!("<FilesMatch \"(a*)*{i}|p\">\nHeader set A{i} b\n</FilesMatch>")))),
+];
+
+const LOGIN: &str = "AuthType Basic\nAuthName x\nRequire valid-user\n";

@@ -101,6 +101,8 @@ impl Families {
         self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
         let help = "Answers whose clients were too slow to hold a worker while requests waited.";
         self.counter("cameleer_slow_readers", help, &bare(front.slow_readers));
+        let help = "HTTP/2 connections that were closed because of what their clients did.";
+        self.counter("cameleer_http2_closed", help, &bare(front.http2_closed));
         let help = "Connections handed over to workers (PerlProcessConnectionHandler).";
         self.counter("cameleer_connections_handed_over", help, &bare(front.handed_over));
         self.counter("cameleer_response_body_bytes", "Bytes of answers' bodies.", &bare(front.bytes));

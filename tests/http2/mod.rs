@@ -6,6 +6,7 @@ mod conformance;
 mod floods;
 mod large;
 mod life;
+mod long_connections;
 pub mod raw;
 mod requests;
 

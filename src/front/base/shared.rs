@@ -67,6 +67,8 @@ pub struct Counters {
     pub turned_away: AtomicU64,
     /// Answers whose clients were too slow to hold a worker while requests waited.
     pub slow_readers: AtomicU64,
+    /// HTTP/2 connections that were closed because of what their clients did.
+    pub http2_closed: AtomicU64,
     /// Requests over a `SpeedLimit`.
     pub too_fast: AtomicU64,
     /// Requests over a `MaxConcurrentReqs`.

@@ -7,6 +7,8 @@ use super::frames::{self, Frame};
 use crate::config::protocols::Http2;
 
 const WINDOW: Duration = Duration::from_secs(1);
+/// Mistakes are counted over this time: a connection may live for days.
+const LONG_WINDOW: Duration = Duration::from_secs(60);
 
 /// A window that is opened by less lets hardly more than a frame's head through.
 const TINY: u32 = 64;
@@ -16,7 +18,7 @@ const LARGE: usize = 1024;
 /// Reasons of resets that are ours to give and no mistake of the client: NO_ERROR, INTERNAL_ERROR, CANCEL.
 const OWN_REASONS: [u32; 3] = [0, 2, 8];
 
-/// How many there were in this second.
+/// How many there were in this second, and mistakes in this minute.
 #[derive(Debug)]
 pub struct Floods {
     since: Instant,
@@ -29,7 +31,11 @@ pub struct Floods {
     updates: u64,
     /// How many of them may be tiny: so are some answers, and what large ones leave of a window.
     tiny_updates: u64,
-    flooded: bool,
+    /// The start of the minute whose mistakes are counted.
+    errors_since: Instant,
+    errors: u32,
+    most_errors: u32,
+    flooded: Option<&'static str>,
 }
 
 impl Floods {
@@ -43,12 +49,20 @@ impl Floods {
             most_others: limits.control_frames,
             updates: 0,
             tiny_updates: 0,
-            flooded: false,
+            errors_since: Instant::now(),
+            errors: 0,
+            most_errors: u32::try_from(limits.stream_errors).unwrap_or(u32::MAX),
+            flooded: None,
         }
     }
 
     /// Whether there were too many.
     pub fn is_over(&self) -> bool {
+        self.flooded.is_some()
+    }
+
+    /// Of what there were too many, for the error log.
+    pub fn what(&self) -> Option<&'static str> {
         self.flooded
     }
 
@@ -78,7 +92,10 @@ impl Floods {
                 }
             }
             // Provoked by a mistake, it costs as much as one that the client sends.
-            frames::RST_STREAM if !OWN_REASONS.contains(&frame.number()) => self.count_reset(now),
+            frames::RST_STREAM if !OWN_REASONS.contains(&frame.number()) => {
+                self.count_error(now);
+                self.count_reset(now);
+            }
             _ => {}
         }
     }
@@ -94,13 +111,27 @@ impl Floods {
     fn count_reset(&mut self, now: Instant) {
         self.begin_second(now);
         self.resets += 1;
-        self.flooded |= self.resets > self.most_resets;
+        if self.resets > self.most_resets {
+            self.flooded = Some("more resets of streams than H2MaxResetsPerSecond");
+        }
+    }
+
+    fn count_error(&mut self, now: Instant) {
+        if now.duration_since(self.errors_since) >= LONG_WINDOW {
+            (self.errors_since, self.errors) = (now, 0);
+        }
+        self.errors += 1;
+        if self.errors > self.most_errors {
+            self.flooded = Some("more mistakes on streams within a minute than H2MaxStreamErrors");
+        }
     }
 
     fn count_other(&mut self, now: Instant) {
         self.begin_second(now);
         self.others += 1;
-        self.flooded |= self.others > self.most_others;
+        if self.others > self.most_others {
+            self.flooded = Some("more frames without use than H2MaxControlFramesPerSecond");
+        }
     }
 
     fn begin_second(&mut self, now: Instant) {
@@ -119,7 +150,7 @@ mod tests {
     const PING: u8 = 6;
 
     fn floods() -> Floods {
-        Floods::new(&Http2 { resets: 3, control_frames: 5, ..Http2::default() })
+        Floods::new(&Http2 { resets: 3, control_frames: 5, stream_errors: 100, ..Http2::default() })
     }
 
     fn all(bytes: &[u8], mut each: impl FnMut(&Frame)) {
@@ -192,5 +223,22 @@ mod tests {
         OWN_REASONS.iter().for_each(|reason| assert!(!send(*reason, 10)));
         assert!(!send(1, 3));
         assert!(send(5, 1));
+    }
+
+    #[test]
+    fn mistakes_of_a_minute_are_counted_and_those_before_are_forgiven() {
+        let limits = Http2 { resets: 100, stream_errors: 2, ..Http2::default() };
+        let (mut floods, now) = (Floods::new(&limits), Instant::now());
+        let reset = frame(frames::RST_STREAM, 0, &5_u32.to_be_bytes());
+        let mut send = |times: usize, at: Instant| {
+            all(&reset.repeat(times), |frame| floods.sent(frame, at));
+            floods.what()
+        };
+        assert_eq!(send(2, now), None);
+        assert_eq!(send(2, now + LONG_WINDOW * 2), None);
+        assert_eq!(
+            send(1, now + LONG_WINDOW * 2),
+            Some("more mistakes on streams within a minute than H2MaxStreamErrors")
+        );
     }
 }

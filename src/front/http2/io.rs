@@ -49,6 +49,11 @@ impl FrameIo {
         self.0.borrow().floods.is_over()
     }
 
+    /// Of what the client has sent too much.
+    pub fn flooded_with(&self) -> Option<&'static str> {
+        self.0.borrow().floods.what()
+    }
+
     /// What goes over a request's stream.
     pub fn traffic(&self, stream: u32) -> Rc<Traffic> {
         self.0.borrow_mut().meter.traffic(stream)

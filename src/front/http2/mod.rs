@@ -19,6 +19,7 @@ pub use interim::Interim;
 pub use receive::Upload;
 pub use stream::Stream;
 
+use std::fmt::Display;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -30,6 +31,7 @@ use h2::server::{self, Builder};
 use tokio::time::sleep_until;
 
 use super::base::protocol::buffer_size;
+use super::base::shared::count;
 use super::client::Client;
 use super::client::timeouts::{Timeout, patiently};
 use super::client::transport::Transport;
@@ -42,6 +44,10 @@ use io::FrameIo;
 const TURN: usize = 8;
 /// After GOAWAY a connection without streams is closed after so long.
 const LEAVE: Duration = Duration::from_secs(1);
+/// A stream that we have reset is remembered for so long: until then the client may not know, and what it sends is no mistake.
+const REMEMBERED: Duration = Duration::from_secs(10);
+/// So many streams that we have reset are remembered at least; browsers have a hundred at once.
+const MOST_REMEMBERED: usize = 256;
 
 /// Serves a connection to its end.
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
@@ -79,7 +85,10 @@ fn builder(config: &Config) -> Builder {
         .initial_window_size(limits.window)
         .initial_connection_window_size(limits.window.max(1024 * 1024))
         .max_header_list_size(buffer_size(&config.limits).min(u32::MAX as usize) as u32)
-        .max_local_error_reset_streams(Some(limits.stream_errors))
+        .max_concurrent_reset_streams(MOST_REMEMBERED.max(2 * limits.streams as usize))
+        .reset_stream_duration(REMEMBERED)
+        // h2 would count over the whole life of a connection; `floods` counts those of a minute.
+        .max_local_error_reset_streams(None)
         .max_pending_accept_reset_streams(limits.resets as usize);
     builder
 }
@@ -110,6 +119,7 @@ impl Driver<'_> {
                 }
                 if self.io.is_flooded() && !self.calmed {
                     self.calmed = true;
+                    self.report(&self.io.flooded_with().unwrap_or_default());
                     self.machine.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
                     continue;
                 }
@@ -128,12 +138,28 @@ impl Driver<'_> {
     /// Lets h2 work, and starts a task for each stream that it accepts.
     fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..TURN {
-            let Some(Ok((request, respond))) = ready!(self.machine.poll_accept(cx)) else { return Poll::Ready(()) };
+            let (request, respond) = match ready!(self.machine.poll_accept(cx)) {
+                Some(Ok(accepted)) => accepted,
+                Some(Err(error)) => {
+                    if error.is_library() && !self.calmed {
+                        self.report(&error);
+                    }
+                    return Poll::Ready(());
+                }
+                None => return Poll::Ready(()),
+            };
             let traffic = self.io.traffic(respond.stream_id().into());
             tokio::task::spawn_local(stream::serve(self.connection.clone(), request, respond, Stream::new(traffic)));
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// The connection ends before its client wants that, because of what the client did.
+    fn report(&self, why: &dyn Display) {
+        count(&self.client.shared.counters.http2_closed);
+        let served = self.client.served.get();
+        self.client.complain(&format!("HTTP/2 connection closed after {served} requests: {why}"));
     }
 
     fn must_leave(&self) -> bool {

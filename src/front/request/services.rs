@@ -102,6 +102,7 @@ impl Services {
             queue_timeouts: counters.queue_timeouts.load(Relaxed),
             turned_away: counters.turned_away.load(Relaxed),
             slow_readers: counters.slow_readers.load(Relaxed),
+            http2_closed: counters.http2_closed.load(Relaxed),
             too_fast: counters.too_fast.load(Relaxed),
             throttled: counters.throttled.load(Relaxed),
             overloaded: pools().any(|pool| pool.is_overloaded()),

@@ -116,6 +116,9 @@ pub struct FrontStatus {
     /// Answers that were ended because their clients were too slow while requests waited for the worker.
     #[serde(default)]
     pub slow_readers: u64,
+    /// HTTP/2 connections that were closed because of what their clients did.
+    #[serde(default)]
+    pub http2_closed: u64,
     /// Requests refused because of a SpeedLimit.
     pub too_fast: u64,
     /// Requests refused because of a MaxConcurrentReqs.

@@ -55,8 +55,9 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Number(0..=100_000, |d, n| d.config.http2.stream_errors = n as usize),
         default: Some("64"),
-        because: "browsers make none; httpd's 8 is few for a connection that lives for days",
-        about: "Streams that had to be reset for mistakes of the client, after which its connection is closed.",
+        because: "browsers make none; httpd's 8 is few",
+        about: "Streams that had to be reset within a minute for mistakes of the client. One more closes its connection, with a line in the \
+            error log. What a client sends on a stream that the server has reset within the last ten seconds is no mistake.",
         ..ROW
     },
     Row {

@@ -12,6 +12,7 @@ mod filters;
 mod heads;
 mod hooks;
 mod inner_requests;
+mod kept;
 mod libapreq;
 mod logs;
 mod methods;

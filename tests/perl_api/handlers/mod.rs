@@ -1,6 +1,7 @@
 //! mod_perl 1 handlers: `$r` and what stands around it.
 
 mod constants;
+mod kept;
 mod left_behind;
 mod lifetime;
 mod phases;

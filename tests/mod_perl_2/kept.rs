@@ -1,0 +1,79 @@
+//! What a handler or a filter keeps of one request refuses when it acts on another, or shows its own request only.
+
+use super::{conf, site};
+use crate::support::Request;
+
+/// (what the first request keeps in `$KEPT`, what a later one does with it); whatever that returns is printed.
+const KEPT: &[(&str, &str)] = &[
+    ("$r", "$KEPT->print('foreign')"),
+    ("$r", "$KEPT->puts('foreign')"),
+    ("$r", "$KEPT->write('foreign')"),
+    ("$r", "$KEPT->rflush"),
+    ("$r", "$KEPT->sendfile('/etc/passwd')"),
+    ("$r", "$KEPT->read(my $body, 100); $body"),
+    ("$r", "$KEPT->status(404)"),
+    ("$r", "$KEPT->headers_out->set('X-Foreign' => 1)"),
+    ("$r", "$KEPT->content_type('foreign/type')"),
+    ("$r", "$KEPT->args"),
+    ("$r", "$KEPT->pnotes('own')"),
+    ("$r", "$KEPT->push_handlers(PerlLogHandler => sub { 0 })"),
+    ("$r", "$KEPT->add_output_filter(sub { my $f = shift; $f->print('foreign'); 0 })"),
+    ("$r", "$KEPT->internal_redirect('/my/other')"),
+    ("$r", "$KEPT->pool->cleanup_register(sub { print 'foreign' })"),
+    ("$r", "$KEPT->subprocess_env(OWN => 'foreign')"),
+    ("$r", "$KEPT->user"),
+    ("$r", "$KEPT->user('foreign')"),
+    ("$r", "tie *STDOUT, 'Apache2::RequestRec', $KEPT; eval { print 'foreign' }; untie *STDOUT"),
+    ("$r->headers_in", "$KEPT->get('X-Secret')"),
+    ("$r->headers_out", "$KEPT->set('X-Foreign' => 1)"),
+    ("$r->err_headers_out", "$KEPT->{'X-Foreign'} = 1"),
+    ("$r->notes", "$KEPT->get('own')"),
+    ("$r->subprocess_env", "$KEPT->set(OWN => 'foreign')"),
+    ("$r->pnotes", "$KEPT->{own}"),
+    ("$r->connection", "$KEPT->pnotes('own')"),
+    ("$r->connection", "$KEPT->notes->get('own')"),
+    ("$r->output_filters", "$KEPT->print('foreign')"),
+    ("$r->lookup_uri('/my/other')", "$KEPT->run"),
+    ("$FILTER", "$KEPT->print('foreign')"),
+    ("$FILTER", "$KEPT->read(my $text); $text"),
+    ("$FILTER", "$KEPT->r->print('foreign')"),
+    ("$FILTER", "$KEPT->c->pnotes('own')"),
+    ("$FILTER", "$KEPT->remove"),
+    ("$FILTER", "$KEPT->next->pass_brigade($BRIGADE)"),
+    ("$FILTER->r", "$KEPT->print('foreign')"),
+    ("$BRIGADE", "$r->output_filters->pass_brigade($KEPT)"),
+];
+
+const CODE: &str = "use base 'Apache2::Filter'; use Apache2::FilterRec (); use Apache2::Connection (); use Apache2::SubRequest (); use APR::Table (); use APR::Pool ();\n\
+    use APR::Brigade (); use APR::Bucket (); use Apache2::RequestUtil (); use Apache2::Log (); use Apache2::Response ();\n\
+    our ($KEPT, $FILTER, $BRIGADE);\n\
+    sub watch : FilterRequestHandler { my ($f, $bb) = @_; $FILTER ||= $f;\n\
+    $BRIGADE ||= do { my $b = APR::Brigade->new($f->r->pool, $f->c->bucket_alloc); $b->insert_tail(APR::Bucket->new($f->c->bucket_alloc, 'foreign')); $b };\n\
+    return $f->next->pass_brigade($bb) }\n";
+
+#[test]
+fn what_was_kept_of_one_request_neither_shows_nor_changes_another() {
+    let mut wrong = Vec::new();
+    for (keeps, uses) in KEPT {
+        let server = site(&format!(
+            "{CODE}sub handler {{ my $r = shift; my $path = $r->path_info;\n\
+             if ($path eq '/other') {{ print 'other'; return 0 }}\n\
+             if ($path eq '/keep') {{ $r->print('first'); $r->rflush; $KEPT = {keeps}; return 0 }}\n\
+             $r->notes->set(own => 'secret'); $r->pnotes(own => 'secret'); $r->connection->pnotes(own => 'secret');\n\
+             $r->connection->notes->set(own => 'secret'); $r->user('secret'); $ENV{{OWN}} = 'own';\n\
+             my $said = eval {{ join ',', map {{ $_ // '' }} do {{ {uses} }} }} // '';\n\
+             read STDIN, my $body, 100; $r->content_type('text/plain');\n\
+             print \"own $body $ENV{{OWN}} \", $r->user; print ' shown' if $said =~ /secret/; 0 }}"
+        ))
+        .serve(&conf("SetHandler perl-script\nPerlOutputFilterHandler My::watch"));
+        server.post("/my/keep", "first");
+        let response = server.send(Request::new("POST", "/my/use?secret").header("X-Secret", "secret").body("second"));
+        if response.status != 200
+            || response.header("x-foreign").is_some()
+            || response.text() != "own second own secret"
+        {
+            wrong.push(format!("{keeps}, then {uses}: {response:?}\n{}", server.log()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FILES: [&str; 28] = [
+const FILES: [&str; 32] = [
     "boot.c",
     "census.c",
     "spans.c",
@@ -11,9 +11,13 @@ const FILES: [&str; 28] = [
     "guard.c",
     "call.c",
     "psgi.c",
-    "io.c",
-    "print.c",
-    "descriptors.c",
+    "psgi_objects.c",
+    "handles/io.c",
+    "handles/standard.c",
+    "handles/copies.c",
+    "handles/closed.c",
+    "handles/print.c",
+    "handles/descriptors.c",
     "env.c",
     "env_tie.c",
     "operators.c",

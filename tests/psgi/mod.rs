@@ -5,6 +5,7 @@ mod environment;
 mod extensions;
 mod frameworks;
 mod input;
+mod kept;
 mod mixed;
 mod printed;
 mod response;

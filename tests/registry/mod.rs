@@ -2,6 +2,7 @@
 
 mod background;
 mod compiling;
+mod handles;
 mod headers;
 mod left_behind;
 mod output;

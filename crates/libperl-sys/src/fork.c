@@ -23,10 +23,19 @@ static size_t fill_holes(size_t size, const char *end, size_t holes)
     return holes;
 }
 
+/* What handles still hold each worker would write once more, into an answer. A layer may be Perl code. */
+static void flush_all(pTHX_ void *unused)
+{
+    PERL_UNUSED_ARG(unused);
+    PerlIO_flush(NULL);
+}
+
 /* In the mold, when all is loaded. */
 void cml_before_forks(void)
 {
     dTHXa(cml_perl);
+    cml_guarded_whole(aTHX_ flush_all, NULL);
+    fflush(stdout);
     cml_remember_state(); /* each worker would write the same */
     cml_know_objects(aTHX);
     cml_know_files();

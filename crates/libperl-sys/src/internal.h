@@ -62,6 +62,31 @@ const char *cml_name_of_type(int type);
 
 /* See io.c: what is written there is the answer; a handle that the site has tied is its own affair. */
 int cml_is_answer(const IO *io);
+extern PerlIO *cml_out_handle, *cml_err_handle;
+extern PerlIO_funcs cml_out_layer, cml_err_layer;
+int cml_has_layer(PerlIO *f, const PerlIO_funcs *layer);
+PerlIO *cml_new_handle(pTHX_ PerlIO_funcs *layer);
+PerlIO *cml_plain_handle(pTHX_ int fd, const char *mode);
+
+/* See closed.c. */
+void cml_close_handle(pTHX_ PerlIO *f);
+IO *cml_closed_input(pTHX);
+
+/* See copies.c. */
+void cml_remember_copies(pTHX);
+int cml_start_up_writes(void);
+void cml_flush_copies(pTHX);
+void cml_end_copies(pTHX_ int is_sure);
+
+/* See psgi.c and psgi_objects.c. */
+void cml_psgi_headers(pTHX_ AV *headers);
+void cml_psgi_objects_boot(pTHX);
+SV *cml_psgi_input(pTHX);
+SV *cml_psgi_inform(pTHX);
+SV *cml_psgi_extend(pTHX);
+int cml_psgi_shares_input(void);
+void cml_psgi_forget_input(pTHX);
+void cml_psgi_end(pTHX);
 
 /* See handlers.c. */
 void cml_remember_handlers(pTHX);
@@ -116,8 +141,9 @@ cml_reason cml_differs_from_birth(void);
 /* Perl code is calling exit. */
 extern int cml_exit_asked;
 
-/* The handles that STDIN, STDOUT and STDERR have at the start of a request. */
+/* See standard.c. */
 extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
+int cml_is_standard(const PerlIO *f);
 unsigned cml_restore_handles(pTHX);
 
 /* See io.c: into the response, or into the log while a PSGI application runs. */
@@ -130,7 +156,9 @@ extern int cml_forked_in_request;
 void cml_has_opened(pTHX_ GV *gv);
 void cml_new_descriptors(void);
 void cml_drop_descriptors(void);
-void cml_put_stdin_back(int is_changed);
+void cml_put_stdin_back(void);
+void cml_empty_stdin(void);
+int cml_is_output(int fd);
 void cml_put_stdout_back(void);
 void cml_put_stderr_back(void);
 

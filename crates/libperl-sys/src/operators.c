@@ -145,9 +145,8 @@ static OP *open_op(pTHX)
     if (gv)
         cml_before_reopen(aTHX_ gv, mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
     /* The mode says it, or the only text; a file's name behind a mode is one whatever it is, and so is what a layer wants. */
-    if (mark + 2 <= PL_stack_sp && may_start_program(aTHX_ mark[2]))
-        return with_env(aTHX);
-    OP *const next = original[OP_OPEN](aTHX);
+    const int is_program = mark + 2 <= PL_stack_sp && may_start_program(aTHX_ mark[2]);
+    OP *const next = is_program ? with_env(aTHX) : original[OP_OPEN](aTHX);
     cml_has_opened(aTHX_ gv);
     return next;
 }

@@ -8,19 +8,15 @@ static HV *env;
 /* The environments whose cleanup handlers wait for the end of the client's request. */
 static AV *waiting;
 static AV *version;
-static SV *input_ref, *errors_ref, *extend_ref;
-static GV *informational;
+static SV *errors_ref;
 
 #define PUT(key, value) cml_store(aTHX_ env, "" key, sizeof(key) - 1, value)
 
 void cml_psgi_begin(int https, int entries)
 {
     dTHXa(cml_perl);
-    if (!input_ref) {
-        input_ref = newRV_inc((SV *)cml_stdin_gv);
+    if (!errors_ref)
         errors_ref = newRV_inc((SV *)cml_stderr_gv);
-        informational = gv_fetchpvs("Cameleer::PSGI::INFORMATIONAL", GV_ADD, SVt_PV);
-    }
     SvREFCNT_dec(env);
     env = newHV();
     hv_ksplit(env, entries + 16);
@@ -29,7 +25,7 @@ void cml_psgi_begin(int https, int entries)
     av_push(version, newSViv(1));
     PUT("psgi.version", newRV_noinc((SV *)version));
     PUT("psgi.url_scheme", https ? newSVpvs("https") : newSVpvs("http"));
-    PUT("psgi.input", newSVsv(input_ref));
+    PUT("psgi.input", cml_psgi_input(aTHX));
     PUT("psgi.errors", newSVsv(errors_ref));
     PUT("psgi.multithread", newSVsv(&PL_sv_no));
     PUT("psgi.multiprocess", newSVsv(&PL_sv_yes));
@@ -40,8 +36,8 @@ void cml_psgi_begin(int https, int entries)
     PUT("psgix.harakiri", newSVsv(&PL_sv_yes));
     PUT("psgix.cleanup", newSVsv(&PL_sv_yes));
     PUT("psgix.cleanup.handlers", newRV_noinc((SV *)newAV()));
-    PUT("cameleer.extend_timeout", newSVsv(extend_ref));
-    PUT("psgix.informational", newSVsv(GvSVn(informational)));
+    PUT("cameleer.extend_timeout", cml_psgi_extend(aTHX));
+    PUT("psgix.informational", cml_psgi_inform(aTHX));
 }
 
 void cml_psgi_put(const char *key, size_t key_length, const char *value, size_t value_length)
@@ -104,7 +100,7 @@ static int is_quiet_at(pTHX_ AV *list, SSize_t index)
     return slot && is_quiet(*slot);
 }
 
-static void send_headers(pTHX_ AV *headers)
+void cml_psgi_headers(pTHX_ AV *headers)
 {
     for (SSize_t i = 0; i < av_top_index(headers); i += 2) {
         STRLEN name_length = 0, value_length = 0;
@@ -155,7 +151,7 @@ static int send_plain(pTHX_ SV *response)
     held(aTHX_ (SV *)headers);
     held(aTHX_ (SV *)body);
     cml_hooks_table.head(final_status(aTHX_ held(aTHX_ *status)));
-    send_headers(aTHX_ headers);
+    cml_psgi_headers(aTHX_ headers);
     for (SSize_t i = 0; i <= av_top_index(body); i++) {
         SV **const chunk = av_fetch(body, i, 0);
         if (chunk)
@@ -204,22 +200,7 @@ XS(cml_xs_head)
         croak("PSGI: expected a status and an array of headers");
     AV *const headers = (AV *)held(aTHX_ SvRV(ST(1)));
     cml_hooks_table.head(final_status(aTHX_ ST(0)));
-    send_headers(aTHX_ headers);
-    XSRETURN_EMPTY;
-}
-
-XS(cml_xs_inform)
-{
-    dXSARGS;
-    static const char usage[] = "psgix.informational: expected a status from 100 to 199 and an array of headers";
-    if (items != 2 || !SvROK(ST(1)) || SvTYPE(SvRV(ST(1))) != SVt_PVAV)
-        croak(usage);
-    AV *const headers = (AV *)held(aTHX_ SvRV(ST(1)));
-    const IV status = SvIV(ST(0));
-    if (status < 100 || status > 199)
-        croak(usage);
-    cml_hooks_table.head((int)status);
-    send_headers(aTHX_ headers);
+    cml_psgi_headers(aTHX_ headers);
     XSRETURN_EMPTY;
 }
 
@@ -229,17 +210,6 @@ XS(cml_xs_write)
     if (items != 1)
         croak("usage: emit(bytes)");
     send_chunk(aTHX_ ST(0));
-    XSRETURN_EMPTY;
-}
-
-/* `$env->{'cameleer.extend_timeout'}->(seconds)` */
-XS(cml_xs_extend)
-{
-    dXSARGS;
-    const NV seconds = items == 1 ? SvNV(ST(0)) : 0;
-    if (!(seconds > 0))
-        croak("cameleer.extend_timeout: expected a number of seconds");
-    cml_hooks_table.extend(seconds);
     XSRETURN_EMPTY;
 }
 
@@ -255,10 +225,9 @@ XS(cml_xs_flush)
 void cml_psgi_boot(pTHX)
 {
     newXS("Cameleer::PSGI::head", cml_xs_head, __FILE__);
-    newXS("Cameleer::PSGI::inform", cml_xs_inform, __FILE__);
     newXS("Cameleer::PSGI::emit", cml_xs_write, __FILE__);
     newXS("Cameleer::PSGI::flush", cml_xs_flush, __FILE__);
-    extend_ref = newRV_noinc((SV *)newXS("Cameleer::PSGI::extend_timeout", cml_xs_extend, __FILE__));
+    cml_psgi_objects_boot(aTHX);
 }
 
 static CV *run_cv;

@@ -8,7 +8,11 @@
  *   guard.c  around each call of Perl: die and exit become a status, the error is kept
  *   call.c   the calls: eval, require, a sub by its name, handlers
  *   psgi.c   environments and plain answers of PSGI applications
- *   io.c     STDIN, STDOUT, STDERR of a request, as Perl's handles
+ *   psgi_objects.c  what an application gets and what refuses when its request is over
+ *   io.c     STDOUT and STDERR of a request, as Perl's handles
+ *   standard.c  STDIN, STDOUT, STDERR are new for each request
+ *   copies.c  handles beside them that lead to descriptors 0 and 1
+ *   closed.c  handles that were kept and lead nowhere
  *   print.c  print and say of a reference to a text
  *   descriptors.c  the same as descriptors 0, 1 and 2, which children have too
  *   env.c    %ENV of a request, and what processes that Perl code starts see of it
@@ -202,6 +206,7 @@ enum {
     CML_LEFT_LOCALE = 1 << 21,
     CML_LEFT_NAME = 1 << 22,
     /* Nothing to put back, but a reason to look. */
+    CML_COPIED = 1 << 23,   /* another handle or descriptor may lead to descriptors 0 and 1 */
     CML_BOUNDS = 1 << 24,   /* limits, namespaces, rights or priority may have changed */
     CML_WROTE = 1 << 25,    /* to descriptor 1, or made it another */
     CML_IDENTITY = 1 << 26, /* user or group was set */

@@ -22,8 +22,8 @@ static const struct {
     {OP_ACCEPT, CML_OPENED},
     {OP_PIPE_OP, CML_OPENED},
     /* It can be anything. */
-    {OP_SYSCALL, CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED | CML_WROTE | CML_IDENTITY
-                     | CML_BORE | CML_BOUNDS},
+    {OP_SYSCALL, CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED | CML_WROTE | CML_COPIED
+                     | CML_IDENTITY | CML_BORE | CML_BOUNDS},
     {OP_SETPRIORITY, CML_BOUNDS},
 };
 
@@ -81,8 +81,9 @@ static struct watched {
     {"BSD::Resource::_setrlimit", CML_BOUNDS, NULL, NULL},
     {"BSD::Resource::_setpriority", CML_BOUNDS, NULL, NULL},
     {"POSIX::write", CML_WROTE, NULL, NULL},
-    {"POSIX::dup2", CML_WROTE, NULL, NULL},
-    {"POSIX::close", CML_WROTE, NULL, NULL},
+    {"POSIX::dup", CML_COPIED, NULL, NULL},
+    {"POSIX::dup2", CML_WROTE | CML_COPIED, NULL, NULL},
+    {"POSIX::close", CML_WROTE | CML_COPIED, NULL, NULL},
     {"Time::HiRes::alarm", CML_LEFT_ALARM, NULL, NULL},
     {"Time::HiRes::ualarm", CML_LEFT_ALARM, NULL, NULL},
     {"Time::HiRes::setitimer", CML_LEFT_ALARM | CML_LEFT_TIMER, NULL, NULL},

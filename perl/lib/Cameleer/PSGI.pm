@@ -4,13 +4,8 @@ use v5.36;
 
 use Scalar::Util ();
 
-# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head,
-# inform, emit and flush are its XS.
-
-our $INFORMATIONAL = sub ( $status, $headers ) {
-    inform( $status, $headers );
-    flush();
-};
+# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head, emit, flush
+# and request are its XS.
 
 sub load_file ($file) {
     -f $file or die "$file: no such file\n";
@@ -84,12 +79,14 @@ sub is_file ($body) {
 
 sub delayed ($callback) {
     my $answered;
+    my $request = request();
     $callback->(
         sub ($response) {
+            $request == request() or die "PSGI: this request is over: its responder was kept and called later\n";
             $answered++ and die "PSGI: the responder was called twice\n";
             return whole($response) if @$response == 3;
             head( @$response[ 0, 1 ] );
-            return bless {}, 'Cameleer::PSGI::Writer';
+            return bless { request => $request }, 'Cameleer::PSGI::Writer';
         }
     );
     $answered or die "PSGI: the application returned before it called its responder (psgi.nonblocking is false)\n";
@@ -105,13 +102,20 @@ sub cleanup ($env) {
 
 package Cameleer::PSGI::Writer;
 
+sub still_current ($self) {
+    return if $self->{request} == Cameleer::PSGI::request();
+    die "PSGI: this request is over: its writer was kept and used later\n";
+}
+
 sub write ( $self, $chunk ) {
+    $self->still_current;
     die "PSGI: write after close\n" if $self->{closed};
     Cameleer::PSGI::emit($chunk);
     return Cameleer::PSGI::flush();
 }
 
 sub close ($self) {
+    $self->still_current;
     $self->{closed} = 1;
     return;
 }
@@ -137,6 +141,12 @@ must say so.
 A body that is an object is sent piece by piece, as its C<getline> returns; a file is gathered to large pieces.
 
 C<< $writer->write >> returns false when nobody waits for the rest any more: the client has left.
+
+=head2 What is kept
+
+A responder, a writer, C<psgi.input>, C<psgix.informational> and C<cameleer.extend_timeout> belong to their request. One that
+an application keeps, say in a timer, dies when it is used after that: a later request of the same worker is another client's.
+C<psgi.errors> is the error log and stays valid.
 
 =head2 Slow requests
 

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "../internal.h"
 
 /* print and say on STDOUT, as mod_perl 1 had them: of a reference to a text they print the text. There the handle was tied to
  * $r, whose PRINT does this; here it is a plain handle, which costs less. */

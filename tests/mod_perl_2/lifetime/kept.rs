@@ -41,11 +41,18 @@ const KEPT: &[(&str, &str)] = &[
     ("$FILTER", "$KEPT->remove"),
     ("$FILTER", "$KEPT->next->pass_brigade($BRIGADE)"),
     ("$FILTER->r", "$KEPT->print('foreign')"),
+    ("Apache2::Request->new($r)", "$KEPT->param('name')"),
+    ("Apache2::Request->new($r)", "$KEPT->body('name')"),
+    ("Apache2::Request->new($r)", "$KEPT->headers_out->set('X-Foreign' => 1)"),
+    ("do { my $q = Apache2::Request->new($r); $q->param('name'); $q }", "$KEPT->param('name')"),
+    ("APR::Request::Apache2->handle($r)", "$KEPT->param('name')"),
+    ("Apache2::Cookie::Jar->new($r)", "$KEPT->cookies('name')"),
+    ("Apache2::Cookie->new($r, -name => 'X-Foreign', -value => 1)", "$KEPT->bake($KEPT)"),
     ("$BRIGADE", "$r->output_filters->pass_brigade($KEPT)"),
 ];
 
 const CODE: &str = "use base 'Apache2::Filter'; use Apache2::FilterRec (); use Apache2::Connection (); use Apache2::SubRequest (); use APR::Table (); use APR::Pool ();\n\
-    use APR::Brigade (); use APR::Bucket (); use Apache2::RequestUtil (); use Apache2::Log (); use Apache2::Response ();\n\
+    use APR::Brigade (); use APR::Bucket (); use Apache2::RequestUtil (); use Apache2::Log (); use Apache2::Request (); use Apache2::Cookie (); use Apache2::Response ();\n\
     our ($KEPT, $FILTER, $BRIGADE);\n\
     sub watch : FilterRequestHandler { my ($f, $bb) = @_; $FILTER ||= $f;\n\
     $BRIGADE ||= do { my $b = APR::Brigade->new($f->r->pool, $f->c->bucket_alloc); $b->insert_tail(APR::Bucket->new($f->c->bucket_alloc, 'foreign')); $b };\n\
@@ -66,8 +73,13 @@ fn what_was_kept_of_one_request_neither_shows_nor_changes_another() {
              print \"own $body $ENV{{OWN}} \", $r->user; print ' shown' if $said =~ /secret/; 0 }}"
         ))
         .serve(&conf("SetHandler perl-script\nPerlOutputFilterHandler My::watch"));
-        server.post("/my/keep", "first");
-        let response = server.send(Request::new("POST", "/my/use?secret").header("X-Secret", "secret").body("second"));
+        server.post("/my/keep?name=first", "name=first");
+        let response = server.send(
+            Request::new("POST", "/my/use?name=secret")
+                .header("X-Secret", "secret")
+                .header("Cookie", "name=secret")
+                .body("second"),
+        );
         if response.status != 200
             || response.header("x-foreign").is_some()
             || response.text() != "own second own secret"

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "../internal.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -16,7 +16,6 @@ static int out_memfd = -1, in_memfd = -1, err_fd = -1;
 static dev_t out_device;
 static ino_t out_inode;
 static off_t out_read; /* so much of it is in the response */
-static int out_has_copies; /* there are, or were, handles that write there without a word */
 static int body_fd_installed;
 
 static int new_memfd(const char *name, int onto)
@@ -61,11 +60,12 @@ void cml_drop_descriptors(void)
     close(nothing);
 }
 
-/* Each worker has descriptors of its own. */
+/* Each worker has descriptors of its own. Nobody can write to the body of a request that has none. */
 void cml_new_descriptors(void)
 {
     new_out_memfd();
     in_memfd = new_memfd("stdin", 0);
+    fcntl(in_memfd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_WRITE);
     cml_stderr_is_log();
 }
 
@@ -121,24 +121,31 @@ static int is_elsewhere_at_end(void)
     return looked_in == cml_turn - 1 ? was_elsewhere : is_elsewhere(&st);
 }
 
-/* A handle was opened. By one that leads to our file a later request may write there, and no operator of its would tell. */
-void cml_has_opened(pTHX_ GV *gv)
+/* Whether what is written there joins the answer. */
+int cml_is_output(int fd)
 {
     struct stat st;
+    return fd > 1 && out_memfd >= 0 && fstat(fd, &st) == 0 && is_ours(&st);
+}
+
+/* A handle was opened. One beside the standard handles may lead to our file, or to descriptors 0 and 1 themselves. */
+void cml_has_opened(pTHX_ GV *gv)
+{
     const IO *const io = gv && isGV_with_GP(gv) ? GvIO(gv) : NULL;
-    if (!io || !PerlIOValid(IoOFP(io)) || IoTYPE(io) == IoTYPE_RDONLY)
+    if (!io || !PerlIOValid(IoIFP(io)))
         return;
-    const int fd = PerlIO_fileno(IoOFP(io));
+    const int fd = PerlIO_fileno(IoIFP(io));
+    const int is_written = IoOFP(io) && IoTYPE(io) != IoTYPE_RDONLY;
     if (gv == cml_stdout_gv)
         cml_touched |= CML_WROTE;
-    else if (fd == 1 || (fd > 1 && out_memfd >= 0 && fstat(fd, &st) == 0 && is_ours(&st)))
-        out_has_copies = 1;
+    else if (gv != cml_stdin_gv && (fd == 0 || fd == 1 || (is_written && cml_is_output(fd))))
+        cml_touched |= CML_COPIED;
 }
 
 /* Whether it is worth a look who has written to descriptor 1, or what it is. */
 static int may_be_touched(pTHX)
 {
-    return cml_forked_in_request || out_has_copies || cml_has_foreign_code(aTHX) || cml_touched & CML_WROTE;
+    return cml_forked_in_request || cml_start_up_writes() || cml_has_foreign_code(aTHX) || cml_touched & (CML_WROTE | CML_COPIED);
 }
 
 /* Between calls into Perl nothing happens that a second look could find. */
@@ -172,7 +179,7 @@ void cml_drain_fd1(void)
         fallocate(out_memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, out_read);
 }
 
-/* The next request's is another, and a background child that still writes to this one is told that it fails: what it says
+/* The next request's is another. A handle that was kept writes nowhere, and a background child that still writes to this one is told that it fails: what it says
  * is nobody's, and must not fill the memory. */
 static void renew_out_memfd(void)
 {
@@ -205,15 +212,21 @@ void cml_put_stderr_back(void)
 void cml_put_stdout_back(void)
 {
     dTHXa(cml_perl);
-    if (cml_forked_in_request || out_read > 0)
+    if (cml_forked_in_request || out_read > 0 || cml_touched & CML_COPIED)
         renew_out_memfd();
     else if (may_be_touched(aTHX) && is_elsewhere_at_end())
         dup2(out_memfd, 1);
     cml_forked_in_request = 0;
 }
 
-void cml_put_stdin_back(int is_changed)
+void cml_put_stdin_back(void)
 {
-    body_fd_installed |= is_changed;
     cml_stdin_is(-1);
+}
+
+/* Descriptor 0, whatever it has become. */
+void cml_empty_stdin(void)
+{
+    dup2(in_memfd, 0);
+    body_fd_installed = 0;
 }

@@ -1,0 +1,236 @@
+#include "../internal.h"
+
+/* STDIN, STDOUT and STDERR: new for each request, without layers, whatever scripts or start-up code did to them. */
+
+GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
+
+/* What each glob holds when the interpreter is new. */
+typedef struct {
+    GV *gv;
+    GP *gp;
+    IO *io;
+} standard;
+
+static standard in, out, err;
+static PerlIO *in_handle;
+static U32 in_references; /* of in.io, those of start-up code included */
+static SV *err_tie;       /* start-up code may have tied STDERR: the log is no request's */
+/* $| of STDOUT, as start-up code left it: mod_perl 1 takes it away from every request, mod_perl 2 does not. */
+static int keeps_autoflush;
+static U8 born_autoflush;
+
+void cml_keep_autoflush(void)
+{
+    keeps_autoflush = 1;
+}
+
+static void point(IO *io, PerlIO *f, char type)
+{
+    IoIFP(io) = f;
+    IoOFP(io) = type == IoTYPE_RDONLY ? NULL : f;
+    IoTYPE(io) = type;
+}
+
+int cml_is_standard(const PerlIO *f)
+{
+    return f == IoIFP(in.io) || f == IoOFP(out.io) || f == IoOFP(err.io);
+}
+
+/* Whoever closes a standard handle must not free its descriptor: the next thing that is opened, be it the server's own
+ * socket, would take the place of the next request's body or answer. */
+static GV *hold(pTHX_ standard *s, const char *name, int fd)
+{
+    PerlIOUnix_refcnt_inc(fd);
+    s->gv = (GV *)SvREFCNT_inc(gv_fetchpv(name, GV_ADD, SVt_PVIO));
+    s->io = (IO *)SvREFCNT_inc(GvIOn(s->gv));
+    s->gp = gp_ref(GvGP(s->gv));
+    return s->gv;
+}
+
+void cml_io_boot(pTHX)
+{
+    cml_stdin_gv = hold(aTHX_ &in, "STDIN", 0);
+    cml_stdout_gv = hold(aTHX_ &out, "STDOUT", 1);
+    cml_stderr_gv = hold(aTHX_ &err, "STDERR", 2);
+    in_handle = IoIFP(in.io);
+    cml_err_handle = cml_new_handle(aTHX_ &cml_err_layer);
+    point(err.io, cml_err_handle, IoTYPE_WRONLY);
+}
+
+/* `*STDOUT = *OTHER`, `undef *STDOUT`, `*STDOUT = *OTHER{IO}`: the others keep what is theirs. */
+static int restore_glob(pTHX_ standard *s)
+{
+    if (GvGP(s->gv) == s->gp && s->gp->gp_io == s->io)
+        return 0;
+    if (GvGP(s->gv) != s->gp) {
+        gp_free(s->gv);
+        GvGP_set(s->gv, gp_ref(s->gp));
+    }
+    if (s->gp->gp_io != s->io) {
+        IO *const foreign = s->gp->gp_io;
+        s->gp->gp_io = (IO *)SvREFCNT_inc((SV *)s->io);
+        SvREFCNT_dec((SV *)foreign);
+    }
+    return 1;
+}
+
+/* Without layers, and nothing read or pushed back that nobody has taken. */
+static int is_fresh(PerlIO *f)
+{
+    if (!PerlIOValid(f) || PerlIOBase(f)->tab != &PerlIO_perlio || PerlIOBase(f)->flags & (PERLIO_F_UTF8 | PERLIO_F_CRLF))
+        return 0;
+    const PerlIOBuf *const buffer = PerlIOSelf(f, PerlIOBuf);
+    return buffer->ptr == buffer->end && PerlIOValid(PerlIONext(f)) && !PerlIOValid(PerlIONext(PerlIONext(f)));
+}
+
+/* The new handle comes first: an old one may be Perl code that dies. */
+static void renew_stdin(pTHX)
+{
+    PerlIO *const before = IoIFP(in.io), *const other = IoOFP(in.io);
+    in_handle = cml_plain_handle(aTHX_ 0, "r");
+    point(in.io, in_handle, IoTYPE_RDONLY);
+    IoLINES(in.io) = 0;
+    if (PerlIOValid(before))
+        PerlIO_close(before);
+    if (other != before && PerlIOValid(other))
+        PerlIO_close(other);
+}
+
+/* Throws away what the handle has buffered and reads descriptor 0 from where it stands. */
+void cml_rewind_stdin(pTHX)
+{
+    if (IoIFP(in.io) != in_handle || !PerlIOValid(in_handle))
+        return; /* of start-up code in the mold, or about to be renewed */
+    PerlIO_seek(in_handle, 0, SEEK_SET);
+    PerlIO_clearerr(in_handle);
+    IoLINES(in.io) = 0;
+}
+
+/* Somebody holds the IO of a psgi.input, which is that of STDIN: it goes with its request. */
+static void replace_io(pTHX)
+{
+    IO *const kept = in.io;
+    in.io = newIO();
+    in.gp->gp_io = (IO *)SvREFCNT_inc((SV *)in.io);
+    SvREFCNT_dec((SV *)kept); /* of the glob */
+    IoIFP(in.io) = IoIFP(kept);
+    IoTYPE(in.io) = IoTYPE_RDONLY;
+    IoIFP(kept) = IoOFP(kept) = NULL;
+    in_references = SvREFCNT((SV *)in.io);
+    SvREFCNT_dec((SV *)kept);
+}
+
+static void restore_stdin(pTHX_ int is_changed)
+{
+    if (cml_psgi_shares_input() && SvREFCNT((SV *)in.io) > in_references + 1) {
+        cml_psgi_forget_input(aTHX);
+        replace_io(aTHX);
+    }
+    if (is_changed || cml_touched & CML_COPIED) /* another file may have got descriptor 0 */
+        cml_empty_stdin();
+    cml_put_stdin_back();
+    if (is_changed || IoIFP(in.io) != in_handle || !is_fresh(in_handle))
+        renew_stdin(aTHX);
+}
+
+/* Takes off what a script pushed (:utf8, :encoding, :crlf); false when the handle is not the one it had. The place of one
+ * that was closed may have become another's. */
+static int strip_layers(pTHX_ IO *io, PerlIO *handle, PerlIO_funcs *layer)
+{
+    if (IoOFP(io) != handle || !cml_has_layer(handle, layer))
+        return 0;
+    while (PerlIOBase(handle)->tab != layer)
+        PerlIO_pop(aTHX_ handle);
+    if (!(PerlIOBase(handle)->flags & PERLIO_F_OPEN))
+        return 0;
+    PerlIOBase(handle)->flags &= ~(PERLIO_F_UTF8 | PERLIO_F_ERROR);
+    return 1;
+}
+
+/* Gives a standard handle back to its layer; says whether that was needed. */
+static int restore_handle(pTHX_ IO *io, PerlIO **handle, PerlIO_funcs *layer)
+{
+    if (strip_layers(aTHX_ io, *handle, layer))
+        return 0;
+    PerlIO *const others = IoOFP(io);
+    *handle = cml_new_handle(aTHX_ layer);
+    point(io, *handle, IoTYPE_WRONLY);
+    if (PerlIOValid(others))
+        PerlIO_close(others);
+    return 1;
+}
+
+static SV *tie_of(pTHX_ IO *io)
+{
+    MAGIC *const tie = SvRMAGICAL((SV *)io) ? mg_find((SV *)io, PERL_MAGIC_tiedscalar) : NULL;
+    return tie ? tie->mg_obj : NULL;
+}
+
+static int untie(pTHX_ IO *io, SV *home)
+{
+    if (tie_of(aTHX_ io) == home)
+        return 0;
+    sv_unmagic((SV *)io, PERL_MAGIC_tiedscalar);
+    if (home)
+        sv_magic((SV *)io, home, PERL_MAGIC_tiedscalar, NULL, 0);
+    return 1;
+}
+
+/* Each worker has descriptors of its own: two that shared one would read each other's output. */
+void cml_worker_boot(pTHX)
+{
+    cml_new_descriptors();
+    restore_glob(aTHX_ &in);
+    restore_glob(aTHX_ &out);
+    restore_glob(aTHX_ &err);
+    if (!cml_out_handle) /* the mold may have been a worker */
+        cml_out_handle = cml_new_handle(aTHX_ &cml_out_layer);
+    point(out.io, cml_out_handle, IoTYPE_WRONLY);
+    restore_handle(aTHX_ err.io, &cml_err_handle, &cml_err_layer);
+    err_tie = SvREFCNT_inc(tie_of(aTHX_ err.io));
+    born_autoflush = keeps_autoflush ? IoFLAGS(out.io) & IOf_FLUSH : 0;
+    if (PL_defoutgv != cml_stdout_gv)
+        PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
+    cml_psgi_forget_input(aTHX);
+    in_references = SvREFCNT((SV *)in.io);
+    cml_empty_stdin();
+    if (IoIFP(in.io) != in_handle || !is_fresh(in_handle))
+        renew_stdin(aTHX);
+    cml_remember_copies(aTHX);
+}
+
+unsigned cml_restore_handles(pTHX)
+{
+    unsigned left = 0;
+    cml_psgi_end(aTHX);
+    const int was_closed = !PerlIOValid(IoIFP(in.io)); /* another handle may have got descriptor 0 */
+
+    if (restore_glob(aTHX_ &in))
+        left |= CML_LEFT_STDIN;
+    if (restore_glob(aTHX_ &out))
+        left |= CML_LEFT_STDOUT;
+    if (restore_glob(aTHX_ &err))
+        left |= CML_LEFT_STDERR;
+    if (untie(aTHX_ out.io, NULL) | untie(aTHX_ err.io, err_tie) | untie(aTHX_ in.io, NULL))
+        left |= CML_LEFT_TIE;
+    if (restore_handle(aTHX_ out.io, &cml_out_handle, &cml_out_layer))
+        left |= CML_LEFT_STDOUT;
+    if (restore_handle(aTHX_ err.io, &cml_err_handle, &cml_err_layer)) {
+        cml_put_stderr_back();
+        left |= CML_LEFT_STDERR;
+    }
+    if ((IoFLAGS(out.io) & IOf_FLUSH) != born_autoflush) {
+        IoFLAGS(out.io) ^= IOf_FLUSH;
+        left |= CML_LEFT_AUTOFLUSH;
+    }
+    if (PL_defoutgv != cml_stdout_gv) {
+        SvREFCNT_dec((SV *)PL_defoutgv);
+        PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
+        left |= CML_LEFT_SELECT;
+    }
+    left |= cml_touched & CML_LEFT_STDIN;
+    cml_end_copies(aTHX_ was_closed || left & CML_LEFT_STDIN);
+    cml_put_stdout_back();
+    restore_stdin(aTHX_ was_closed || left & CML_LEFT_STDIN);
+    return left;
+}

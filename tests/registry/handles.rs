@@ -1,0 +1,181 @@
+//! STDIN, STDOUT and STDERR are new for each request; what other handles hold joins the page of their own request.
+
+use super::{CONF, TEXT, site};
+use crate::support::{Request, Server, is_tainted};
+
+/// Serves /perl/test.pl, which does `does`, and /perl/next.pl, which prints what `shows` is.
+#[track_caller]
+fn serve_two(does: &str, shows: &str) -> Server {
+    let next = format!("{TEXT}print do {{ {shows} }};");
+    site(&format!("{TEXT}{does}")).script("scripts/next.pl", &next).serve(CONF)
+}
+
+/// Ways to print `private` by another handle and leave it open; each has the page `begin`, `private`, `end`.
+const COPIES: &[&str] = &[
+    "open(SAVE, '>&STDOUT') or die; print SAVE 'private '",
+    "open(SAVE, '>&', \\*STDOUT) or die; print SAVE 'private '",
+    "open(SAVE, '>&=STDOUT') or die; print SAVE 'private '",
+    "open(SAVE, '>&=', 1) or die; print SAVE 'private '",
+    "open(our $save, '>&', STDOUT) or die; print $save 'private '",
+    "open(our $save, '>&:utf8', STDOUT) or die; print $save 'private '",
+    "open(our $save, '>&:encoding(UTF-8)', STDOUT) or die; print $save 'private '",
+    "open(SAVE, '>>', '/dev/stdout') or die; print SAVE 'private '",
+    "open(SAVE, '>>', '/proc/self/fd/1') or die; print SAVE 'private '",
+    "require Fcntl; sysopen(SAVE, '/dev/stdout', Fcntl::O_WRONLY() | Fcntl::O_APPEND()) or die; print SAVE 'private '",
+    "open(SAVE, '>&STDOUT') or die; select SAVE; print STDOUT ''; print 'private '",
+    "require IO::Handle; our $save = IO::Handle->new_from_fd(fileno(STDOUT), 'w'); print $save 'private '",
+    "require IO::Handle; our $save = IO::Handle->new; $save->fdopen(1, 'w'); print $save 'private '",
+    "require POSIX; our $fd = POSIX::dup(1); open(SAVE, '>&=', $fd) or die; print SAVE 'private '",
+    "require POSIX; close SAVE; POSIX::dup2(1, 50); open(SAVE, '>&=', 50) or die; print SAVE 'private '",
+    "*SAVE = *STDOUT; print SAVE 'private '",
+    "our $save = *STDOUT{IO}; print $save 'private '",
+    "open(STDERR, '>&STDOUT') or die; print STDERR 'private '",
+    "open(SAVE, '>&STDOUT'); close STDOUT; open(STDOUT, '>&SAVE') or die; print STDOUT 'private '",
+    "open(SAVE, '>&STDOUT'); open(STDOUT, '>', '/dev/null'); print 'lost'; open(STDOUT, '>&SAVE') or die; print SAVE 'private '",
+    "open(OTHER, '>&STDOUT') or die; *STDOUT = *OTHER; print 'private '",
+];
+
+#[test]
+fn what_another_handle_holds_joins_the_page_of_its_own_request() {
+    if is_tainted() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for copies in COPIES {
+        let script =
+            format!("my $q = $ENV{{QUERY_STRING}}; print \"begin$q \"; {copies} . $q; print STDOUT \"end$q\";");
+        let server = serve_two(&script, "$ENV{PATH} = '/usr/bin:/bin'; system 'printf child'; 'own'");
+        let pages =
+            ["/perl/test.pl?A", "/perl/next.pl", "/perl/test.pl?B", "/perl/next.pl"].map(|url| server.text(url));
+        let has_own = |page: &str, own: &str, foreign: &str| {
+            page.contains(&format!("private {own}")) && page.contains(&format!("begin{own}")) && !page.contains(foreign)
+        };
+        let is_right = has_own(&pages[0], "A", "B") && has_own(&pages[2], "B", "A");
+        if !is_right || pages[1] != "childown" || pages[3] != "childown" {
+            wrong.push(format!("{copies}: {pages:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// (what a script keeps, how the next one uses it); nothing of it may reach the page of the latter.
+const KEPT: &[(&str, &str)] = &[
+    ("open(SAVE, '>&STDOUT')", "print SAVE 'foreign'; SAVE->flush"),
+    ("open(SAVE, '>&=STDOUT')", "print SAVE 'foreign'; SAVE->flush"),
+    ("open(SAVE, '>&STDOUT')", "syswrite SAVE, 'foreign'"),
+    ("open(SAVE, '>&=STDOUT')", "syswrite SAVE, 'foreign'"),
+    ("open(SAVE, '>&STDOUT')", "close SAVE"),
+    ("open(SAVE, '>&=STDOUT')", "close SAVE"),
+    ("our $fd = POSIX::dup(1)", "POSIX::write($Apache::ROOT::perl::test_2epl::fd, 'foreign', 7)"),
+    ("POSIX::dup2(1, 60)", "POSIX::write(60, 'foreign', 7)"),
+    ("open(SAVE, '>&STDOUT'); print SAVE 'x'", "open(SAVE, '>', '/dev/null')"),
+    ("close STDIN; open(SAVE, '<', '/etc/passwd')", "my $line = <SAVE>; ''"),
+    ("POSIX::close(0); open(SAVE, '<', '/etc/passwd')", "my $line = <SAVE>; ''"),
+    ("POSIX::close(0); pipe(SAVE, TO)", "''"),
+    ("close STDIN; open(STDIN, '<', '/etc/passwd') or die; system 'read line'", "''"),
+    ("POSIX::close(1); open(SAVE, '>', '/dev/null'); print SAVE 'x' x 10", "close SAVE"),
+    ("open(SAVE, '+<&=', 0); syswrite SAVE, 'foreign'", "''"),
+    ("open(SAVE, '<&=', 0)", "my $line = <SAVE>; ''"),
+    ("IO::Handle::ungetc(\\*STDIN, ord 'f') for 1 .. 3", "''"),
+    ("STDIN->ungetc(ord 'f'); binmode STDIN, ':encoding(UTF-16)'", "''"),
+];
+
+#[test]
+fn what_a_script_leaves_open_reaches_neither_the_next_page_nor_the_next_body() {
+    if is_tainted() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (keeps, uses) in KEPT {
+        let next = format!(
+            "package Apache::ROOT::perl::test_2epl; {uses}; $ENV{{PATH}} = '/usr/bin:/bin'; system 'printf child';\n\
+             my $body = join '', <STDIN>; \"own=$body\""
+        );
+        let server = site(&format!("{TEXT}{keeps}; print STDOUT '.';"))
+            .script("scripts/next.pl", &format!("{TEXT}print do {{ {next} }};"))
+            .serve(&format!("{CONF}PerlModule POSIX IO::Handle"));
+        server.post("/perl/test.pl", "body of the first");
+        let second = server.post("/perl/next.pl", "second").text();
+        server.get("/perl/test.pl");
+        let third = server.text("/perl/next.pl");
+        if second != "childown=second" || third != "childown=" {
+            wrong.push(format!("{keeps}, then {uses}: {second:?}, {third:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What changes the layers of the standard handles.
+const LAYERS: &[&str] = &[
+    "binmode STDIN, ':utf8'; binmode STDOUT, ':utf8'; binmode STDERR, ':utf8'",
+    "binmode STDIN, ':encoding(UTF-8)'; binmode STDOUT, ':encoding(UTF-8)'; binmode STDERR, ':encoding(UTF-8)'",
+    "binmode STDIN, ':crlf'; binmode STDOUT, ':crlf'",
+    "binmode STDIN, ':pop'",
+    "use open ':std', ':utf8'",
+    "use open ':std', ':encoding(UTF-8)'",
+    "use open ':std', ':utf8'; close STDIN; close STDOUT; close STDERR",
+    "BEGIN { binmode STDIN, ':utf8'; binmode STDOUT, ':utf8' }",
+    "*STDIN = *OTHER; *STDOUT = *OTHER; *STDERR = *OTHER",
+    "undef *STDIN; undef *STDOUT; undef *STDERR",
+    "open STDIN, '<:utf8', '/etc/passwd'",
+    "close STDIN; open STDIN, '<', '/etc/passwd'; open OTHER, '<&STDIN'",
+];
+
+/// STDIN, STDOUT, STDERR, five bytes of a body, and a byte that `:utf8` would make two.
+const PLAIN: &[u8] = b"unix,perlio|perlio|perlio|5|\xe9";
+
+const SHOW_LAYERS: &str = "join '|', (map { join ',', PerlIO::get_layers($_) } *STDIN, *STDOUT, *STDERR), do { read STDIN, my $body, 100; length $body }, \"\\x{e9}\"";
+
+#[test]
+fn layers_of_one_script_are_gone_at_the_next_request() {
+    let mut wrong = Vec::new();
+    for pushes in LAYERS {
+        let server = serve_two(&format!("{pushes};"), SHOW_LAYERS);
+        let bytes = || {
+            server.get("/perl/test.pl");
+            server.post("/perl/test.pl", "body");
+            server.send(Request::post("/perl/next.pl", "é€")).body
+        };
+        let shown = [bytes(), bytes()];
+        if shown.iter().any(|shown| *shown != PLAIN) {
+            let shown = shown.map(|shown| String::from_utf8_lossy(&shown).into_owned());
+            wrong.push(format!("{pushes}: {shown:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn layers_of_start_up_code_are_on_no_request() {
+    for pushes in LAYERS {
+        let start = format!("package Start; {pushes}; 1;");
+        let server = site("")
+            .file("start.pl", &start)
+            .script("scripts/next.pl", &format!("{TEXT}print do {{ {SHOW_LAYERS} }};"))
+            .serve(&format!("{CONF}PerlRequire @DIR@/start.pl"));
+        let bytes = || server.send(Request::post("/perl/next.pl", "é€")).body;
+        assert_eq!([bytes(), bytes()], [PLAIN, PLAIN], "{pushes}");
+    }
+}
+
+#[test]
+fn what_start_up_code_has_printed_is_in_no_page() {
+    let server = site(&format!("{TEXT}$ENV{{PATH}} = '/usr/bin:/bin'; system 'true'; print 'own';"))
+        .file("start.pl", "print 'of start-up'; open our $copy, '>&STDOUT'; print $copy 'of start-up'; 1;")
+        .serve(&format!("{CONF}PerlRequire @DIR@/start.pl"));
+    assert_eq!(["/perl/test.pl", "/perl/test.pl"].map(|url| server.text(url)), ["own", "own"]);
+}
+
+#[test]
+fn a_log_that_start_up_has_tied_to_stderr_stays_tied() {
+    let tie = "package Log; sub TIEHANDLE { bless [] } sub PRINT { shift; open my $f, '>>', '@DIR@/own.log'; print $f @_ }\n\
+               sub WRITE { 0 } package main; tie *STDERR, 'Log'; 1;";
+    let server =
+        site(&format!("{TEXT}print STDERR \"line$ENV{{QUERY_STRING}} \"; untie *STDERR if $ENV{{QUERY_STRING}} == 2;"))
+            .file("start.pl", tie)
+            .serve(&format!("{CONF}PerlRequire @DIR@/start.pl"));
+    for n in 1..4 {
+        server.get(&format!("/perl/test.pl?{n}"));
+    }
+    assert_eq!(server.site.read("own.log"), "line1 line2 line3 ");
+}

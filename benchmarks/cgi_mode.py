@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CPU time of a request for a CGI script: kept compiled, in a forked child (CgiMode fork), and under httpd's mod_cgi.
+"""CPU time of a request for a CGI script: in each CgiMode (program, fork, persistent), and under httpd's mod_cgi.
 
     benchmarks/cgi_mode.py [--requests 300]
 
@@ -95,7 +95,7 @@ def main():
     said = options.parse_args()
     print(f"{'script':8} {'server':12} {'CPU ms a request':>17}")
     for name, text in SCRIPTS.items():
-        for server in ("persistent", "fork", "mod_cgi"):
+        for server in ("program", "fork", "persistent", "mod_cgi"):
             with tempfile.TemporaryDirectory() as folder:
                 os.chmod(folder, 0o755)
                 place = pathlib.Path(folder)

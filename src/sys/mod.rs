@@ -29,7 +29,7 @@ pub use memory::map_memory;
 pub use pages::merge_same_pages;
 pub use pidfd::{pidfd_exists, pidfd_kill, pidfd_open, pidfd_queue, queue};
 pub use process::{allow_profiling, do_not_preempt, is_stopped, is_traced, keep_some_freed_memory, run_delay};
-pub use programs::{Image, start_program, with_signals_unblocked};
+pub use programs::{Image, lead_group, start_program, with_signals_unblocked};
 pub use resolver::name_of;
 pub use roles::{become_role, control_channel, die_with, follow, outlive_master};
 pub use signals::{

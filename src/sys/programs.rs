@@ -125,13 +125,17 @@ extern "C" fn enter(start: *mut c_void) -> c_int {
     127
 }
 
+/// In a fork of `parent` that is to be like a program: the leader of a process group that dies with it, with these as standard
+/// output and standard error.
+pub fn lead_group(parent: Pid, output: [RawFd; 2]) -> io::Result<()> {
+    setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
+    die_with(parent)?;
+    output.into_iter().zip([libc::STDOUT_FILENO, libc::STDERR_FILENO]).try_for_each(|(fd, place)| replace(fd, place))
+}
+
 impl Start<'_> {
     fn become_program(&self) -> io::Result<()> {
-        setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
-        die_with(self.parent)?;
-        for (stream, place) in self.output.into_iter().zip([libc::STDOUT_FILENO, libc::STDERR_FILENO]) {
-            replace(stream, place)?;
-        }
+        lead_group(self.parent, self.output)?;
         chdir(self.folder.as_c_str())?;
         for (resource, limit) in self.limits {
             if let Some((soft, hard)) = limit {

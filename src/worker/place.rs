@@ -60,7 +60,8 @@ fn perl_options(config: &Config, settings: &Settings) -> String {
         return String::new();
     }
     let is_usual = |name: &str| match name {
-        "SetupEnv" | "GlobalRequest" => settings.handler == Handler::PerlScript,
+        // A script that stays finds what perl-script gives it: CGI.pm asks for the global request.
+        "SetupEnv" | "GlobalRequest" => matches!(settings.handler, Handler::PerlScript | Handler::CgiScript),
         "SendHeader" | "MergeHandlers" | "ParseHeaders" | "Parent" | "Clone" => false,
         _ => true,
     };

@@ -1,7 +1,7 @@
 //! `CgiMode fork`: a Perl script runs in a child of the worker.
 
-use super::{URL, serve_with};
-use crate::support::{Request, Server, alive, until};
+use super::{URL, conf, serve_with};
+use crate::support::{Request, Server, Site, alive, until};
 
 const TEXT: &str = "print \"Content-Type: text/plain\\n\\n\";";
 
@@ -83,10 +83,99 @@ fn a_run_that_takes_too_long_is_a_504_with_its_stack_in_the_log() {
 
 #[test]
 fn a_run_that_is_killed_costs_its_own_request() {
-    let server = serve(&format!("{TEXT}kill 9, $$ if $ENV{{QUERY_STRING}}; print 'alive';"));
-    assert_eq!(server.get("/cgi/test?1").status, 502);
-    server.logged("killed by SIGKILL");
-    until("the next worker answers", || server.get(URL).status == 200);
+    let server = serve(&format!("kill 9, $$ if $ENV{{QUERY_STRING}}; {TEXT} print 'alive';"));
+    let (worker, _) = server.workers()[0];
+    assert_eq!(server.get("/cgi/test?1").status, 500);
+    server.logged("remature end of script headers");
+    assert_eq!(server.text(URL), "alive");
+    assert_eq!(server.workers()[0].0, worker);
+}
+
+/// What BEGIN blocks and `use` set holds for every run, and for no other script.
+#[test]
+fn every_run_begins_as_after_compiling() {
+    let set = "BEGIN { unshift @INC, '@DIR@/scripts/lib'; umask 027; $/ = 'x'; $ENV{SET} = 'set'; $SIG{USR1} = sub { print 'caught ' } }\n\
+        require Later; kill USR1 => $$; print Later::name(), ' ', sprintf('%o', umask), \" $/ $ENV{SET} \", $main::x, our $x;\n\
+        $main::x = 'left'; umask 0; $/ = 'y';";
+    let other = "print join ' ', sprintf('%o', umask), $/ eq \"\\n\" ? 'lines' : $/, $ENV{SET} // 'unset', $SIG{USR1} // 'none', $main::x // 'clean', grep m{/lib$}, grep m{@DIR@}, @INC;";
+    let server = Site::new()
+        .script("scripts/test", &format!("#!/usr/bin/perl\nBEGIN {{ $x = 'own' }} {TEXT}\n{set}"))
+        .script("scripts/other", &format!("#!/usr/bin/perl\n{TEXT} {other}"))
+        .file("scripts/lib/Later.pm", "package Later; sub name { 'later' } 1;")
+        .serve(&conf("CgiMode fork"));
+    for _ in 0..3 {
+        assert_eq!(server.text(URL), "caught later 27 x set ownown");
+        assert_eq!(server.text("/cgi/other"), "22 lines unset none clean");
+    }
+    assert!(!server.log().contains("left changed"), "{}", server.log());
+}
+
+#[test]
+fn what_needs_a_process_has_one() {
+    let scripts = [
+        ("exec", "$| = 1; TEXT exec '/bin/echo', 'from exec';", "from exec\n"),
+        ("raw", "syswrite STDOUT, \"Content-Type: text/plain\\n\\nraw \"; print 'printed';", "raw printed"),
+        ("begin", "BEGIN { TEXT print 'begun'; exit } print 'never';", "begun"),
+        (
+            "env",
+            "TEXT print join ' ', __PACKAGE__, $ENV{MOD_PERL} // 'none', $ENV{GATEWAY_INTERFACE}, \"@ARGV\";",
+            "main none CGI/1.1 a b",
+        ),
+        ("trap", "use sigtrap die => 'normal-signals'; TEXT print 'ok';", "ok"),
+        ("data", "TEXT print <DATA>;\n__DATA__\nthe data", "the data"),
+        ("chatty", "TEXT print 'first '; system 'printf child'; print 'last';", "first childlast"),
+    ];
+    let site = scripts.iter().fold(Site::new(), |site, (name, text, _)| {
+        site.script(&format!("scripts/{name}"), &format!("#!/usr/bin/perl\n{}", text.replace("TEXT", TEXT)))
+    });
+    let site = site
+        .script(
+            "scripts/switches",
+            "#!/usr/bin/perl -wl -Ilib\nprint \"Content-Type: text/plain\\n\";\nprint $^W; use Own; print Own::name();",
+        )
+        .script("scripts/taint", &format!("#!/usr/bin/perl -T\n{TEXT} print ${{^TAINT}};"))
+        .file("scripts/lib/Own.pm", "package Own; sub name { 'own' } 1;");
+    let server = site.serve(&conf("CgiMode fork"));
+    for round in 1..=2 {
+        for (name, _, expected) in scripts {
+            assert_eq!(server.text(&format!("/cgi/{name}?a+b")), expected, "{name}, round {round}");
+        }
+        assert_eq!(server.text("/cgi/switches"), "1\nown\n", "round {round}");
+        assert_eq!(server.text("/cgi/taint"), "1", "round {round}");
+    }
+}
+
+#[test]
+fn a_library_that_two_scripts_require_is_there_for_both() {
+    let script = format!("#!/usr/bin/perl\nrequire './common.pl'; {TEXT} print hello();");
+    let server = Site::new()
+        .script("scripts/a.pl", &script)
+        .script("scripts/b.pl", &script)
+        .file("scripts/common.pl", "sub hello { 'hello' } 1;")
+        .serve(&conf("CgiMode fork"));
+    for target in ["/cgi/a.pl", "/cgi/b.pl", "/cgi/a.pl"] {
+        assert_eq!(server.text(target), "hello", "{target}");
+    }
+}
+
+#[test]
+fn carp_shows_its_page_and_cgi_pm_answers_under_both_generations() {
+    for generation in ["", "PerlGeneration 2\n"] {
+        let server = Site::new()
+            .script("scripts/dies", "#!/usr/bin/perl\nuse CGI::Carp 'fatalsToBrowser'; die 'a mistake of mine';")
+            .script("scripts/broken", "#!/usr/bin/perl\nuse CGI::Carp 'fatalsToBrowser'; use No::Such;")
+            .script(
+                "scripts/form",
+                "#!/usr/bin/perl\nuse CGI; my $q = CGI->new; print $q->header('text/plain'), scalar $q->param('x');",
+            )
+            .serve(&format!("{generation}PerlModule CGI\n{}", conf("CgiMode fork")));
+        for x in ["1", "2"] {
+            assert!(server.get("/cgi/dies").text().contains("a mistake of mine"), "{generation}");
+            assert!(server.get("/cgi/broken").text().contains("No/Such.pm"), "{generation}");
+            assert_eq!(server.text(&format!("/cgi/form?x={x}")), x, "{generation}");
+            assert_eq!(server.post("/cgi/form", &format!("x={x}")).is(200).text(), x, "{generation}");
+        }
+    }
 }
 
 #[test]

@@ -16,6 +16,17 @@ fn a_cgi_script_that_stays_runs_under_mod_perl_2() {
 }
 
 #[test]
+fn cgi_pm_answers_in_a_script_that_stays() {
+    let text = "#!/usr/bin/perl\nuse CGI; my $q = CGI->new; print $q->header('text/plain'), scalar $q->param('x');";
+    let site = Site::new().script("cgi/form.pl", text);
+    let server = site.serve("PerlGeneration 2\nCgiMode persistent\nScriptAlias /cgi/ @DIR@/cgi/");
+    for x in ["1", "2"] {
+        assert_eq!(server.text(&format!("/cgi/form.pl?x={x}")), x);
+        assert_eq!(server.post("/cgi/form.pl", &format!("x={x}")).is(200).text(), x);
+    }
+}
+
+#[test]
 fn a_folder_that_a_handler_declines_never_shows_the_source_of_its_index() {
     let site = Site::new().script("htdocs/d/index.pl", SCRIPT);
     let server = site.serve(

@@ -63,6 +63,23 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length)
     return status;
 }
 
+/* Calls the sub as perl runs a file, in a process that does nothing else: what dies writes to STDERR and ends it, $^S is 0 for
+ * handlers that ask, exit is perl's own. Returns the exit status. */
+int cml_call_as_program(const char *sub, const char *bytes, size_t length)
+{
+    dTHXa(cml_perl);
+    named_call call = {sub, argument_of(aTHX_ bytes, length), NULL};
+    int status = 0, jump;
+    dJMPENV;
+    JMPENV_PUSH(jump);
+    if (jump == 0)
+        call_name_body(aTHX_ &call);
+    else
+        status = STATUS_EXIT;
+    JMPENV_POP;
+    return status;
+}
+
 /* The same in the middle of what perl does, be it its own print: perl's stack stays where it is. */
 cml_status cml_call_aside(const char *sub, const char *bytes, size_t length)
 {

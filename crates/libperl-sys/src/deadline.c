@@ -159,7 +159,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     const int error = errno;
     PERL_UNUSED_VAR(signal);
     PERL_UNUSED_VAR(context);
-    if (info->si_code != SI_QUEUE || !running || (uint64_t)(uintptr_t)info->si_value.sival_ptr != running || cml_forked_child)
+    if (info->si_code != SI_QUEUE || !running || (uint64_t)(uintptr_t)info->si_value.sival_ptr != running
+        || (cml_forked_child && !cml_request_child))
         return;
     if (state == IN_TIME) {
         state = NOTED;
@@ -185,7 +186,10 @@ static void log_stack(pTHX)
         STRLEN length;
         const char *const text = SvPV(said, length);
         PUTBACK;
-        cml_hooks_table.log(text, length);
+        if (!cml_forked_child)
+            cml_hooks_table.log(text, length);
+        else if (write(2, text, length) < 0)
+            PUTBACK; /* nobody reads it */
     }
     FREETMPS;
     LEAVE;
@@ -195,7 +199,7 @@ static void log_stack(pTHX)
 /* Between two ops, where perl runs its own handlers: here it is safe to call Perl, and to die. */
 static void between_ops(pTHX)
 {
-    if (state == NOTED && cml_is_guarded() && !cml_forked_child) {
+    if (state == NOTED && (cml_forked_child ? cml_request_child : cml_is_guarded())) {
         state = DIED;
         log_stack(aTHX);
         croak(is_answered ? "what the request left to do behind its answer took longer than RequestTimeout"

@@ -51,7 +51,9 @@ void cml_default_signals(void);
 int cml_is_workers_signal(int number);
 
 /* A child that Perl code forked: it must not speak for the worker. */
-extern volatile sig_atomic_t cml_forked_child;
+/* This process is a fork of the worker; and it runs one script of the worker's request. */
+extern volatile sig_atomic_t cml_forked_child, cml_request_child;
+void cml_plain_output(pTHX);
 /* perl flushes every handle before it forks; that must not send a half-made response. */
 extern int cml_mute_flush;
 /* CML_LEFT_… bits of what a request touched. */

@@ -199,6 +199,7 @@ mod declarations {
         pub fn cml_is_forked_child() -> c_int;
         pub fn cml_next_fork_speaks(speaks: c_int);
         pub fn cml_is_request_child();
+        pub fn cml_call_as_program(sub: *const c_char, bytes: *const c_char, length: usize) -> c_int;
         pub fn cml_may_have_children(is_busy: c_int) -> c_int;
         pub fn cml_has_children(has: c_int, ended: *const [c_int; 2], count: usize);
         pub fn cml_keep_from_children(fds: *const c_int, count: usize);

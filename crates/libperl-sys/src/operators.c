@@ -5,7 +5,7 @@
 
 /* Perl's operators that start processes, wait for them, look at %ENV or exit, with what we do before and after. */
 
-volatile sig_atomic_t cml_forked_child;
+volatile sig_atomic_t cml_forked_child, cml_request_child;
 int cml_forked_in_request;
 
 static Perl_ppaddr_t original[MAXO];
@@ -65,9 +65,19 @@ static void in_forked_child(void)
         return;
     cml_forked_child = 1;
     cml_forget_children();
+    cml_request_child = 0;
     for (size_t i = 0; i < private_count; i++)
         close(private_fds[i]);
     cml_default_signals();
+}
+
+/* In a child that runs one script of the worker's request. */
+void cml_is_request_child(void)
+{
+    dTHXa(cml_perl);
+    PL_srand_called = FALSE; /* or every run draws the numbers that the worker would have drawn */
+    cml_request_child = 1;
+    cml_plain_output(aTHX);
 }
 
 int cml_is_forked_child(void)

@@ -154,6 +154,7 @@ void cml_drain_fd1(void);
 int cml_stdout_is_log(int is_log);
 void cml_stderr_is_log(void);
 void cml_is_request_child(void);
+int cml_call_as_program(const char *sub, const char *bytes, size_t length);
 
 /* env.c */
 void cml_env_begin(void);

@@ -157,10 +157,19 @@ impl Interpreter {
         unsafe { sys::cml_after_fork() }
     }
 
-    /// To be called in a child that goes on with the request.
-    pub fn is_request_child(&self) {
-        // SAFETY: no Perl code runs now.
-        unsafe { sys::cml_is_request_child() }
+    /// In a child that does nothing but to run one script of the request: calls the named sub with bytes, as perl runs a
+    /// file, then the sub for the end, END blocks and destructors. Returns the exit status.
+    pub fn run_as_program(&self, run: &'static std::ffi::CStr, bytes: &[u8], end: &'static std::ffi::CStr) -> i32 {
+        // SAFETY: the names are terminated, the bytes are pointer and length; what dies or exits comes back to the shim.
+        let status = unsafe {
+            sys::cml_is_request_child();
+            let status = sys::cml_call_as_program(run.as_ptr(), bytes.as_ptr().cast(), bytes.len());
+            sys::cml_call_as_program(end.as_ptr(), std::ptr::null(), 0);
+            status
+        };
+        self.end(false);
+        self.end_as_process();
+        status
     }
 
     /// What every request starts from, and [`Interpreter::restore_state`] returns to, is as it is now.

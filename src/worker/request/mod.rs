@@ -13,7 +13,6 @@ mod hooks;
 mod phases;
 mod program;
 mod redirect;
-mod request_child;
 mod resolve;
 mod set_env;
 mod subrequest;
@@ -44,18 +43,11 @@ use crate::worker::trace;
 pub trait Asker {
     /// Gets the answer to the request of that number.
     fn client(&self, request: u64) -> Box<dyn apache::Client>;
-
-    /// Whether something has arrived in the middle of a request that is for the worker's loop.
-    fn has_heard(&self) -> bool;
 }
 
 impl Asker for Port {
     fn client(&self, request: u64) -> Box<dyn apache::Client> {
         Box::new(ToFront { port: self.clone(), request })
-    }
-
-    fn has_heard(&self) -> bool {
-        self.borrow().has_heard()
     }
 }
 
@@ -115,12 +107,6 @@ impl Site {
         note_activity(&frame);
         trace::begin(frame.flags().has(Flags::TRACED));
         let request = apache::begin(apache::Incoming { frame, place, client });
-        let forks = !is_connection && location.as_ref().is_ok_and(|location| self.forks(location));
-        if forks && let Some(child) = self.fork_for(request)? {
-            let next = self.wait_for(child, number);
-            let (_, buffer) = self.over(&context, host)?;
-            return Ok((next, buffer));
-        }
         let location = match location {
             Ok(location) if is_connection => {
                 self.converse(request, location, socket);
@@ -133,10 +119,7 @@ impl Site {
                 None
             }
         };
-        if forks {
-            self.child_is_done(asker);
-        }
-        if let Some(reason) = last.or_else(|| self.must_leave(forks)) {
+        if let Some(reason) = last.or_else(|| self.must_leave()) {
             apache::leave_after(reason);
         }
         if let Some(parts) = trace::parts() {
@@ -144,9 +127,6 @@ impl Site {
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(location.as_deref(), request);
-        }
-        if forks {
-            self.end_child(Next::of(&apache::end()));
         }
         self.over(&context, host)
     }
@@ -324,13 +304,13 @@ impl Site {
         note(result);
     }
 
-    /// Why no further request may come here, if that is so. What a child has done is gone with it.
-    fn must_leave(&self, in_child: bool) -> Option<LeaveReason> {
-        match in_child {
-            _ if self.leave.get() => Some(LeaveReason::Program),
-            false if libperl::gave_up() => Some(LeaveReason::Memory),
-            false if self.is_spoilt() => Some(LeaveReason::Spoilt),
-            _ => None,
+    /// Why no further request may come here, if that is so.
+    fn must_leave(&self) -> Option<LeaveReason> {
+        match () {
+            () if self.leave.get() => Some(LeaveReason::Program),
+            () if libperl::gave_up() => Some(LeaveReason::Memory),
+            () if self.is_spoilt() => Some(LeaveReason::Spoilt),
+            () => None,
         }
     }
 

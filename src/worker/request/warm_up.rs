@@ -211,10 +211,6 @@ impl Asker for Nobody {
     fn client(&self, _: u64) -> Box<dyn apache::Client> {
         Box::new(Listener(self.heard.clone()))
     }
-
-    fn has_heard(&self) -> bool {
-        false
-    }
 }
 
 struct Listener(Rc<RefCell<Heard>>);

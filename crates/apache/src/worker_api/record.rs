@@ -15,6 +15,8 @@ use crate::request_stack::with;
 /// What a record was made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requested {
+    /// By which the front knows the request of the client.
+    pub number: u64,
     /// Index of the virtual host.
     pub host: u16,
     /// As programs see it.
@@ -26,6 +28,7 @@ pub struct Requested {
 /// See [`Requested`].
 pub fn requested(request: u64) -> Requested {
     let requested = with(request, |r| Requested {
+        number: r.frame.id(),
         host: r.frame.host(),
         path: r.uri().to_vec(),
         filename: r.mapped_name().to_vec(),

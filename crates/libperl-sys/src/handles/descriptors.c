@@ -69,15 +69,6 @@ void cml_new_descriptors(void)
     cml_stderr_is_log();
 }
 
-/* In a child that goes on with the request: what its children print must not become the worker's. */
-void cml_is_request_child(void)
-{
-    dTHXa(cml_perl);
-    PL_srand_called = FALSE; /* or every run draws the numbers that the worker would have drawn */
-    close(out_memfd);
-    new_out_memfd();
-}
-
 /* Descriptor 0 becomes `fd` (taken over), or an empty file when there is no body. */
 int cml_stdin_is(int fd)
 {

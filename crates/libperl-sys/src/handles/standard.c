@@ -57,6 +57,14 @@ void cml_io_boot(pTHX)
     point(err.io, cml_err_handle, IoTYPE_WRONLY);
 }
 
+/* In a process that is a program to everybody else: perl's own handles, on descriptors 1 and 2. */
+void cml_plain_output(pTHX)
+{
+    point(out.io, PerlIO_stdout(), IoTYPE_WRONLY);
+    point(err.io, PerlIO_stderr(), IoTYPE_WRONLY);
+    IoFLAGS(out.io) &= ~IOf_FLUSH;
+}
+
 /* `*STDOUT = *OTHER`, `undef *STDOUT`, `*STDOUT = *OTHER{IO}`: the others keep what is theirs. */
 static int restore_glob(pTHX_ standard *s)
 {

@@ -48,11 +48,6 @@ impl WorkerPort {
         WorkerPort { line, reply_to: 0, memory: WorkerMemory::new(memory, blocks) }
     }
 
-    /// Whether something arrived in the middle of a request that [`WorkerPort::next`] will give.
-    pub fn has_heard(&self) -> bool {
-        !self.line.heard.is_empty()
-    }
-
     /// Whether [`WorkerPort::next`] would find a request without waiting: the front may still take it back.
     pub fn has_request(&self) -> bool {
         self.memory.orders.has_next()

@@ -39,6 +39,17 @@ impl Child {
         Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
     }
 
+    /// A process that was forked and leads a group.
+    pub fn forked(process: Pid, stdout: PipeReader, stderr: PipeReader) -> io::Result<Child> {
+        let handle = sys::pidfd_open(process)?;
+        Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
+    }
+
+    /// Sends a script the signal by which it shows where it is, and dies.
+    pub fn is_late(&self, request: u64) {
+        let _ = sys::pidfd_queue(self.handle.as_fd(), sys::deadline_signal(), request);
+    }
+
     /// Readable when the program has ended.
     pub fn end(&self) -> BorrowedFd<'_> {
         self.handle.as_fd()
@@ -82,8 +93,8 @@ impl Drop for Child {
     }
 }
 
-/// Of the current request; nothing of the worker's own.
-fn environment() -> Vec<Vec<u8>> {
+/// `NAME=value` of the current request; nothing of the worker's own.
+pub fn environment() -> Vec<Vec<u8>> {
     let is_possible = |name: &[u8], value: &[u8]| {
         !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0)
     };

@@ -1,10 +1,11 @@
 //! Programs in a place of CGI scripts: executed as httpd's mod_cgi does, a process for each request. Their output passes the
 //! same way as a script's, so headers, limits and errors are the same.
 //!
-//! `CgiMode` and `program_kind` decide which files are executed, `refusal` which are not, `child` is the process, `relay` carries
-//! its output.
+//! `CgiMode` and `program_kind` decide which files are executed, `refusal` which are not, `child` is the process, `forked` one
+//! that is a fork of the worker, `relay` carries its output.
 
 mod child;
+mod forked;
 mod refusal;
 mod relay;
 
@@ -23,32 +24,46 @@ use child::Child;
 use relay::Ended;
 
 const FAILED: i32 = 500;
+/// How long a script that is late may take to show where it is, in milliseconds.
+const LAST_WORDS: u16 = 2000;
 
 impl Site {
-    /// Answers with the output of the request's file, if that is to be executed.
+    /// Answers with the output of a process, if the request's file is not to run in the worker.
     pub(super) fn run_program(&self, location: &ResolvedLocation, request: u64) -> Option<i32> {
         let name = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&name));
-        let is_program = location.settings.program.mode == CgiMode::Program || self.kinds.is_program(file);
-        is_program.then(|| self.execute(location, request, file))
+        match location.settings.program.mode {
+            CgiMode::Persistent if !self.kinds.is_program(file) => None,
+            CgiMode::Fork if !self.kinds.is_program(file) => Some(self.run_in_process(location, request, file, true)),
+            _ => Some(self.run_in_process(location, request, file, false)),
+        }
     }
 
-    fn execute(&self, location: &ResolvedLocation, request: u64, file: &Path) -> i32 {
+    fn run_in_process(&self, location: &ResolvedLocation, request: u64, file: &Path, forks: bool) -> i32 {
         if let Some((status, reason)) = refusal::of(&location.settings, request, file) {
             let text = format!("access to {} failed, reason: {reason}", file.display());
             apache::say(apache::Level::Error, &text);
             return status;
         }
-        let child = match Child::start(file, arguments(request), &location.settings.program) {
+        let forks = forks && self.is_compiled(file);
+        let started = match forks {
+            true => self.fork_script(request, file),
+            false => Child::start(file, arguments(request), &location.settings.program),
+        };
+        let mut child = match started {
             Ok(child) => child,
             Err(error) => {
                 apache::say(apache::Level::Error, &cannot_execute(file, &error));
                 return FAILED;
             }
         };
-        match relay::all(child, request) {
+        match relay::all(&mut child, request) {
             Ended::Whole | Ended::Unheard => OK,
             Ended::TooLate => {
+                if forks {
+                    child.is_late(apache::requested(request).number);
+                    relay::last_words(&mut child, LAST_WORDS);
+                }
                 let text = format!("{}: the program took longer than RequestTimeout and was ended", file.display());
                 self.left(request, Interrupted::Died(text))
             }

@@ -26,11 +26,11 @@ pub enum Ended {
 }
 
 /// Passes on all that the program says. Whoever is still there of its process group when this returns was told to end.
-pub fn all(mut child: Child, request: u64) -> Ended {
+pub fn all(child: &mut Child, request: u64) -> Ended {
     let mut buffer = vec![0; PIECE];
     let mut has_said = false;
     while child.stdout.is_some() || child.stderr.is_some() || !child.has_ended() {
-        let ready = match wait(&child, if has_said { 0 } else { LOOK }) {
+        let ready = match wait(child, if has_said { 0 } else { LOOK }) {
             Ok(ready) => ready,
             Err(Errno::EINTR) if libperl::is_late() => return Ended::TooLate,
             Err(Errno::EINTR) => continue,
@@ -62,6 +62,20 @@ pub fn all(mut child: Child, request: u64) -> Ended {
         }
     }
     Ended::Whole
+}
+
+/// Logs what a script still has to complain of, for so long at most, in milliseconds; what it prints counts no more.
+pub fn last_words(child: &mut Child, time: u16) {
+    let mut buffer = vec![0; PIECE];
+    child.stdout = None;
+    while let Some(stderr) = &child.stderr {
+        match poll(&mut [readable(stderr.as_fd())], PollTimeout::from(time)) {
+            Ok(0) => return,
+            Ok(_) => pass(&mut child.stderr, &mut buffer, apache::complain),
+            Err(Errno::EINTR) => {}
+            Err(_) => return,
+        }
+    }
 }
 
 #[derive(PartialEq, Eq, Default)]

@@ -1,0 +1,176 @@
+package Cameleer::Forked;
+
+use v5.36;
+use Cameleer::XS ();
+
+use IO::Handle                ();
+
+use Apache::Registry::Compile ();
+use Apache::Registry::Source  ();
+
+Cameleer::XS::load('Apache::Registry') unless defined &Apache::Registry::take_end_blocks;
+
+# Scripts of `CgiMode fork` by their files: compiled in the worker, run in children that it forks.
+my %SCRIPTS;
+
+# In the worker. (file, variables) → 'yes' when a child may run the script; else it is to be executed: it does not compile, or its
+# BEGIN blocks end it, and what they print is the answer.
+sub prepare ($words) {
+    my ( $file, @variables ) = split /\0/, $words;
+    my $stamp = stamp($file) // return 'no';
+    my $known = $SCRIPTS{$file};
+    return $known->{code} ? 'yes' : 'no' if $known && $known->{stamp} eq $stamp;
+    $SCRIPTS{$file} = { stamp => $stamp };    # stays so when a BEGIN block exits
+    my $source = eval { Apache::Registry::Source->read($file) } // return 'no';
+    my ($line) = $source->{code} =~ /\A#!(.*)/;
+    my $switches = defined $line ? switches($line) // return 'no' : '';
+    my $script = compiled( $file, $source, $switches, \@variables );
+    die $script->{error} if $script->{error} && !defined $line;    # nobody else would show it
+    $SCRIPTS{$file} = { stamp => $stamp, %$script };
+    return $script->{code} ? 'yes' : 'no';
+}
+
+sub stamp ($file) {
+    my @now = stat $file or return;
+    return join ' ', @now[ 0, 1, 7, 9, 10 ];
+}
+
+# Of a #! line; undef when there are others than come to the same here.
+sub switches ($line) {
+    my ($switches) = $line =~ /perl\S*((?:\s+-\S+)*)\s*\z/ or return;
+    return ( grep { !/\A-(?:[wWl]+|I.+)\z/ } split ' ', $switches ) ? undef : $switches;
+}
+
+sub compiled ( $file, $source, $switches, $variables ) {
+    my $before = snapshot();
+    my %known  = map { $_ => 1 } keys %main::;
+    my ($folder) = $file =~ m{\A(.*)/};
+    chdir $folder or return {};
+    local *0    = \( my $name = $file );
+    local @ARGV = ();
+    local *STDOUT;
+    open STDOUT, '+>', undef or return {};
+    my %requests = %ENV;
+    my %env      = map { split /=/, $_, 2 } @$variables;
+    %ENV = %env;
+    unshift @INC, reverse $switches =~ /-I(\S+)/g;
+    FindBin::again() if $INC{'FindBin.pm'};
+    my $script = evaluated( $file, $source, scalar $switches =~ /-\w*[wW]/ );
+    STDOUT->flush;
+    delete $script->{code} if -s STDOUT;    # it is part of the answer
+    $script->{state} = snapshot();
+    $script->{end}   = [ end_blocks($file) ];
+    $script->{set}   = { map { $_ => $ENV{$_} } grep { ( $ENV{$_} // '' ) ne ( $env{$_} // '' ) } keys %ENV };
+    $script->{unset} = [ grep { !exists $ENV{$_} } keys %env ];
+    $script->{own}   = taken( \%known );
+    $script->{line}  = scalar $switches =~ /-\w*l/;
+    $script->{data}  = $source->{data};
+    $script->{bin}   = [ $FindBin::Bin, $FindBin::Script, $FindBin::RealBin, $FindBin::RealScript ] if $INC{'FindBin.pm'};
+    %ENV = %requests;
+    restore($before);
+    Apache::Registry::go_home();
+    return $script;
+}
+
+# A named sub: the script's own subs share its variables.
+sub evaluated ( $file, $source, $warns ) {
+    local $^W = $warns ? 1 : 0;
+    local ( $@, $! );
+    my $shown = $file =~ tr/"\n\r\0/_/r;
+    my $text  = "package main; sub __cgi_program__ {\n#line 1 \"$shown\"\n$source->{code}\n}\n";
+    Apache::Registry::Compile::evaluate($text);
+    return { warns => $warns, $@ ? ( error => $@ ) : ( code => \&main::__cgi_program__ ) };
+}
+
+sub end_blocks ($file) {
+    return Apache::Registry::take_end_blocks( $file =~ tr/"\n\r\0/_/r );
+}
+
+# What a script has put into main is its own: the next one must not meet it there. Packages stay.
+sub taken ($known) {
+    my %own;
+    for my $name ( grep { !$known->{$_} && !/::\z/ } keys %main:: ) {
+        no strict 'refs';
+        $own{$name} = \*{"main::$name"};
+        delete $main::{$name};
+    }
+    return \%own;
+}
+
+# What BEGIN blocks and `use` may have set, and what every request of the worker begins with.
+sub snapshot {
+    my %signals = map { $_ => $SIG{$_} } grep { defined $SIG{$_} } keys %SIG;
+    return { inc => [@INC], umask => umask, signals => \%signals, separators => [ $/, $\, $,, $", $; ], warns => $^W };
+}
+
+sub restore ($state) {
+    @INC = @{ $state->{inc} };
+    umask $state->{umask};
+    ( $/, $\, $,, $", $; ) = @{ $state->{separators} };
+    my $signals = $state->{signals};
+    delete @SIG{ grep { defined $SIG{$_} && !exists $signals->{$_} } keys %SIG };
+    for my $name ( grep { ( $SIG{$_} // '' ) ne $signals->{$_} } keys %$signals ) {
+        $SIG{$name} = $signals->{$name};
+    }
+    return;
+}
+
+my $RUNNING;
+
+# In the child: the file, how many words the query has, the words, the variables.
+sub run ($words) {
+    my ( $file, $count, @rest ) = split /\0/, $words, -1;
+    $RUNNING = $SCRIPTS{$file};
+    @ARGV    = splice @rest, 0, $count;
+    %ENV     = map { split /=/, $_, 2 } @rest;
+    delete @ENV{ @{ $RUNNING->{unset} } };
+    @ENV{ keys %{ $RUNNING->{set} } } = values %{ $RUNNING->{set} };
+    $main::{$_} = *{ $RUNNING->{own}{$_} } for keys %{ $RUNNING->{own} };
+    restore( $RUNNING->{state} );
+    chdir $file =~ s{/[^/]*\z}{}r or die "$file: $!\n";
+    *0 = \( my $name = $file );
+    ( $FindBin::Bin, $FindBin::Script, $FindBin::RealBin, $FindBin::RealScript ) = @{ $RUNNING->{bin} } if $RUNNING->{bin};
+    forget_mod_perl();
+    open_data($file) if defined $RUNNING->{data};
+    $\  = $/ if $RUNNING->{line};
+    $^W = 1  if $RUNNING->{warns};
+    no warnings 'experimental::args_array_with_signatures';
+    @_ = ();
+    goto &{ $RUNNING->{code} };
+}
+
+# CGI.pm may have been loaded for handlers, and would look for their request.
+sub forget_mod_perl {
+    no warnings 'once';
+    $CGI::MOD_PERL = $CGI::Cookie::MOD_PERL = 0;
+    return;
+}
+
+sub open_data ($file) {
+    open main::DATA, '<', $file or die "$file: $!\n";
+    seek main::DATA, $RUNNING->{data}, 0;
+    return;
+}
+
+# Behind the script, however it ended: the block that stands last runs first.
+sub end (@) {
+    for my $block ( @{ $RUNNING->{end} } ) {
+        eval { $block->(); 1 } or print STDERR $@;
+    }
+    return;
+}
+
+1;
+
+__END__
+
+=head1 NAME
+
+Cameleer::Forked - scripts of CgiMode fork
+
+=head1 DESCRIPTION
+
+A script is compiled once in the worker, in the package C<main>. A child that is forked for a request finds variables, C<@INC>, C<%SIG>,
+C<umask> and separators as they were after compiling, and runs it as perl runs a file.
+
+=cut

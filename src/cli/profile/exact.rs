@@ -35,23 +35,24 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
     let has_module = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", "1"]).output()?.status.success();
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
-    let said = ask(conf, url, folder.path())?;
-    let file = largest(folder.path())?;
+    let (said, file) = ask(conf, url, folder.path())?;
+    ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed before it could");
     run(Command::new("nytprofhtml").arg("--no-flame").arg("-f").arg(&file).arg("-o").arg(into))?;
     let top = run(Command::new("perl").args(["-e", TOP]).arg(&file).arg(SHOWN.to_string()))?;
     let pages = into.join("index.html");
     Ok(format!("{url}: {said}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
 }
 
-/// Serves the site once more, with every statement timed, and asks that server for the page: its status line.
-fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<String> {
+/// Serves the site once more, with every statement timed, and asks that server for the page: its status line, and the file that its
+/// worker writes at its end. The mold writes a file of its own, which has no request.
+fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
     let interrupt = Interrupt::new()?;
     let site = Site::of(conf, Some(url))?;
     ensure!(!site.target.tls, "{url}: asks by TLS; name a URL that the site answers without");
     let instead: Vec<_> = INSTEAD.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     let file = folder.join("profile").display().to_string();
     let env = [("PERL5OPT", "-d:NYTProf".to_owned()), ("NYTPROF", format!("addpid=1:sigexit=term,int:file={file}"))];
-    let shadow = Shadow::start_in(&site, &instead, &env, &interrupt)?;
+    let mut shadow = Shadow::start_in(&site, &instead, &env, &interrupt)?;
     let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let mut stream = TcpStream::connect(shadow.address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -60,15 +61,10 @@ fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<String> {
     stream.read_to_end(&mut answer).context("the profiled server did not answer")?;
     let first = answer.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let status = String::from_utf8_lossy(first).trim_end().to_owned();
+    let worker = shadow.status()?.workers().first().map_or(0, |worker| worker.pid);
     shadow.stop()?;
-    Ok(status)
-}
-
-/// The mold writes a profile too, when it ends; the worker's has what the mold had, and the request.
-fn largest(folder: &Path) -> anyhow::Result<PathBuf> {
-    let files = std::fs::read_dir(folder)?.flatten();
-    let largest = files.max_by_key(|file| file.metadata().map_or(0, |about| about.len()));
-    Ok(largest.context("the profiled server wrote no profile: it ended before its worker did")?.path())
+    // `addpid=1` puts the process behind the name.
+    Ok((status, PathBuf::from(format!("{file}.{worker}"))))
 }
 
 fn run(command: &mut Command) -> anyhow::Result<String> {

@@ -92,12 +92,16 @@ impl ScriptHeader {
     }
 }
 
+/// The length of `Sun Nov  6 08:49:37 1994`. Some scripts write a zone behind it, which httpd ignores.
+const ASCTIME: usize = 24;
+
 /// `Tue, 2 Mar 2021 12:30:00 +0100` as HTTP writes it. httpd does not send what is no date, and sends the present for a date in the
 /// future.
 fn in_gmt(date: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(date).ok()?.trim();
     let mail = || DateTime::parse_from_rfc2822(text).ok().map(SystemTime::from);
-    let date = httpdate::parse_http_date(text).ok().or_else(mail)?;
+    let asctime = || httpdate::parse_http_date(text.get(..ASCTIME)?).ok();
+    let date = httpdate::parse_http_date(text).ok().or_else(mail).or_else(asctime)?;
     Some(httpdate::fmt_http_date(date.min(SystemTime::now())).into_bytes())
 }
 
@@ -132,6 +136,8 @@ mod tests {
             ("Set-Cookie: a=b\nSet-Cookie: c=d\nX: \n\nz", "|||Set-Cookie=a=b,Set-Cookie=c=d,X=|z"),
             ("HTTP/1.0 302 Moved Here\r\nLocation: http://x/\r\n\r\n", "302||http://x/||"),
             ("HTTP/1.1 200\n\nbody", "200||||body"),
+            ("Last-Modified: Thu Jan  2 03:04:05 2020 GMT\n\n", "|||Last-Modified=Thu, 02 Jan 2020 03:04:05 GMT|"),
+            ("Last-Modified: yesterday\n\n", "||||"),
             ("\nbody", "||||body"),
             ("", "incomplete"),
             ("Content-type: text/plain\n", "incomplete"),

@@ -54,7 +54,9 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
     let said = joined(headers, &name);
     let believed = context.forwarded.get().map_or(1, |forwarded| forwarded.believed);
     // A proxy that leaves the word of the one before it names fewer than there are proxies.
-    let (_, entry) = Entries::of(&name, &said).take(believed).last()?;
+    // An empty element of a list counts for nothing (RFC 9110, 5.6.1.2). One of `Forwarded` may also be unreadable.
+    let entries = Entries::of(&name, &said).filter(|(_, entry)| entry.is_some() || name == FORWARDED);
+    let (_, entry) = entries.take(believed).last()?;
     let proto = if name == FORWARDED { forwarded::parameter(entry?, b"proto")? } else { entry?.into() };
     match &*proto.to_ascii_lowercase() {
         b"https" | b"wss" | b"on" => Some(true),

@@ -16,7 +16,7 @@ use cameleer::config::table;
 use directives::{DIRECTIVES, Grown};
 
 /// How much memory the front may need for one owner's files, in bytes.
-const MORE: u64 = 96 << 20;
+const MORE: u64 = 64 << 20;
 /// A longer file is refused unread, in bytes.
 const LONGEST: usize = 64 << 10;
 

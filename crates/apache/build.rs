@@ -28,7 +28,8 @@ fn perl(code: &str) -> String {
     String::from_utf8(output.stdout).expect("Config values are ASCII")
 }
 
-/// The path of the C file; xsubpp's `#line`s lead compiler messages back to the .xs.
+/// Translates an .xs file; returns the path of the C file. xsubpp writes `#line`s, so compiler messages name
+/// the .xs.
 fn translate(xs: &Path, into: &Path) -> PathBuf {
     let c = into.join(xs.with_extension("c").to_string_lossy().replace(['/', '.'], "_")).with_extension("c");
     let xsubpp = format!("{}/ExtUtils/xsubpp", perl("print $Config{privlibexp}"));

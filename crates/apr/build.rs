@@ -1,12 +1,12 @@
-//! Makes `perl-xs/auto/Cameleer/APR/APR.so` beside the program of perl/lib/APR.xs and perl/lib/APR/, with the flags of the perl that will load
-//! it and against Debian's libapr1 and libaprutil1.
+//! Builds `perl-xs/auto/Cameleer/APR/APR.so`, beside the server's binary, from perl/lib/APR.xs and
+//! perl/lib/APR/: with the flags of the perl that will load it, against Debian's libapr1 and libaprutil1.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const LIBRARY: &str = "../../perl/lib";
 
-/// What a program prints; `hint` says what to install where there is no such program.
+/// Runs a program and returns its output; `hint` names the package to install when it is missing.
 fn said(program: &str, words: &[&str], hint: &str) -> String {
     let output = Command::new(program).args(words).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}: {hint}"));
@@ -31,14 +31,15 @@ fn sources(extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The path of the C file; xsubpp's `#line`s lead compiler messages back to the .xs.
+/// Translates an .xs file; returns the path of the C file. xsubpp writes `#line`s, so compiler messages name
+/// the .xs.
 fn translate(xs: &Path, into: &Path) -> PathBuf {
     let c = into.join(xs.with_extension("c").file_name().expect("a file"));
     let xsubpp = format!("{}/ExtUtils/xsubpp", perl("print $Config{privlibexp}"));
     let typemap = Path::new(LIBRARY).join("APR/typemap").canonicalize().expect("perl/lib/APR/typemap");
     let words =
         [&xsubpp, "-noprototypes", "-noversioncheck", "-typemap", &typemap.to_string_lossy(), &xs.to_string_lossy()];
-    std::fs::write(&c, said("perl", &words, "it is not in order")).expect("OUT_DIR is writable");
+    std::fs::write(&c, said("perl", &words, "xsubpp failed")).expect("OUT_DIR is writable");
     c
 }
 
@@ -76,18 +77,19 @@ fn main() {
     }
     build.files(sources("c"));
     let objects = build.compile_intermediates();
-    // Beside the program: target/debug/build/apr-0123/out is three folders below it.
+    // OUT_DIR is target/debug/build/apr-0123/out, three folders below the binary's.
     let folder = out.ancestors().nth(3).expect("cargo's folder").join("perl-xs/auto/Cameleer/APR");
     std::fs::create_dir_all(&folder).expect("cargo's folder is writable");
     let object = folder.join("APR.so");
-    // A new file: a server that runs has the old one mapped.
+    // A new file, not an overwritten one: a running server has the old one mapped.
     let made = out.join("APR.so");
     let mut link = build.get_compiler().to_command();
     link.arg("-shared").arg("-o").arg(&made).args(objects).args(apr(&["--link-ld"]).split_whitespace());
-    assert!(link.status().expect("the C compiler").success(), "APR.so: the linker says above what is missing");
+    assert!(link.status().expect("the C compiler").success(), "APR.so: linking failed; the linker's messages are above");
     std::fs::copy(&made, folder.join("APR.so.new")).expect("cargo's folder is writable");
     let sources: Vec<PathBuf> = ["xs", "c", "h"].iter().flat_map(|extension| sources(extension)).collect();
-    // As old as its sources: cargo runs this again when the object is gone, and takes a newer one for a change.
+    // The object's time is its newest source's: cargo reruns this script when the object is missing, and takes
+    // a newer object for a change.
     let newest = sources.iter().map(|file| modified(file)).max().expect("there are sources");
     let copy = std::fs::File::options().write(true).open(folder.join("APR.so.new")).expect("just written");
     copy.set_modified(newest).expect("our own file");

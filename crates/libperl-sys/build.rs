@@ -1,4 +1,4 @@
-//! Compiles the shim with the flags of the perl that it will embed.
+//! Compiles the shim with the flags of the perl that it embeds.
 
 use std::path::Path;
 use std::process::Command;
@@ -45,7 +45,7 @@ fn perl(code: &str) -> String {
     String::from_utf8(output.stdout).expect("Config values are ASCII")
 }
 
-/// Where the modules in C lie that come with perl, as C texts: Debian has two such folders.
+/// The folders of perl's own C modules, as C strings: Debian has two.
 fn folders() -> String {
     perl(
         "require List::Util; my $base = $INC{'List/Util.pm'} =~ s{/List/Util[.]pm$}{}r; \
@@ -58,7 +58,7 @@ fn sanitize(build: &mut cc::Build) {
     println!("cargo::rerun-if-env-changed=CAMELEER_SANITIZE");
     let Ok(kind) = std::env::var("CAMELEER_SANITIZE") else { return };
     build.flag(format!("-fsanitize={kind}")).flag("-fno-omit-frame-pointer");
-    // Before perl and libc, whose functions it stands before.
+    // libasan must come before perl and libc, whose functions it replaces.
     let library = Command::new("cc").arg("-print-file-name=libasan.so").output().expect("cc not found").stdout;
     let library = String::from_utf8(library).expect("a path");
     let folder = Path::new(library.trim()).parent().expect("a folder");

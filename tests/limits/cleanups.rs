@@ -46,7 +46,7 @@ fn dies(server: &Server, target: &str) {
     assert_eq!(server.text("/quick"), worker, "{target}: {}", server.log());
     let path = target.split('?').next().unwrap_or(target);
     server.logged(&format!("RequestTimeout has passed for the cleanups of GET {path}"));
-    server.logged("what the request left to do behind its answer took longer than RequestTimeout");
+    server.logged("the request's cleanup took longer than RequestTimeout");
 }
 
 const SOFT: &str = "RequestTimeout 1s\nRequestTimeoutGrace 10000s";
@@ -89,7 +89,7 @@ fn a_cleanup_that_catches_its_death_costs_its_worker() {
     for target in ["/handler?register", "/handler?push", "/phase", "/app?cleanup"] {
         let server = first_generation(STUBBORN, HARD);
         costs_its_worker(&server, target, too_long);
-        server.logged("it runs on after its die, at ");
+        server.logged("still running after its die, at ");
         server.logged("lost the cleanups of GET /");
     }
     for target in ["/handler?pool", "/handler?push"] {

@@ -76,7 +76,7 @@ fn an_eval_catches_it_once_and_the_grace_ends_it_all_the_same() {
     let worker = server.text("/").parse().expect("a pid");
     server.get("/stubborn").is(504);
     until("it is killed", || !alive(worker));
-    assert!(server.logged("runs on after its die, at ").contains("app.psgi line 3"), "{}", server.log());
+    assert!(server.logged("still running after its die, at ").contains("app.psgi line 3"), "{}", server.log());
     server.logged("has worked on one request for too long");
 }
 

@@ -135,7 +135,7 @@ fn an_informational_status_is_no_answer() {
     ] {
         let server = serve(&format!("sub {{ {answer} }}"));
         server.get("/").is(500);
-        server.logged("which is no answer's: psgix.informational");
+        server.logged("which is informational; send it with psgix.informational");
     }
     let server = serve("sub { $_[0]{'psgix.informational'}->(200, []); [200, [], ['x']] }");
     server.get("/").is(500);

@@ -1,7 +1,7 @@
-/* The request record as XS sees it: small functions with a status, none of which runs Perl code.
- *
- * `r` is the number that $r holds. A text that comes back points into the record: copy it before the next call. Croak,
- * if need be, when the function has returned: no longjmp may pass a Rust frame. */
+/* The request record's interface for XS: small functions that return a status. None runs Perl code, unless
+ * its comment says so.
+ * `r` is the number that $r holds. A text that a function returns points into the record: copy it before the
+ * next call. XS may croak only after the function has returned: no longjmp may cross a Rust frame. */
 #ifndef APACHE_H
 #define APACHE_H
 
@@ -10,17 +10,17 @@
 
 enum {
     APACHE_OK = 0,
-    APACHE_STALE = 1, /* that request is over */
-    APACHE_FAILED = 2, /* a filter of the answer did not do its work */
+    APACHE_STALE = 1, /* the request is over */
+    APACHE_FAILED = 2, /* a filter of the response failed */
 };
 
-/* No bytes (NULL): undef. */
+/* bytes is NULL: undef */
 typedef struct {
     const char *bytes;
     size_t length;
 } apache_text;
 
-/* Texts; a test compares the numbers with field.rs. */
+/* Text fields; a test compares the numbers with field.rs. */
 enum {
     APACHE_THE_REQUEST = 0,
     APACHE_PROTOCOL = 1,
@@ -56,7 +56,7 @@ enum {
     APACHE_PERL_OPTIONS = 31,
 };
 
-/* Numbers. */
+/* Number fields. */
 enum {
     APACHE_STATUS = 0,
     APACHE_METHOD_NUMBER = 1,
@@ -86,7 +86,7 @@ enum {
     APACHE_IS_EARLY = 25,
 };
 
-/* Tables that every request has; apache_table_new gives further numbers. */
+/* Tables of every request; apache_table_new returns higher numbers. */
 enum {
     APACHE_HEADERS_IN = 0,
     APACHE_HEADERS_OUT = 1,
@@ -111,25 +111,26 @@ int apache_set_text(uint64_t r, uint32_t field, apache_text value);
 int apache_get_number(uint64_t r, uint32_t field, int64_t *out);
 int apache_set_number(uint64_t r, uint32_t field, int64_t value);
 
-/* One line of Require, for whichever method; no text behind the last. */
+/* The line number `at` of Require and the methods that it applies to; requirement is undef behind the last
+ * line. */
 int apache_requirement(uint64_t r, size_t at, int64_t *method_mask, apache_text *requirement);
 
-/* The record of another request of the same client; 0: there is none. */
+/* Other records of the same client; apache_linked returns 0 where there is none. */
 enum {
     APACHE_MAIN = 0,
     APACHE_PREV = 1,
     APACHE_NEXT = 2,
 };
 int apache_linked(uint64_t r, uint32_t which, uint64_t *other);
-/* From now on that request's handlers run. */
+/* Makes that request the current one: its handlers run from now on. */
 int apache_set_current(uint64_t r);
 
-/* Requests that lead to others run Perl code: nothing of the record may be held. */
+/* The following functions run Perl code: the caller must hold no text of the record. */
 int apache_lookup_uri(uint64_t r, apache_text target, uint64_t *sub);
 int apache_lookup_file(uint64_t r, apache_text name, uint64_t *sub);
 int apache_run_sub(uint64_t r, int64_t *status);
 int apache_translate_name(uint64_t r, int64_t *status);
-/* Both: error is undef, or why the place of the request stays as it is. */
+/* In both, error is undef, or why the request's configuration is unchanged. */
 int apache_add_config(uint64_t r, apache_text text, uint32_t overrides, uint32_t options, apache_text path, apache_text *error);
 int apache_merge_location(uint64_t r, apache_text path, int64_t *is_there, apache_text *error);
 int apache_run_hook(uint64_t r, apache_text hook, int64_t *status);
@@ -138,9 +139,9 @@ int apache_internal_redirect(uint64_t r, apache_text target, int keeps_type);
 int apache_set_custom_response(uint64_t r, int64_t status, apache_text response);
 int apache_custom_response(uint64_t r, int64_t status, apache_text *response);
 
-/* What Perl code made of a phase's handlers: pushed some, or replaced them. `known` is 0 for no phase of that name. */
+/* Perl code has pushed handlers of a phase, or replaced them. `known` is 0 when no phase has that name. */
 int apache_stack_touched(uint64_t r, apache_text phase, int replaced, int64_t *known);
-/* A configured handler's name; no text behind the last. */
+/* The name of configured handler number `at`; undef behind the last one. */
 int apache_configured(uint64_t r, apache_text phase, size_t at, apache_text *handler);
 
 int apache_table_new(uint64_t r, uint32_t *table);
@@ -148,14 +149,14 @@ int apache_table_get(uint64_t r, uint32_t table, apache_text name, apache_text *
 int apache_table_entry(uint64_t r, uint32_t table, size_t at, apache_text *name, apache_text *value);
 int apache_table_change(uint64_t r, uint32_t table, uint32_t verb, apache_text name, apache_text value);
 
-/* Forms. `count` and `is_one` say whether it worked: -1 and 0 when not. */
+/* Forms. On failure `count` is -1 and `is_one` is 0. */
 enum {
     APACHE_PART_MORE = 0, /* feed the next piece */
     APACHE_PART_BEGIN = 1,
     APACHE_PART_DATA = 2,
     APACHE_PART_END = 3,
     APACHE_PART_LAST = 4,
-    APACHE_PART_BAD = 5, /* text says why */
+    APACHE_PART_BAD = 5, /* text has the reason */
 };
 typedef struct {
     uint32_t kind;
@@ -171,8 +172,8 @@ int apache_memory_file(apache_text text);
 
 int apache_write(uint64_t r, const char *bytes, size_t length);
 int apache_rflush(uint64_t r);
-/* What is written passes filters, which are Perl code: it runs within apache_write and apache_rflush, and those that print for
- * perl. What comes out of the last filter goes on by these. */
+/* Output passes filters, which are Perl code, within apache_write, apache_rflush and the functions that
+ * perl's own print calls. The last filter's output returns through the following functions. */
 int apache_filter_answer(uint64_t r);
 int apache_filter_body(uint64_t r);
 int apache_write_filtered(uint64_t r, const char *bytes, size_t length);
@@ -188,7 +189,7 @@ int apache_want_cleanup(uint64_t r);
 int apache_add_cgi_variables(uint64_t r);
 int apache_child_terminate(uint64_t r);
 
-/* Of a server, 0 the main one and the others virtual hosts: they need no request. */
+/* Servers: 0 is the main server, others are virtual hosts. No request is needed. */
 void apache_server_text(uint32_t host, uint32_t field, apache_text *out);
 int64_t apache_server_number(uint32_t host, uint32_t field); /* -1: no such server */
 void apache_server_var(uint32_t host, size_t at, apache_text *name, apache_text *value);
@@ -196,17 +197,17 @@ void apache_server_alias(uint32_t host, size_t at, apache_text *name);
 void apache_set_server_port(uint32_t host, uint16_t port);
 void apache_set_log_level(uint32_t level);
 void apache_add_version_component(apache_text text);
-int64_t apache_section(size_t at); /* -1: no more */
+int64_t apache_section(size_t at); /* -1: behind the last section */
 enum { APACHE_CONTEXT_LEADS, APACHE_CONTEXT_FOLLOWS, APACHE_CONTEXT_NONE, APACHE_CONTEXT_BARE };
 void apache_log(uint32_t level, uint32_t context, apache_text text);
 
-/* Of whichever request is current: the hooks of the interpreter. */
+/* Hooks of the interpreter, for the current request. */
 void apache_output(const char *bytes, size_t length);
 void apache_flush(void);
 void apache_head_start(int status);
 void apache_head_add(const char *name, size_t name_length, const char *value, size_t value_length);
 
-/* Registers the bootstrap functions of the packages here; gets the PerlInterpreter. */
+/* Registers the bootstrap functions of this crate's packages; the argument is a PerlInterpreter. */
 void apache_xs_init(void *interpreter);
 
 #endif

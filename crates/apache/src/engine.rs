@@ -1,66 +1,67 @@
-//! What methods of `$r` want done that only the worker can do: run the phases of another request.
+//! The worker's services for methods of `$r` that run other requests, filters or configuration.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What stands behind a piece.
+/// What follows a piece of the response's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceEnd {
-    /// More, at some time.
+    /// More pieces, later.
     More,
-    /// The program wants what it said to leave now.
+    /// A flush: the program wants the output so far to be sent now.
     Flush,
-    /// Nothing: it is the last.
+    /// The end of the body.
     Eos,
 }
 
-/// What `$r->add_config` was given.
+/// The arguments of `$r->add_config`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AddedLines {
-    /// The lines.
+    /// The lines of configuration.
     pub text: String,
-    /// `Apache2::Const::OR_…`: classes of directives that may stand there.
+    /// `Apache2::Const::OR_…`: classes of directives that the lines may contain.
     pub overrides: u32,
-    /// `Apache2::Const::OPT_…`: of `Options`, those that may.
+    /// `Apache2::Const::OPT_…`: the `Options` that the lines may set.
     pub options: u32,
-    /// What `$r->location` says behind them.
+    /// The value of `$r->location` after the lines.
     pub path: Option<String>,
 }
 
-/// The worker, as the API sees it. Its methods run Perl code; no record is borrowed then.
+/// The worker's side of the API. Its methods run Perl code: callers must not borrow a record.
 pub trait Engine {
     /// Makes the record of a subrequest for a URI, relative to that of `from`, and runs its phases up to Fixup.
+    /// `None`: no record was made.
     fn look_up_uri(&self, from: u64, target: &[u8]) -> Option<u64>;
-    /// The same for a file.
+    /// Like [`Engine::look_up_uri`], for a file.
     fn look_up_file(&self, from: u64, name: &[u8]) -> Option<u64>;
-    /// Runs a subrequest's handler.
+    /// Runs a subrequest's handler; returns its status.
     fn run(&self, sub: u64) -> i32;
-    /// Finds the file of what `$r->uri` says now; the status that ends the Trans phase.
+    /// Translates `$r->uri` to a file; returns the status of the Trans phase.
     fn translate(&self, request: u64) -> i32;
-    /// What a client of that request gets for an error, if it is not the plain page.
+    /// The configured error response (`ErrorDocument`) for a status; `None`: the standard page.
     fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>>;
-    /// Adds lines of configuration to the place that the request is in; why they are none.
+    /// Adds lines of configuration to the request's own; the error is a message.
     fn add_config(&self, request: u64, lines: &AddedLines) -> Result<(), String>;
-    /// Merges what a `<Location>` says into it; whether there is that one.
+    /// Merges a `<Location>` into the request's configuration; returns whether that section exists.
     fn merge_location(&self, request: u64, path: &str) -> Result<bool, String>;
-    /// Runs what one of httpd's hooks does in a request (`fixups`); the status that it came to.
+    /// Runs one of httpd's hooks in a request (`fixups`); returns its status.
     fn run_hook(&self, request: u64, hook: &[u8]) -> i32;
-    /// Answers it with the page for an error.
+    /// Responds with the error page of `status`.
     fn die(&self, request: u64, status: i32);
-    /// Has the filters of an answer see a piece of it.
+    /// Passes a piece of a response to its filters.
     fn filter(&self, request: u64, piece: &[u8], end: PieceEnd);
-    /// Answers `from` with what another URI answers.
+    /// Redirects `from` internally to another URI.
     fn redirect(&self, from: u64, target: &[u8], keeps_type: bool);
 }
 
 thread_local!(static ENGINE: RefCell<Option<Rc<dyn Engine>>> = const { RefCell::new(None) });
 
-/// The worker is there.
+/// Registers the worker's engine.
 pub fn engine_is(engine: Rc<dyn Engine>) {
     ENGINE.set(Some(engine));
 }
 
-/// Has the worker do something; `None` in a process that is none.
+/// Calls the engine; `None` in a process without one.
 pub(crate) fn engine<T>(act: impl FnOnce(&dyn Engine) -> T) -> Option<T> {
     let engine = ENGINE.with_borrow(Option::clone)?;
     Some(act(&*engine))

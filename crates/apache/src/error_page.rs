@@ -1,15 +1,15 @@
 //! The page that goes out when a handler only gave a status.
 
-/// What stands on a page that tells a status.
+/// The content of a page for a status.
 #[derive(Debug, Clone, Copy)]
 pub enum Page<'a> {
-    /// The server's words, and HTML below them.
+    /// The standard text, and HTML below it.
     Ours(&'a str),
-    /// This.
+    /// This text instead of a page.
     Text(&'a [u8]),
 }
 
-/// Statuses and what they are called, with the sentence that the page tells its reader.
+/// Statuses, their reason phrases, and a sentence for the page.
 const REASONS: &[(u16, &str, &str)] = &[
     (200, "OK", "The server encountered an internal error: a program gave this status for one."),
     (201, "Created", ""),
@@ -64,7 +64,7 @@ pub(crate) fn is_bodyless(status: u16) -> bool {
     matches!(status, 100..=199 | 204 | 205 | 304)
 }
 
-/// `foot` is HTML that stands below.
+/// Makes the standard page; `foot` is HTML below the text.
 pub(crate) fn page(status: u16, location: Option<&[u8]>, foot: &str) -> Vec<u8> {
     let (reason, sentence) = entry(status);
     let mut html = format!(

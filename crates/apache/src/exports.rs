@@ -1,4 +1,5 @@
-//! The C ABI of `include/apache.h`. The only unsafe file of this crate: it turns pointers into slices and back.
+//! The C ABI of `include/apache.h`, the only folder of this crate with unsafe code: it turns pointers into
+//! slices and back.
 #![allow(unsafe_code, reason = "the border to C")]
 
 mod apache_request;
@@ -62,7 +63,7 @@ fn status<T>(result: Result<T, crate::request_stack::Stale>) -> c_int {
     }
 }
 
-/// Whether the answer's filters have failed is told to whoever prints.
+/// Reports failed filters to the code that prints.
 fn filtered(result: Result<bool, crate::request_stack::Stale>) -> c_int {
     match result {
         Ok(false) => OK,
@@ -85,16 +86,16 @@ unsafe fn give<T>(to: *mut T, result: Result<T, crate::request_stack::Stale>) ->
 }
 
 unsafe extern "C" {
-    /// For `Interpreter::boot`: registers the packages of this crate.
+    /// Registers the packages of this crate; an argument of `Interpreter::boot`.
     fn apache_xs_init(interpreter: *mut c_void);
 }
 
-/// What `Interpreter::boot` needs to know the packages of this crate.
+/// The function with which `Interpreter::boot` registers the packages of this crate.
 pub fn xs_init() -> libperl::XsInit {
     apache_xs_init
 }
 
-/// Where the interpreter's output goes: into the current request's response, and to the error log.
+/// The interpreter's output hooks: STDOUT is the current request's response, STDERR the error log.
 pub fn hooks() -> libperl::Hooks {
     libperl::Hooks {
         write: apache_output,
@@ -113,7 +114,7 @@ unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
     print(unsafe { slice(bytes, length) });
 }
 
-/// The hook of a first look at %ENV.
+/// The hook of the first access to %ENV.
 unsafe extern "C" fn apache_environment() {
     crate::request_stack::fill_env();
 }
@@ -332,7 +333,7 @@ unsafe extern "C" fn apache_server_text(host: u32, field: u32, out: *mut ApacheT
     unsafe { out.write(ApacheText::of_option(text)) }
 }
 
-/// -1: there is no such server.
+/// Returns -1 when no such server exists.
 #[unsafe(no_mangle)]
 extern "C" fn apache_server_number(host: u32, field: u32) -> i64 {
     server(host).zip(Number::from_number(field)).map_or(-1, |(server, field)| server_number(&server, field))

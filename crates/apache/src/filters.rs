@@ -1,5 +1,5 @@
-//! Answers that pass filters on their way. What a program prints is gathered in its record, and goes through the filters, which are
-//! Perl code, when that is worth a call, when somebody flushes, and at the end; what comes out of them is the answer.
+//! Response filters. Printed output is buffered in its record. The filters, which are Perl code, get it when
+//! the buffer is full, when the program flushes, and at the end; their output is the response.
 //!
 //! ```text
 //!   $r->print ──▶ record.unfiltered ──▶ Engine::filter ──▶ Cameleer::Filters ──▶ written ──▶ record.output ──▶ the wire
@@ -13,23 +13,24 @@ use crate::request_rec::RequestRec;
 use crate::request_rec::tables::Id;
 use crate::request_stack::{Stale, flush_answer, generation, speaking, with, with_stack};
 
-/// As many bytes are worth a call, as in mod_perl 2: filters see the same pieces.
+/// Bytes that are worth a call of the filters; mod_perl 2 passes pieces of the same size.
 const PIECE: usize = 8 * 1024;
 
 impl RequestRec {
-    /// Enough has been gathered for a call.
+    /// Whether the buffer is full.
     fn has_piece(&self) -> bool {
         self.filtering == Filtering::On && self.output.unfiltered.len() >= PIECE
     }
 
-    /// Nothing has been gathered, and this alone is enough: it need not be.
+    /// Whether `bytes` alone are worth a call while the buffer is empty, so that buffering them is unnecessary.
     fn is_piece(&self, bytes: &[u8]) -> bool {
         let is_first = self.output.unfiltered.is_empty() && !self.begins_with_header(bytes);
         let is_heard = !self.output.is_in_vain() && !matches!(self.output.stage, Stage::Script);
         bytes.len() >= PIECE && self.filtering == Filtering::On && is_first && is_heard
     }
 
-    /// Takes what is to be filtered. From now on the head is the filters' business, and a length that was said before is none any more.
+    /// Takes the buffered output for the filters, which may change the head from now on. The Content-Length
+    /// said before is remembered as stale.
     fn begin_filtering(&mut self) -> Option<Vec<u8>> {
         if self.filtering != Filtering::On || self.output.is_deaf() || matches!(self.output.stage, Stage::Script) {
             return None;
@@ -54,7 +55,8 @@ impl RequestRec {
         }
     }
 
-    /// A Content-Length that the program said, and no filter another one: of what was said before them.
+    /// Whether a Content-Length was set before the filters began, and not by a filter: it describes the
+    /// unfiltered body.
     pub fn is_stale_length(&self, name: &[u8], value: &[u8]) -> bool {
         let before = self.length_before_filters.as_ref().and_then(Option::as_deref);
         before == Some(value) && name.eq_ignore_ascii_case(CONTENT_LENGTH)
@@ -63,7 +65,7 @@ impl RequestRec {
 
 const CONTENT_LENGTH: &[u8] = b"Content-Length";
 
-/// From now on what the request's program says passes filters.
+/// Starts to filter the output of the request's handlers.
 pub fn filter_answer(request: u64) {
     let _ = with(request, |r| {
         if r.filtering == Filtering::Off && !r.output.has_left() {
@@ -72,23 +74,23 @@ pub fn filter_answer(request: u64) {
     });
 }
 
-/// From now on what is read of the request's body passes filters.
+/// Starts to filter the request's body as it is read.
 pub(crate) fn filter_body(request: u64) -> Result<(), Stale> {
     with(request, |r| r.filters_body = true)
 }
 
-/// Whether there is a body that does.
+/// Whether the request has a body that is filtered.
 pub fn has_filtered_body(request: u64) -> bool {
     with(request, |r| r.filters_body && r.body_length() > 0).unwrap_or(false)
 }
 
-/// Whether what the program says does.
+/// Whether the request's response is filtered.
 pub fn is_filtered(request: u64) -> bool {
     with(request, |r| r.filtering == Filtering::On).unwrap_or(false)
 }
 
-/// The program has said all of its answer, and `said` with its last word: the filters may add something. The end comes by itself, behind
-/// what is left. Nothing happens where a page for a status is the answer, or the answer is not this record's.
+/// Passes the end of a response to its filters, which may add output. `said` is the last handler's status. Does
+/// nothing when the response is an error page, or when another record responds.
 pub fn end_filtered_answer(request: u64, said: i32) {
     if with(request, |r| r.filtering == Filtering::On && r.will_answer(said)).unwrap_or(false) {
         pass_what_was_said(request);
@@ -96,26 +98,26 @@ pub fn end_filtered_answer(request: u64, said: i32) {
     }
 }
 
-/// What was said so far passes the filters before another request goes on with the answer.
+/// Passes buffered output to the filters before another request continues the response.
 pub fn pass_what_was_said(request: u64) {
     if with(request, |r| r.filtering == Filtering::On && !r.output.unfiltered.is_empty()).unwrap_or(false) {
         filter(request, PieceEnd::More);
     }
 }
 
-/// The last piece of an answer that the server makes itself: a file.
+/// Passes the last piece of a response that the server makes itself, such as a file.
 pub fn end_filtered_file(request: u64, piece: &[u8]) {
     if with(request, |r| r.write(piece)).is_ok() {
         filter(request, PieceEnd::Eos);
     }
 }
 
-/// Output of the program: what it printed, or a part of the response's body.
+/// Output of the program: printed text, or a piece of a PSGI body.
 pub fn output(bytes: &[u8]) {
     let _ = write(generation(), bytes);
 }
 
-/// What was said so far leaves now. STDOUT is also flushed when nothing is there: that is nothing to tell filters.
+/// Flushes the response. Perl flushes STDOUT also when the buffer is empty; filters do not see such a flush.
 pub fn flush() {
     let request = generation();
     let has_nothing = with(request, |r| r.filtering == Filtering::On && r.output.unfiltered.is_empty());
@@ -124,7 +126,7 @@ pub fn flush() {
     }
 }
 
-/// A piece of a program's output; says whether its filters have failed.
+/// Writes a piece of a program's output. Returns whether a filter has failed.
 pub(crate) fn write(request: u64, bytes: &[u8]) -> Result<bool, Stale> {
     if with(request, |r| r.is_piece(bytes))? {
         pass(request, Some(bytes), PieceEnd::More);
@@ -140,7 +142,7 @@ pub(crate) fn write(request: u64, bytes: &[u8]) -> Result<bool, Stale> {
     has_failed(request)
 }
 
-/// What was said so far leaves; says whether its filters have failed.
+/// Flushes a record's output. Returns whether a filter has failed.
 pub(crate) fn flush_record(request: u64) -> Result<bool, Stale> {
     if with(request, |r| r.filtering == Filtering::On)? {
         filter(request, PieceEnd::Flush);
@@ -158,7 +160,7 @@ fn filter(request: u64, end: PieceEnd) {
     pass(request, None, end);
 }
 
-/// Has the filters see `bytes`, or what has been gathered.
+/// Passes `bytes`, or else the buffered output, to the filters.
 fn pass(request: u64, bytes: Option<&[u8]>, end: PieceEnd) {
     let Ok(Some(gathered)) = with(request, RequestRec::begin_filtering) else { return };
     engine(|engine| engine.filter(request, bytes.unwrap_or(&gathered), end));
@@ -168,12 +170,12 @@ fn pass(request: u64, bytes: Option<&[u8]>, end: PieceEnd) {
     });
 }
 
-/// What has come out of the last filter.
+/// Writes the output of the last filter.
 pub(crate) fn written(request: u64, bytes: &[u8]) -> Result<(), Stale> {
     speaking(request, |r| r.write_filtered(bytes))
 }
 
-/// A filter did not do its work: nothing more goes out.
+/// Records that a filter failed: no further output is sent.
 pub(crate) fn failed(request: u64, status: u16) -> Result<(), Stale> {
     with(request, |r| {
         r.output.failed = r.output.failed.or(Some(status));

@@ -1,5 +1,5 @@
-//! One request leads to another: subrequests, internal redirects, pages for errors. Each is a record of its own with a
-//! frame of its own, so that every method of `$r` works on it as on the client's request.
+//! Subrequests, internal redirects and error pages. Each is a record with a frame of its own, so that every
+//! method of `$r` works as on the client's request.
 
 use std::io;
 
@@ -17,21 +17,22 @@ use crate::request_rec::{Incoming, Links, RequestRec};
 use crate::request_stack::{RequestStack, with_stack};
 use crate::tied_env;
 
-/// How a request leads to another.
+/// Kinds of internal requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InternalRequest {
-    /// `$r->lookup_uri`, `$r->lookup_file`: what it says becomes a part of the main request's answer.
+    /// `$r->lookup_uri`, `$r->lookup_file`: the output becomes a part of the main request's response.
     Sub,
-    /// `$r->internal_redirect`: its answer is the request's.
+    /// `$r->internal_redirect`: its response replaces the request's.
     Redirect,
-    /// A page for an error: the same, but always asked for with GET.
+    /// An error page: a redirect whose method is always GET.
     ErrorPage,
 }
 
-/// httpd's limit for redirects, and ours for subrequests in subrequests.
+/// Limit for a chain of redirects, as in httpd, and for nested subrequests.
 const MAX_DEPTH: usize = 10;
 
-/// Makes the record of the request that `from` leads to; `None` when the chain is longer than any sane one, or over.
+/// Makes the record of an internal request of `from`. `None`: the chain exceeds [`MAX_DEPTH`], or the request
+/// is over.
 pub fn begin_internal(from: u64, kind: InternalRequest, to: &Target) -> Option<u64> {
     tied_env::bring(from, Id::SubprocessEnv as u32);
     let made = with_stack(|stack| {
@@ -92,13 +93,13 @@ fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &Tar
     made
 }
 
-/// The answer is the other's from now on.
+/// Hands the response over from one record to another.
 fn hand_over(from: &mut RequestRec, to: &mut RequestRec) {
     std::mem::swap(&mut from.output, &mut to.output);
     std::mem::swap(&mut from.client, &mut to.client);
     from.output.is_handed_over = true;
     if from.filtering != Filtering::Off {
-        // What was said to the filters of one place says nothing to those of another.
+        // Buffered output was meant for the filters of another location.
         to.output.unfiltered.clear();
     }
     if from.filtering != Filtering::Off || api() == Api::Two {
@@ -110,7 +111,7 @@ fn hand_over(from: &mut RequestRec, to: &mut RequestRec) {
 }
 
 impl RequestRec {
-    /// What belongs to the client, whichever of its requests it is.
+    /// Copies what belongs to the client from another record.
     fn inherit(&mut self, from: &RequestRec) {
         let of_client = [Text::User, Text::AuthType, Text::RemoteHost, Text::RemoteIp, Text::TheRequest, Text::Method];
         for field in of_client.into_iter().chain([Text::DocumentRoot]) {
@@ -121,7 +122,7 @@ impl RequestRec {
     }
 }
 
-/// The client of a subrequest: what it says is taken from its output instead.
+/// The client of a subrequest, whose output is taken from its record instead.
 struct Nobody;
 
 impl Client for Nobody {

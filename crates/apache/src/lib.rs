@@ -7,11 +7,12 @@
 //!          ◀── Engine ◀──────────── $r->lookup_uri, internal_redirect
 //! ```
 //!
-//! One client's request is current at a time, with those that it led to, and none is borrowed while Perl runs. Unsafe code is in `exports` alone.
+//! One client's request is current at a time, with its internal requests, and none is borrowed while Perl runs.
+//! Unsafe code is in `exports` alone.
 
 pub use form::urlencoded::{path_encoded, percent_decoded};
 
-// What the configuration says of a place.
+// The configuration of a location.
 mod place;
 pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
@@ -26,37 +27,37 @@ pub use request_rec::handler_stacks::Stack;
 pub use request_rec::target::Target;
 pub use request_rec::{Ended, Finished, Incoming};
 
-// All records of the request that this process answers.
+// The records of the request that this process answers.
 mod request_stack;
 pub use request_stack::{
     begin, cgi_env, child_terminate, end, finish, generation, leave_after, psgi_env, run, servers, tell_parts,
     version_components, want_cleanup,
 };
 
-// `%ENV` beside `$r->subprocess_env`.
+// `%ENV`, tied to `$r->subprocess_env`.
 mod tied_env;
 pub use tied_env::{keep as keep_env, tie as tie_env};
 
-// Subrequests and redirects: records beside the client's.
+// Subrequests and redirects: further records beside the client's.
 mod internal_request;
 pub use internal_request::{InternalRequest, begin_internal};
 
-// What the worker asks of the records, and tells them.
+// The worker's access to the records.
 mod worker_api;
 pub use worker_api::*;
 
-// What the worker does for them.
+// The worker's services for the records.
 mod engine;
 pub use engine::{AddedLines, Engine, PieceEnd, engine_is};
 
-// What a program prints, as an answer.
+// From printed output to a response.
 mod response;
 
-// What was said so far, on its way to the front.
+// Output on its way to the front.
 mod output;
 pub use output::Client;
 
-// Bodies that an application has framed.
+// Decoding of chunked bodies that a PSGI application has framed itself.
 mod unchunk;
 
 // Filters of answers.
@@ -66,7 +67,7 @@ pub use filters::{
     pass_what_was_said,
 };
 
-// The page for an error that nobody else makes.
+// The standard error page.
 mod error_page;
 pub use error_page::Page;
 

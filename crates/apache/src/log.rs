@@ -18,33 +18,33 @@ impl Level {
     const ALL: [Level; 8] =
         [Level::Emerg, Level::Alert, Level::Crit, Level::Error, Level::Warn, Level::Notice, Level::Info, Level::Debug];
 
-    /// The level of that number; a number out of range is an error's.
+    /// The level of that number; `Error` when the number is out of range.
     pub fn from_number(n: u32) -> Level {
         Level::ALL.get(n as usize).copied().unwrap_or(Level::Error)
     }
 
-    /// As the log shows it.
+    /// The name in the log.
     pub fn name(self) -> &'static str {
         ["emerg", "alert", "crit", "error", "warn", "notice", "info", "debug"][self as usize]
     }
 }
 
-/// Where a line tells what it is about.
+/// Position of a line's context: the process and the request that it concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Context {
     /// Before the message.
     #[default]
     Leads,
-    /// After it: httpd's readers of logs look for the message right behind the process.
+    /// After the message: programs that read httpd's logs expect the message right behind the process.
     Follows,
-    /// Nowhere: it is about the server.
+    /// None: the line concerns the server.
     None,
-    /// Nor does it tell when and by whom: httpd's `APLOG_STARTUP`.
+    /// None, and no time or process either: httpd's `APLOG_STARTUP`.
     Bare,
 }
 
 impl Context {
-    /// What the API's functions pass.
+    /// The context for the number that the C functions get.
     pub fn from_number(n: u32) -> Context {
         [Context::Leads, Context::Follows, Context::None, Context::Bare].get(n as usize).copied().unwrap_or_default()
     }
@@ -58,7 +58,8 @@ fn to_stderr(level: Level, _: Context, text: &[u8]) {
     eprintln!("[{}] {}", level.name(), String::from_utf8_lossy(text));
 }
 
-/// Says where messages go: `sink` gets them without time, prefix or line end. It must not call back into this crate.
+/// Sets the destination of messages: `sink` gets them without time, prefix or line end. It must not call back
+/// into this crate.
 pub fn log_to(sink: Sink) {
     SINK.set(sink);
 }
@@ -68,7 +69,7 @@ thread_local! {
     static ON_LEVEL: Cell<fn(Level)> = const { Cell::new(|_| ()) };
 }
 
-/// Who is told when a program sets another LogLevel for this process (`$s->loglevel`).
+/// Sets the function that is called when a program changes this process' LogLevel (`$s->loglevel`).
 pub fn on_level(changed: fn(Level)) {
     ON_LEVEL.set(changed);
 }
@@ -78,22 +79,23 @@ pub(crate) fn set_level(level: Level) {
     ON_LEVEL.get()(level);
 }
 
-/// The level that a program set.
+/// The LogLevel that a program has set.
 pub(crate) fn own_level() -> Option<Level> {
     LEVEL.get()
 }
 
-/// A message of the server about the current request.
+/// Logs a message of the server about the current request.
 pub fn say(level: Level, text: &str) {
     log(level, text.as_bytes());
 }
 
 thread_local!(static UNFINISHED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
 
-/// A line that grows longer is written in parts.
+/// Longest buffered line, in bytes; a longer one is written in parts.
 const LONGEST: usize = 8 * 1024;
 
-/// What a program prints to STDERR, or where STDOUT is for the log: gathered to lines, because it may print a line in pieces.
+/// Buffers what a program prints to STDERR, or to STDOUT outside of requests, until a line is complete:
+/// programs print lines in pieces.
 pub(crate) fn print(bytes: &[u8]) {
     UNFINISHED.with_borrow_mut(|unfinished| {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.chunks(LONGEST)) {
@@ -106,12 +108,12 @@ pub(crate) fn print(bytes: &[u8]) {
     });
 }
 
-/// What a program that the server has started says on its standard error.
+/// Logs what an external program writes to its standard error.
 pub fn complain(bytes: &[u8]) {
     print(bytes);
 }
 
-/// The program will not finish the line that it began.
+/// Logs the unfinished line: the program will not finish it.
 pub(crate) fn end_line() {
     let rest = UNFINISHED.take();
     if !rest.is_empty() {

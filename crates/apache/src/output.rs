@@ -5,86 +5,86 @@ use wire::transport::Presence;
 
 use crate::unchunk::Unchunk;
 
-/// The way back to whoever asked.
+/// The receiver of a response: the connection to the front, or the main request.
 pub trait Client {
-    /// Says something of a request's answer.
+    /// Sends a part of a request's response.
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()>;
-    /// Whether they want the answer, as far as is known here.
+    /// Whether the client still wants the response, as far as is known.
     fn presence(&mut self) -> Presence;
 }
 
-/// Output gathers up to this size before the response begins to leave: most responses are one packet.
+/// Bytes that are gathered before the response begins to leave: most responses are one packet.
 const BUFFER: usize = 32 * 1024;
-/// The same of what comes out of filters, piece by piece: most pages are one packet then, too, and their length is known.
+/// The same for the output of filters: most filtered pages are one packet, too, and get a Content-Length.
 const FILTERED_BUFFER: usize = 128 * 1024;
 
-/// The front is not told of longer paths.
+/// Longest path of [`Reply::Moved`], in bytes; longer ones are not sent.
 const LONGEST_MOVED: usize = 16 * 1024;
 
-/// How far a response is.
+/// Progress of a response.
 #[derive(Debug, Default)]
 pub(crate) enum Stage {
-    /// Nothing is decided; status and headers may still change.
+    /// Undecided: status and headers may still change.
     #[default]
     Open,
-    /// The output gathered so far begins with a header that is not whole yet.
+    /// The gathered output begins with an incomplete script header.
     Script,
-    /// The head is decided, but still here.
+    /// The head is final, but not sent yet.
     Ready(Head),
     /// The head has left.
     Sent,
-    /// All has left.
+    /// The response is complete, and sent.
     Ended,
 }
 
-/// What an answer's bytes go through.
+/// Whether output passes filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Filtering {
-    /// Nothing.
+    /// There are no filters.
     #[default]
     Off,
-    /// What the program says is for the filters.
+    /// Output goes to the filters.
     On,
-    /// The filters run, or have seen the end: what is said now goes out as it is.
+    /// The filters run, or have seen the end: output is sent unchanged.
     Passing,
 }
 
-/// What a request has said and the front does not have yet.
+/// Output of a request that the front does not have yet.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub stage: Stage,
     pub body: Vec<u8>,
-    /// What filters are to see first: see [`crate::filters`].
+    /// Input of the filters, see [`crate::filters`].
     pub unfiltered: Vec<u8>,
     /// An informational response, until it is flushed or the next head begins.
     pub info: Option<Head>,
-    /// The response cannot be what its program wants: this status goes out instead.
+    /// The response is invalid: send this status instead.
     pub failed: Option<u16>,
-    /// The script named this path of the site as its answer.
+    /// The script named this path of the site as its response.
     pub elsewhere: Option<Vec<u8>>,
     /// The front is to send this file.
     pub file: Option<Vec<u8>>,
-    /// The path of the site that the request was led to, until the front is told.
+    /// The path of the site that the request was redirected to, until the front has got it.
     pub moved: Option<Vec<u8>>,
-    /// The end of the response is missing: the client must see that.
+    /// The response is incomplete, and the client must see that.
     pub truncated: bool,
-    /// A subrequest's: it never leaves from here, but becomes a part of the main request's.
+    /// Output of a subrequest: it becomes a part of the main request's output.
     pub is_part: bool,
-    /// Another request has the answer now; what its handlers still say goes nowhere.
+    /// Another record responds; output of this one is dropped.
     pub is_handed_over: bool,
-    /// The response left without its `End`: the value says whether it is truncated.
+    /// The response was sent without its `End`; the value is `truncated`.
     pub owes_end: Option<bool>,
-    /// The program says that it sent its header by itself (`$r->sent_header(1)`): what it prints is all body.
+    /// The program has sent its header by itself (`$r->sent_header(1)`): all output is body.
     pub header_was_said: bool,
-    /// The application frames its body itself.
+    /// The application sends a chunked body.
     pub unchunk: Option<Unchunk>,
-    /// How long the headers that PSGI adds to the head may still be.
+    /// Bytes that PSGI's headers may still add to the head.
     pub head_room: usize,
-    /// The client has left: the front would throw away what is said.
+    /// The client has left: the front would drop the output.
     pub client_is_gone: bool,
     /// The client sends nothing more, and may have left.
     pub client_hung_up: bool,
-    /// The status of the head that has left.
+    /// The status of the head that was sent.
     status_sent: Option<u16>,
     sent: u64,
     front_is_gone: bool,
@@ -93,7 +93,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// For the next request: empty, with the buffers' room.
+    /// Prepares for the next request: empty, with the buffers' capacity.
     pub fn reset(&mut self) {
         self.stage = Stage::Open;
         self.body.clear();
@@ -111,7 +111,7 @@ impl Output {
         self.sent = 0;
     }
 
-    /// The status of the head, once it is decided.
+    /// The status of the head, once it is final.
     pub fn head_status(&self) -> Option<u16> {
         match &self.stage {
             Stage::Ready(head) => Some(head.status),
@@ -127,23 +127,23 @@ impl Output {
         matches!(self.stage, Stage::Sent | Stage::Ended)
     }
 
-    /// Nobody would see more output.
+    /// Whether further output would be dropped.
     pub fn is_deaf(&self) -> bool {
         let is_lost = self.failed.is_some() || self.front_is_gone || self.is_handed_over;
         is_lost || self.is_settled() || matches!(self.stage, Stage::Ended)
     }
 
-    /// A body that nobody would see. A head is made all the same: the front waits for one.
+    /// Whether further body would be dropped. A head is made all the same: the front waits for one.
     pub fn is_in_vain(&self) -> bool {
         self.is_deaf() || (self.client_is_gone && self.has_head())
     }
 
-    /// The answer is decided, and is none of the program's words.
+    /// Whether the response is decided, but is not the program's output.
     pub fn is_settled(&self) -> bool {
         self.elsewhere.is_some() || self.file.is_some()
     }
 
-    /// Throws away what has not left; false when some of it has.
+    /// Drops output that was not sent; returns false when some was sent.
     pub fn discard(&mut self) -> bool {
         if self.has_left() {
             return false;
@@ -155,7 +155,7 @@ impl Output {
         true
     }
 
-    /// No word of the program yet, neither head nor body.
+    /// Whether the program has produced neither head nor body.
     pub fn is_untouched(&self) -> bool {
         matches!(self.stage, Stage::Open | Stage::Script) && self.body.is_empty() && self.unfiltered.is_empty()
     }
@@ -164,13 +164,13 @@ impl Output {
         self.sent + self.body.len() as u64
     }
 
-    /// What has been said since this was last asked, for the main request.
+    /// Takes the gathered body, for the main request.
     pub fn take_body(&mut self) -> Vec<u8> {
         self.sent += self.body.len() as u64;
         std::mem::take(&mut self.body)
     }
 
-    /// `$r->bytes_sent(n)`: what has been said so far counts as `n`.
+    /// `$r->bytes_sent(n)`: counts the output so far as `n` bytes.
     pub fn count_as(&mut self, bytes: u64) {
         self.sent = bytes.saturating_sub(self.body.len() as u64);
     }
@@ -192,21 +192,21 @@ impl Output {
         }
     }
 
-    /// The program flushes: its answer has no length but one that it said, however soon its end comes.
+    /// The program flushes: unless it set a Content-Length, the body is chunked, however soon its end comes.
     pub fn leaves_in_pieces(&mut self) {
         if let Stage::Ready(head) = &mut self.stage {
             head.headers.push((b"Transfer-Encoding".to_vec(), b"chunked".to_vec()));
         }
     }
 
-    /// Sends head and body as far as they are known.
+    /// Sends the gathered head and body.
     pub fn send_gathered(&mut self, id: u64, client: &mut dyn Client) {
         let body = std::mem::take(&mut self.body);
         self.send(id, &body, None, client);
         self.put_back(body);
     }
 
-    /// Sends what is left, with `last` behind it; a small response leaves as one packet here.
+    /// Sends the rest, followed by `last`; a small response leaves as one packet here.
     pub fn send_rest(&mut self, id: u64, last: Option<&Reply<'_>>, client: &mut dyn Client) {
         let body = std::mem::take(&mut self.body);
         self.send(id, &body, last, client);
@@ -214,19 +214,19 @@ impl Output {
         self.stage = Stage::Ended;
     }
 
-    /// The end that had to wait for what the program does after its response.
+    /// Sends the end that waited for the cleanup handlers.
     pub fn send_end(&mut self, id: u64, end: End, client: &mut dyn Client) {
         self.packet.clear();
         Reply::End(end).put(id, &mut self.packet);
         self.send_packet(id, client);
     }
 
-    /// A piece too large to be gathered leaves without being copied, with the head where that is still here.
+    /// Sends a piece too large to be gathered, without copying it, after the head if that is still here.
     pub fn send_through(&mut self, id: u64, bytes: &[u8], client: &mut dyn Client) {
         self.send(id, bytes, None, client);
     }
 
-    /// The front is to answer with something else: a file, or another place of the site.
+    /// Makes the front respond with a file, or with another path of the site.
     pub fn send_reference(&mut self, id: u64, head: Head, to: &Reply<'_>, last: &Reply<'_>, client: &mut dyn Client) {
         self.packet.clear();
         self.say_moved(id);

@@ -3,12 +3,12 @@ use std::rc::Rc;
 
 type Find = dyn Fn(&[u8]) -> Option<String>;
 
-/// The MIME type of a file, by its name.
+/// Finds the MIME type of a file by its name.
 #[derive(Clone)]
 pub struct TypeOf(Rc<Find>);
 
 impl TypeOf {
-    /// As `find` says.
+    /// Makes a finder of a function.
     pub fn new(find: impl Fn(&[u8]) -> Option<String> + 'static) -> TypeOf {
         TypeOf(Rc::new(find))
     }
@@ -30,7 +30,7 @@ impl fmt::Debug for TypeOf {
     }
 }
 
-/// What the merged configuration says for the place that a request goes to. The worker builds and keeps it.
+/// The merged configuration of the place that a request goes to. The worker builds and caches it.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// `DocumentRoot`
@@ -41,31 +41,31 @@ pub struct Place {
     pub server_name: String,
     /// The port of `ServerName`, if that names one.
     pub server_port: Option<u16>,
-    /// The first port of `Listen`: what `$s->port` says of a server that has no port in its name.
+    /// The first port of `Listen`: `$s->port` of a server whose name has no port.
     pub listen_port: u16,
     /// `ServerAdmin`
     pub server_admin: String,
     /// `Cameleer/0.1 mod_perl/1.31`
     pub server_software: String,
-    /// `ServerTokens` lets it show what modules add to it.
+    /// Whether `ServerTokens` shows the components that modules add.
     pub names_components: bool,
-    /// Which of the servers; 0 is the main one.
+    /// Index of the server; 0 is the main one.
     pub host: u16,
     /// The request belongs to a `<VirtualHost>`.
     pub is_virtual: bool,
     /// The `<Location>` whose handler answers; empty when it came from elsewhere.
     pub location: String,
-    /// What the innermost section names.
+    /// The name of the innermost section.
     pub section: String,
-    /// The sections that apply, in the order of their merge; those of `.htaccess` files have higher numbers than all others.
+    /// The sections that apply, in merge order; those of `.htaccess` files have the highest numbers.
     pub sections: Vec<u32>,
-    /// `SetHandler`; `None` is a file.
+    /// `SetHandler`; `None`: serve a file.
     pub handler: Option<String>,
-    /// `PerlOptions` that are on, by their names.
+    /// The names of the `PerlOptions` that are on.
     pub perl_options: String,
-    /// What is configured for each phase, by the phases' numbers: the directive's name and the handlers'.
+    /// The handlers of each phase, by the phase's number: the directive's name, and the handlers' names.
     pub phases: Vec<(&'static str, Vec<String>)>,
-    /// A bit for each phase that runs before the answer, by the phases' numbers.
+    /// One bit per phase that runs before the response, by the phases' numbers.
     pub early_phases: u32,
     /// `PerlDispatchHandler`
     pub dispatcher: Option<String>,
@@ -77,7 +77,7 @@ pub struct Place {
     pub start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
     /// `PATH` of the server's own environment.
     pub path: String,
-    /// `PerlSendHeader`: what a script prints begins with its header.
+    /// `PerlSendHeader`: a script's output begins with its header.
     pub send_header: bool,
     /// `PerlSetupEnv`
     pub setup_env: bool,
@@ -87,34 +87,34 @@ pub struct Place {
     pub timeout: u32,
     /// `ServerAlias`
     pub names: Vec<String>,
-    /// `ErrorLog`, as it was written.
+    /// `ErrorLog`, as written.
     pub error_log: String,
     /// `AuthType`
     pub auth_type: Option<String>,
     /// `AuthName`
     pub auth_name: Option<String>,
-    /// `Satisfy`, by the API's number.
+    /// `Satisfy`
     pub satisfies: Satisfies,
     /// `Require`, in order.
     pub requires: Vec<Requirement>,
-    /// `DefaultType`, for a response that names none.
+    /// `DefaultType`: the type of a response that sets none.
     pub default_type: String,
-    /// What files are by their names: `TypesConfig`, `AddType` and the like.
+    /// The MIME types by file name: `TypesConfig`, `AddType` and similar directives.
     pub types: TypeOf,
-    /// What the access logs want to know.
+    /// Values that the access logs need.
     pub logged: Rc<Logged>,
     /// `LogLevel`
     pub log_level: crate::Level,
 }
 
-/// What the access logs of a host name that only the worker knows.
+/// Values in a host's access logs that only the worker knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Logged {
     /// `%{…}n`
     pub notes: Vec<String>,
     /// `%{…}e`
     pub env: Vec<String>,
-    /// The CPU time; asking the kernel for it costs more than many a method of `$r`.
+    /// Whether the CPU time is logged; asking the kernel for it costs more than most methods of `$r`.
     pub cpu: bool,
 }
 
@@ -130,11 +130,11 @@ pub enum Satisfies {
 /// A line of `Require`: an element of `$r->requires`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// A bit for each method that it holds for; −1 is every method.
+    /// One bit per method that the line applies to; −1 is every method.
     pub method_mask: i64,
     /// `user ana ben`
     pub text: String,
-    /// Only a user can meet it.
+    /// Whether only an authenticated user can satisfy the line.
     pub of_user: bool,
 }
 

@@ -1,13 +1,13 @@
-//! The requests that this process answers now: the client's, and those that it led to.
+//! The requests that this process answers now: the client's, and its internal ones.
 //!
 //! ```text
 //!   records[0] ◀─ prev ── records[1]      an internal redirect: the later one has the output
 //!       ▲ └────── next ──────▲
-//!       └── main ── records[2]            a subrequest: what it says becomes its main request's
+//!       └── main ── records[2]            a subrequest: its output becomes its main request's
 //! ```
 //!
-//! `$r` is a generation number, and the records of one client's request have consecutive ones: a number that was kept
-//! from an earlier request names one that is over, and says so instead of showing the next visitor's.
+//! `$r` is a generation number; the records of one client's request have consecutive ones. A stale `$r` from an
+//! earlier request is recognized by its number, and never shows another visitor's data.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -26,16 +26,16 @@ use crate::request_rec::{cgi_program, environment};
 pub(crate) struct RequestStack {
     /// The client's request first; empty between requests.
     pub records: Vec<RequestRec>,
-    /// The one whose handlers run.
+    /// Index of the record whose handlers run.
     pub running: usize,
-    /// The one whose answer the client gets.
+    /// Index of the record whose response the client gets.
     pub answering: usize,
-    /// Of the last record.
+    /// Number of the last record.
     generation: u64,
-    /// Buffers of the last request, for the next.
+    /// Buffers of the last request, for reuse.
     spare: (Tables, Output),
     servers: Vec<Rc<Place>>,
-    /// What start-up code added to the server's name.
+    /// Components that start-up code has added to the `Server` header.
     components: Vec<String>,
 }
 
@@ -44,25 +44,25 @@ thread_local! {
     static CPU: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// No request is current, or another than the one that was meant.
+/// The error of a `$r` whose request is over, or of no current request.
 #[derive(Debug)]
 pub(crate) struct Stale;
 
 impl RequestStack {
-    /// Where the record of that number stands.
+    /// The index of the record of that generation.
     pub fn at(&self, generation: u64) -> Result<usize, Stale> {
         let first = self.records.first().ok_or(Stale)?.generation;
         let at = generation.checked_sub(first).ok_or(Stale)? as usize;
         if at < self.records.len() { Ok(at) } else { Err(Stale) }
     }
 
-    /// The number of a record that is about to be added.
+    /// The generation of the next record.
     pub fn next_generation(&mut self) -> u64 {
         self.generation += 1;
         self.generation
     }
 
-    /// Lets a record speak; what a subrequest has said goes on to its main request.
+    /// Calls `say`, which may make output, on a record; passes a subrequest's output on to its main request.
     pub fn speak<T>(&mut self, mut at: usize, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
         let said = self.records.get_mut(at).map(say).ok_or(Stale)?;
         while let Some(main) = self.records.get(at).and_then(|r| r.links.main) {
@@ -74,7 +74,7 @@ impl RequestStack {
     }
 }
 
-/// Makes a request the current one and returns the number that `$r` will be.
+/// Makes a request the current one; returns the number for `$r`.
 pub fn begin(incoming: Incoming) -> u64 {
     STACK.with_borrow_mut(|stack| {
         if incoming.place.logged.cpu {
@@ -88,12 +88,13 @@ pub fn begin(incoming: Incoming) -> u64 {
     })
 }
 
-/// The number of the request whose handlers run; 0 between requests.
+/// The generation of the record whose handlers run; 0 between requests.
 pub fn generation() -> u64 {
     STACK.with_borrow(|stack| stack.records.get(stack.running).map_or(0, |r| r.generation))
 }
 
-/// That request's handlers run from now on: `Apache->request` is it. Returns the number of the one before.
+/// Makes that record the running one, which `Apache->request` returns. Returns the generation of the one
+/// before.
 pub fn run(request: u64) -> u64 {
     STACK.with_borrow_mut(|stack| {
         let before = stack.records.get(stack.running).map_or(0, |r| r.generation);
@@ -102,13 +103,12 @@ pub fn run(request: u64) -> u64 {
     })
 }
 
-/// The places that stand for the main server and its virtual hosts, request or no request: `Apache->server` in start-up
-/// files, `$s->next`.
+/// Sets the main server and its virtual hosts, for `Apache->server` in start-up files and `$s->next`.
 pub fn servers(places: Vec<Rc<Place>>) {
     STACK.with_borrow_mut(|stack| stack.servers = places);
 }
 
-/// What a record has said leaves; of a subrequest by its main request.
+/// Sends a record's output; a subrequest's through its main request.
 pub(crate) fn flush_answer(generation: u64) -> Result<(), Stale> {
     with_stack(|stack| {
         let mut at = stack.at(generation)?;
@@ -121,12 +121,12 @@ pub(crate) fn flush_answer(generation: u64) -> Result<(), Stale> {
     })
 }
 
-/// Sends the rest: a small response leaves as one packet.
+/// Sends the rest of the response; a small one leaves as one packet.
 pub fn finish() -> Option<Finished> {
     STACK.with_borrow_mut(|stack| stack.records.get_mut(stack.answering).map(RequestRec::finish))
 }
 
-/// Of which parts the request consists, for its trace.
+/// Stores the spans of the request, for its trace.
 pub fn tell_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
     STACK.with_borrow_mut(|stack| {
         if let Some(r) = stack.records.get_mut(stack.answering) {
@@ -135,17 +135,17 @@ pub fn tell_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
     });
 }
 
-/// The program wants this worker to leave after the request.
+/// Makes this worker leave after the request, at the program's wish.
 pub fn child_terminate() {
     leave_after(LeaveReason::Program);
 }
 
-/// This worker is to leave after the request; who says so first says why.
+/// Makes this worker leave after the request. The first reason counts.
 pub fn leave_after(reason: LeaveReason) {
     for_each(|r| r.leaving = r.leaving.or(Some(reason)));
 }
 
-/// The program wants that much more time than `RequestTimeout` allows. Nobody gets less than they had.
+/// Extends `RequestTimeout` by that many seconds. A front never shortens the time.
 pub(crate) fn extend_timeout(seconds: f64) {
     let more = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let millis = u32::try_from(more.as_millis()).unwrap_or(u32::MAX);
@@ -154,19 +154,19 @@ pub(crate) fn extend_timeout(seconds: f64) {
             let mut packet = Vec::new();
             let id = r.frame.id();
             Reply::Extend(millis).put(id, &mut packet);
-            // A front that has gone is seen by what the program says next.
+            // The next output of the program fails if the front has gone.
             let _ = r.client.send(&Outgoing { id, before: &packet, ..Outgoing::default() });
         }
     });
     libperl::request_is_in_time();
 }
 
-/// Something will be done after the answer: its end waits for [`end`].
+/// Registers cleanups: the response's end waits for [`end`].
 pub fn want_cleanup() {
     for_each(|r| r.cleanup = true);
 }
 
-/// The request is over: `$r` means nothing now.
+/// Ends the request: `$r` is stale from now on.
 pub fn end() -> Ended {
     STACK.with_borrow_mut(|stack| {
         let Some(mut answered) = stack.records.get_mut(stack.answering) else { return Ended::default() };
@@ -184,7 +184,7 @@ pub fn end() -> Ended {
     })
 }
 
-/// Fills `%ENV`: what start-up left there, then the request's.
+/// Fills `%ENV`: with the start-up code's variables, then with the request's.
 pub(crate) fn fill_env() {
     let _ = current(|r| {
         for (key, value) in r.place.clone().start_env.iter() {
@@ -194,17 +194,17 @@ pub(crate) fn fill_env() {
     });
 }
 
-/// The environment of a program that answers the request whose handlers run.
+/// The environment of a CGI program for the running record.
 pub fn cgi_env() -> cgi_program::Variables {
     current(cgi_program::variables).unwrap_or_default()
 }
 
-/// The request's keys of the PSGI environment; `each` must not run Perl code.
+/// Passes the request's keys of the PSGI environment to `each`, which must not run Perl code.
 pub fn psgi_env(each: &mut dyn FnMut(&[u8], &[u8])) {
     let _ = current(|r| environment::psgi(r, each));
 }
 
-/// The request whose handlers run, whichever it is.
+/// Calls `act` on the running record.
 pub(crate) fn current<T>(act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
     STACK.with(|stack| {
         let mut stack = stack.try_borrow_mut().map_err(|_| Stale)?;
@@ -213,7 +213,7 @@ pub(crate) fn current<T>(act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, St
     })
 }
 
-/// The record that `generation` names, if its request is not over.
+/// Calls `act` on the record of that generation, unless its request is over.
 pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
     with_stack(|stack| {
         let at = stack.at(generation)?;
@@ -221,7 +221,7 @@ pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -
     })
 }
 
-/// The same for what may make output.
+/// Like [`with`], for functions that may make output.
 pub(crate) fn speaking<T>(generation: u64, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
     with_stack(|stack| {
         let at = stack.at(generation)?;
@@ -229,17 +229,17 @@ pub(crate) fn speaking<T>(generation: u64, say: impl FnOnce(&mut RequestRec) -> 
     })
 }
 
-/// All records at once.
+/// Calls `act` on all records.
 pub(crate) fn with_stack<T>(act: impl FnOnce(&mut RequestStack) -> Result<T, Stale>) -> Result<T, Stale> {
     STACK.with(|stack| act(&mut *stack.try_borrow_mut().map_err(|_| Stale)?))
 }
 
-/// What belongs to the client's request as a whole is noted in each of its records.
+/// Calls `act` on each record: for facts about the client's request as a whole.
 pub(crate) fn for_each(act: impl FnMut(&mut RequestRec)) {
     STACK.with_borrow_mut(|stack| stack.records.iter_mut().for_each(act));
 }
 
-/// The place of the current request, or the server's.
+/// The configuration of the running record, or else the main server's.
 pub(crate) fn place() -> Option<Rc<Place>> {
     STACK.with_borrow(|stack| {
         let running = stack.records.get(stack.running).map(|r| r.place.clone());
@@ -247,7 +247,7 @@ pub(crate) fn place() -> Option<Rc<Place>> {
     })
 }
 
-/// Adds to what every server says that it is (`Apache->add_version_component`).
+/// Adds a component to the `Server` header of all servers (`Apache->add_version_component`).
 pub(crate) fn add_version_component(text: &str) {
     STACK.with_borrow_mut(|stack| {
         stack.components.push(text.to_owned());
@@ -259,12 +259,12 @@ pub(crate) fn add_version_component(text: &str) {
     });
 }
 
-/// What was added so.
+/// The components that were added.
 pub fn version_components() -> Vec<String> {
     STACK.with_borrow(|stack| stack.components.clone())
 }
 
-/// A server of the list.
+/// The server with that index.
 pub(crate) fn server(host: u32) -> Option<Rc<Place>> {
     STACK.with_borrow(|stack| stack.servers.get(host as usize).cloned())
 }
@@ -278,7 +278,7 @@ pub(crate) fn set_server_port(host: u32, port: u16) {
     });
 }
 
-/// CPU time of this process since this was last asked: a request pays for what it caused, waiting for it included.
+/// CPU time of this process since the last call, in µs: a request is charged for all of it, including the wait.
 pub(crate) fn cpu_since_last() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from).unwrap_or_default();
     now.saturating_sub(CPU.replace(now)).as_micros() as u64

@@ -1,5 +1,5 @@
-//! `%ENV` of mod_perl 2's `perl-script` handlers and `$r->subprocess_env` show each other's changes (mod_perl's manual,
-//! Apache2::RequestRec, `subprocess_env`).
+//! Ties `%ENV` of mod_perl 2's `perl-script` handlers to `$r->subprocess_env`: changes to one appear in the
+//! other (mod_perl's manual, Apache2::RequestRec, `subprocess_env`).
 
 use libperl::EnvChanges;
 
@@ -9,7 +9,7 @@ use crate::request_rec::table::Table;
 use crate::request_rec::tables::Id;
 use crate::request_stack::with;
 
-/// The handler of this request is about to run.
+/// Ties `%ENV` if the request's handler, which is about to run, needs that.
 pub fn tie(request: u64) {
     let ties =
         |r: &RequestRec| api() == Api::Two && r.place.setup_env && r.place.handler.as_deref() == Some("perl-script");
@@ -18,7 +18,7 @@ pub fn tie(request: u64) {
     }
 }
 
-/// The handler has returned: its %ENV is what logs and later requests know of it.
+/// Copies `%ENV` into the table when the handler has returned: logs and internal requests use the table.
 pub fn keep(request: u64) {
     bring(request, Id::SubprocessEnv as u32);
 }
@@ -27,7 +27,7 @@ fn is_tied(request: u64, table: u32) -> bool {
     api() == Api::Two && table == Id::SubprocessEnv as u32 && crate::generation() == request
 }
 
-/// What Perl code has changed in `%ENV` comes into the table.
+/// Applies changes of `%ENV` to the table.
 pub fn bring(request: u64, table: u32) {
     if !is_tied(request, table) {
         return;
@@ -50,7 +50,7 @@ pub fn bring(request: u64, table: u32) {
     });
 }
 
-/// The table is about to lose all its names: so does `%ENV`.
+/// Removes the table's names from `%ENV`, before the table is cleared.
 pub fn clear(request: u64, table: u32) {
     if is_tied(request, table) {
         let names = |r: &mut RequestRec| Some(r.table(table)?.iter().map(|(name, _)| name.to_vec()).collect());
@@ -59,7 +59,7 @@ pub fn clear(request: u64, table: u32) {
     }
 }
 
-/// What became of a name in the table comes into `%ENV`.
+/// Applies a change of the table to `%ENV`.
 pub fn show(request: u64, table: u32, name: &[u8]) {
     if is_tied(request, table) {
         let value = with(request, |r| r.table_value(table, name).map(<[u8]>::to_vec)).ok().flatten();

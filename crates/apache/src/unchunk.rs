@@ -1,34 +1,35 @@
-//! The chunks that a PSGI application has framed itself (Plack::Middleware::Chunked), taken apart: the front frames what it sends.
+//! Decodes chunks that a PSGI application has framed itself (Plack::Middleware::Chunked); the front frames the
+//! body anew.
 
-/// No chunk's size line is longer.
+/// Longest size line of a chunk, in bytes.
 const LONGEST_LINE: usize = 1024;
 
-/// Takes a chunked body (RFC 9112, 7.1) apart as it comes. What is none passes as it is.
+/// A decoder of a chunked body (RFC 9112, 7.1), piece by piece. A body that is not chunked passes unchanged.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Unchunk {
     state: State,
-    /// The line that is not whole yet.
+    /// The incomplete line.
     line: Vec<u8>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// A size is due; the first decides whether there are chunks at all.
+    /// Expects a size; the first one decides whether the body is chunked.
     #[default]
     First,
     Size,
-    /// That many bytes of the chunk are due.
+    /// Expects this many bytes of the chunk.
     Data(u64),
-    /// The line's end behind a chunk is due.
+    /// Expects the line end behind a chunk.
     End,
-    /// The last chunk has come; trailers are not passed on.
+    /// The last chunk has passed; trailers are dropped.
     Over,
-    /// There are no chunks.
+    /// The body is not chunked.
     Plain,
 }
 
 impl Unchunk {
-    /// What of a piece is content.
+    /// Returns the content in a piece.
     pub fn content(&mut self, mut piece: &[u8]) -> Vec<u8> {
         let mut content = Vec::with_capacity(piece.len());
         while !piece.is_empty() {
@@ -54,13 +55,13 @@ impl Unchunk {
         content
     }
 
-    /// What has come of a line when the body ends: of a body without chunks it is content.
+    /// Returns the incomplete line at the end of the body if it is content: the body is not chunked.
     pub fn rest(&mut self) -> Vec<u8> {
         let line = std::mem::take(&mut self.line);
         if self.state == State::First { line } else { Vec::new() }
     }
 
-    /// Reads on in a line; returns what stands behind it.
+    /// Continues a line; returns the bytes behind it.
     fn line<'a>(&mut self, piece: &'a [u8], content: &mut Vec<u8>) -> &'a [u8] {
         let end = piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
         let (line, rest) = piece.split_at(end);
@@ -81,7 +82,7 @@ impl Unchunk {
         rest
     }
 
-    /// Whether what has come of a line can become one: what cannot is content, which must not wait.
+    /// Whether the incomplete line may still become a valid one. If not, it is content, which must not wait.
     fn may_be_a_line(&self) -> bool {
         match self.state {
             State::End => self.line == b"\r",
@@ -102,7 +103,7 @@ fn size(line: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// In one piece, and byte by byte.
+    /// Checks a body in one piece, and byte by byte.
     fn check(body: &str, expected: &str) {
         let mut whole = Unchunk::default();
         let content = [whole.content(body.as_bytes()), whole.rest()].concat();

@@ -1,3 +1,3 @@
-//! `APR::*`, the Perl modules over the Apache Portable Runtime: no Rust, but the build script that makes a shared object of
-//! perl/lib/APR.xs and perl/lib/APR/. Perl loads it when a program says `use APR`; the server is not linked with it, nor with
-//! libapr.
+//! `APR::*`, the Perl modules over the Apache Portable Runtime. The build script makes a shared object of
+//! perl/lib/APR.xs and perl/lib/APR/; there is no Rust code. Perl loads the object when a program uses APR; the
+//! server is linked neither with it nor with libapr.

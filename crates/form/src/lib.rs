@@ -1,10 +1,10 @@
-//! What browsers send in forms: `application/x-www-form-urlencoded` and `multipart/form-data`.
+//! Parsers of HTML forms: `application/x-www-form-urlencoded` and `multipart/form-data`.
 //!
-//! Bytes in, bytes out: no charset, no Perl, no I/O. Every byte is a stranger's; nothing here grows faster than its
-//! input, and [`MAX_FIELDS`] and [`multipart::MAX_HEADER`] bound what little could.
+//! Input and output are bytes: no charset, no Perl, no I/O. The input is not trusted: output never grows faster
+//! than input, and [`MAX_FIELDS`] and [`multipart::MAX_HEADER`] are its limits.
 
 pub mod multipart;
 pub mod urlencoded;
 
-/// A form has no more fields than this: each costs far more memory than the byte that it takes on the wire.
+/// Most fields of a form: each costs far more memory than its bytes on the wire.
 pub const MAX_FIELDS: usize = 10_000;

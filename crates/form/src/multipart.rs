@@ -1,5 +1,5 @@
-//! `multipart/form-data` (RFC 7578), in pieces: [`Multipart::feed`] what has arrived, take [`Event`]s until there is
-//! none, and so on. What is held back is never longer than a piece, a delimiter and a part's header.
+//! `multipart/form-data` (RFC 7578), parsed in pieces: [`Multipart::feed`] a piece, take [`Event`]s until there
+//! are none, repeat. The parser buffers at most a piece, a delimiter and a part's header.
 //!
 //! ```text
 //!   Preamble ──delimiter──▶ Line ──CRLF──▶ Header ──blank line──▶ Body ──delimiter──▶ Line
@@ -10,36 +10,36 @@ use memchr::memmem::Finder;
 
 use crate::MAX_FIELDS;
 
-/// A part's header is not longer than this.
+/// Longest header of a part, in bytes.
 pub const MAX_HEADER: usize = 16 * 1024;
-/// RFC 2046 allows 70 characters.
+/// Longest boundary, in bytes; RFC 2046 allows 70.
 const MAX_BOUNDARY: usize = 200;
-/// White space that a sender may leave between a delimiter and its line's end.
+/// Most white space between a delimiter and its line end, in bytes.
 const MAX_PADDING: usize = 100;
 
-/// What was found next.
+/// The next event of the parser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A part begins.
     Part(Part),
-    /// Some of its data.
+    /// A piece of the part's data.
     Data(&'a [u8]),
-    /// It is whole.
+    /// The part is complete.
     PartEnd,
-    /// The last part is over; what follows means nothing.
+    /// The last part is complete; the rest of the body is ignored.
     End,
-    /// This is no multipart/form-data; nothing more comes.
+    /// The body is not multipart/form-data; no further events follow.
     Bad(&'static str),
 }
 
-/// What a part's header says.
+/// The header of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     /// The field's name.
     pub name: Vec<u8>,
-    /// The name of the file that was sent; `None` for a plain field.
+    /// The file's name; `None` for a plain field.
     pub filename: Option<Vec<u8>>,
-    /// All of its header's lines.
+    /// All headers of the part.
     pub headers: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -53,26 +53,27 @@ enum ParserState {
     Failed,
 }
 
-/// A body that arrives in pieces.
+/// A parser of a body that arrives in pieces.
 #[derive(Debug)]
 pub struct Multipart {
     delimiter: Finder<'static>,
     buffer: Vec<u8>,
-    /// What stands before it was given out.
+    /// Bytes of `buffer` before this offset were returned already.
     start: usize,
     state: ParserState,
     parts: usize,
 }
 
 impl Multipart {
-    /// For a `Content-Type: multipart/form-data; boundary=…`; `None` when it names no usable boundary.
+    /// Makes a parser for a `Content-Type: multipart/form-data; boundary=…`. `None`: the header has no usable
+    /// boundary.
     pub fn new(content_type: &[u8]) -> Option<Multipart> {
         let boundary = parameter(content_type, b"boundary")?;
         if boundary.is_empty() || boundary.len() > MAX_BOUNDARY {
             return None;
         }
         let delimiter = [b"\r\n--", &boundary[..]].concat();
-        // The first delimiter needs no line end before it: this is it.
+        // The first delimiter needs no line end before it: this is that line end.
         let buffer = b"\r\n".to_vec();
         Some(Multipart {
             delimiter: Finder::new(&delimiter).into_owned(),
@@ -83,7 +84,7 @@ impl Multipart {
         })
     }
 
-    /// The next piece of the body.
+    /// Adds the next piece of the body.
     pub fn feed(&mut self, piece: &[u8]) {
         self.buffer.drain(..self.start);
         self.start = 0;
@@ -92,12 +93,12 @@ impl Multipart {
         }
     }
 
-    /// The body is over: what stands in it is whole, or this says that it is not.
+    /// Whether the body, which has ended, is complete.
     pub fn is_whole(&self) -> bool {
         self.state == ParserState::Epilogue
     }
 
-    /// The next event; `None`: more of the body is needed.
+    /// The next event. `None`: feed the next piece.
     pub fn event(&mut self) -> Option<Event<'_>> {
         loop {
             match self.state {
@@ -139,7 +140,7 @@ impl Multipart {
         }
     }
 
-    /// Behind a delimiter: `--` after the last part, or the end of the line before another's header.
+    /// Parses the text behind a delimiter: `--` after the last part, or the end of the line before a header.
     fn end_of_delimiter(&mut self) -> Option<Option<Event<'static>>> {
         let rest = self.rest();
         if rest.starts_with(b"--") {
@@ -149,13 +150,13 @@ impl Multipart {
         let padding = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         match &rest[padding..] {
             [b'\r', b'\n', ..] => {
-                // A header may be empty: its line end is the blank line's too.
+                // A header may be empty: the delimiter's line end then also ends the header.
                 self.start += padding;
                 self.state = ParserState::Header;
                 Some(None)
             }
             [] | [b'\r'] | [b'-'] if padding < MAX_PADDING => None,
-            _ => Some(Some(self.fail("something stands behind a boundary"))),
+            _ => Some(Some(self.fail("a boundary's line has other text"))),
         }
     }
 
@@ -191,7 +192,7 @@ impl Multipart {
                 Some(Event::Data(&self.buffer[from..from + at]))
             }
             None => {
-                // The end may be the start of a delimiter.
+                // The end of the buffer may be the beginning of a delimiter.
                 let until = (self.buffer.len() + 1).saturating_sub(length);
                 if until <= from {
                     return None;
@@ -204,7 +205,7 @@ impl Multipart {
 }
 
 impl Part {
-    /// `None` without a `Content-Disposition` that names the field.
+    /// Parses a part's header. `None`: there is no `Content-Disposition` that names the field.
     fn of(header: &[u8]) -> Option<Part> {
         let mut headers = Vec::new();
         for line in header.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end) {
@@ -221,8 +222,8 @@ impl Part {
     }
 }
 
-/// The value of `; name=value` or `; name="value"`. Browsers escape a quote as `%22` or `\"`, and send a Windows path's
-/// backslashes as they are: so a backslash counts only before a quote.
+/// The value of `; name=value` or `; name="value"`. Browsers escape a quote as `%22` or `\"`, but send the
+/// backslashes of a Windows path unescaped: a backslash escapes only a quote.
 fn parameter(header: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
     let mut rest = header;
     while let Some(semicolon) = memchr::memchr2(b';', b',', rest) {
@@ -239,7 +240,7 @@ fn parameter(header: &[u8], wanted: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The value at the start, and what follows.
+/// The value at the start of `text`, and the text behind it.
 fn value_at(text: &[u8]) -> (Vec<u8>, &[u8]) {
     let Some(mut rest) = text.strip_prefix(b"\"") else {
         let end = memchr::memchr2(b';', b',', text).unwrap_or(text.len());

@@ -11,8 +11,8 @@ pub fn pairs(text: &[u8]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
     })
 }
 
-/// `+` is a space, `%XX` a byte, `%uXXXX` a character in UTF-8 (old versions of JavaScript's `escape`). What is none of
-/// these stays as it is.
+/// Decodes `+` to a space, `%XX` to a byte, and `%uXXXX` (old versions of JavaScript's `escape`) to a character
+/// in UTF-8. Invalid escapes stay unchanged.
 pub fn decoded(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -24,7 +24,7 @@ pub fn decoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A path as a URI has it; httpd leaves the same bytes as they are (`ap_os_escape_path`).
+/// Encodes a path for a URI; leaves the same bytes unencoded as httpd (`ap_os_escape_path`).
 pub fn path_encoded(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     for byte in path {
@@ -36,7 +36,7 @@ pub fn path_encoded(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `%XX` is a byte; what is no such escape stays as it is.
+/// Decodes `%XX` to a byte; invalid escapes stay unchanged.
 pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -53,7 +53,7 @@ pub fn percent_decoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decodes what stands at the start, a `+` or `%`; the rest.
+/// Decodes the `+` or `%` at the start of `text`; returns the rest.
 fn escape<'a>(text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     match text {
         [b'+', rest @ ..] => {

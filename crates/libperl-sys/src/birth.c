@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the kernel allows a worker was settled when it was forked. A request that changed it cannot put it back, and later
- * requests would fail for it: limits, namespaces, root folder, groups, capabilities, seccomp rules, priority. */
+/* The privileges and limits that a worker was forked with: limits, namespaces, root folder, groups,
+ * capabilities, seccomp rules, priority. A worker cannot restore one that a request has changed, and later
+ * requests would fail. */
 
 static const char *const spaces[] = {"user", "mnt", "net", "ipc", "uts", "pid", "cgroup", "time", "pid_for_children", "time_for_children"};
 /* Lines of /proc/self/status. */
@@ -24,7 +25,7 @@ typedef struct {
     struct rlimit limits[RLIM_NLIMITS];
     place spaces[C_ARRAY_LENGTH(spaces)];
     place root;
-    uint64_t who, may; /* hashes of those lines */
+    uint64_t who, may; /* hashes of those lines of /proc/self/status */
     int has_status;    /* /proc could be read */
     int priority, death_signal;
 } birth;
@@ -52,7 +53,7 @@ static place space_now(size_t number)
     return place_of(path);
 }
 
-/* FNV-1a, of those lines that begin with one of the names. */
+/* FNV-1a over the lines that begin with one of the names. */
 static uint64_t hash_lines(const char *text, const char *const *names, size_t count)
 {
     uint64_t hash = 0xcbf29ce484222325;
@@ -81,7 +82,7 @@ static void read_status(birth *now)
     now->may = hash_lines(text, may, C_ARRAY_LENGTH(may));
 }
 
-/* The worker itself sets RLIMIT_DATA's soft limit, to what its memory may grow to. */
+/* Excludes RLIMIT_DATA's soft limit, which the worker itself sets to its memory limit. */
 static int has_limit(int which)
 {
     struct rlimit now;
@@ -105,7 +106,7 @@ static int death_signal_now(void)
     return signal;
 }
 
-/* The kernel drops it from a process that becomes somebody else, even if only for a while. */
+/* The kernel clears the parent-death signal of a process that changes its user, even temporarily. */
 static void put_death_signal_back(void)
 {
     if (born.death_signal > 0 && death_signal_now() != born.death_signal)
@@ -125,7 +126,7 @@ void cml_remember_birth(void)
     read_status(&born);
 }
 
-/* Some thirty system calls: to be asked only after something that may have changed it. */
+/* Costs some thirty system calls: call it only when something may have changed. */
 cml_reason cml_differs_from_birth(void)
 {
     for (int which = 0; which < RLIM_NLIMITS; which++)
@@ -133,7 +134,7 @@ cml_reason cml_differs_from_birth(void)
             return CML_OTHER_LIMITS;
     birth now;
     read_status(&now);
-    /* Without a free descriptor nothing is known; then the worker leaves for that. */
+    /* Without a free descriptor /proc cannot be read; then the worker leaves for that reason. */
     if (!now.has_status)
         return born.has_status && errno != EMFILE && errno != ENFILE ? CML_OTHER_ROOT : CML_MAY_STAY;
     if (!is_same_place(place_of("/"), born.root))

@@ -18,7 +18,7 @@ static void xs_init(pTHX)
         extra_xs(aTHX);
 }
 
-/* The area that ps shows, as the kernel laid it out: argv's strings and then the environment's, one after the other. */
+/* The area that ps shows: the kernel lays out argv's strings and then the environment's, without gaps. */
 static char *title_area;
 static size_t title_room;
 
@@ -29,7 +29,8 @@ static char *past(char *end, char *const *strings)
     return end;
 }
 
-/* Moves the environment away, so that a title may take its room; only in processes that the master gave a title. */
+/* Moves the environment away, so that the title may take its room; only in processes that the master has
+ * given a title. */
 __attribute__((constructor)) static void find_title_area(int argc, char **argv, char **envp)
 {
     static const char ours[] = "cameleer:";
@@ -55,11 +56,11 @@ void cml_set_title(const char *title)
     prctl(PR_SET_NAME, title);
 }
 
-/* Perl would find our own binary: scripts that start "$^X script.pl" mean the perl they were written for. */
+/* Sets $^X to perl's own path: scripts that run "$^X script.pl" expect perl, not the server's binary. */
 static void set_perl_path(pTHX)
 {
     sv_setpvs(get_sv("\030", GV_ADD), CML_PERL_PATH);
-    /* perl taints both because whoever starts it chooses argv: here it is ours */
+    /* perl taints both because its caller controls argv; here the server does */
     SvTAINTED_off(get_sv("\030", GV_ADD));
     SvTAINTED_off(get_sv("0", GV_ADD));
 }
@@ -69,10 +70,12 @@ static void nothing(int signal)
     (void)signal;
 }
 
-/* The master's signals reach the whole terminal group, and a runtime may have ignored others before us. */
+/* Signals that a worker ignores: the terminal sends them to the whole group, and a parent may have set
+ * others to be ignored. */
 static const int not_ours[] = {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGTTIN, SIGTTOU};
 
-/* A handler rather than SIG_IGN: a write to nobody fails with EPIPE, and exec gives children the default back. */
+/* An empty handler instead of SIG_IGN: writes to a closed socket fail with EPIPE, and exec restores the
+ * default for children. */
 static void set_signals(void)
 {
     struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
@@ -89,7 +92,7 @@ int cml_is_workers_signal(int number)
     return number == SIGCHLD;
 }
 
-/* A forked child of Perl code expects what a child of perl has; kill must end it. Async-signal-safe. */
+/* Restores the signal actions that a child of perl expects; kill must end it. Async-signal-safe. */
 void cml_default_signals(void)
 {
     for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++) {
@@ -119,7 +122,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     PERL_SET_CONTEXT(cml_perl);
     perl_construct(cml_perl);
     PL_perl_destruct_level = 0;
-    /* Assigning to $0 writes as many bytes as perl believes argv has: ours is no real argv. */
+    /* Assigning to $0 writes as many bytes as perl believes argv has: this argv is not real. */
     PL_origalen = 1;
     PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
     cml_operators_boot(aTHX); /* before the first op is compiled */
@@ -138,11 +141,11 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     return 0;
 }
 
-/* In a fresh worker: what must differ from its siblings. */
+/* In a fresh worker: sets what must differ from its siblings. */
 void cml_after_fork(void)
 {
     dTHXa(cml_perl);
-    PL_srand_called = FALSE; /* or every worker draws the numbers that the mold would have drawn */
+    PL_srand_called = FALSE; /* or all workers would draw the same numbers */
     cml_forked_child = cml_stdout_logs = 0;
     set_signals();
     cml_reopen_files();
@@ -150,8 +153,8 @@ void cml_after_fork(void)
     cml_remember_state();
 }
 
-/* END blocks, the process's own objects, or all that perl does at its end: at CML_END_ALL it frees its memory, which un-shares the
- * mold's pages for nothing; a process of perl's is content with CML_END_PROCESS. */
+/* Runs END blocks, destroys the process's own objects, or does all that perl does at its end. CML_END_ALL
+ * also frees memory, which un-shares the mold's pages; CML_END_PROCESS is enough at the end of a process. */
 void cml_end(cml_ending what)
 {
     dTHXa(cml_perl);

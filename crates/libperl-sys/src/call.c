@@ -16,18 +16,19 @@ cml_status cml_eval(const char *code, size_t length, const char *file, unsigned 
     return status;
 }
 
-/* A text of the server's own for Perl code. Perl taints new values while the statement that it was called in is tainted. */
+/* Makes an untainted text of the server's own: perl taints new values while the calling statement is
+ * tainted. */
 static SV *argument_of(pTHX_ const char *text, size_t length)
 {
     TAINT_NOT;
     return newSVpvn(text, length);
 }
 
-/* Calls `sub` with one string; the sub's text, not the argument's, decides what is done with it. */
+/* A call of `sub` with one string. */
 typedef struct {
     const char *sub;
     SV *argument;
-    SV *result; /* NULL: nobody wants it */
+    SV *result; /* NULL: the result is dropped */
 } named_call;
 
 static void call_name_body(pTHX_ void *argument)
@@ -63,8 +64,8 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length)
     return status;
 }
 
-/* Calls the sub as perl runs a file, in a process that does nothing else: what dies writes to STDERR and ends it, $^S is 0 for
- * handlers that ask, exit is perl's own. Returns the exit status. */
+/* Calls the sub as perl runs a file, in a process that does nothing else: die writes to STDERR and ends the
+ * process, $^S is 0 in handlers, exit is perl's own. Returns the exit status. */
 int cml_call_as_program(const char *sub, const char *bytes, size_t length)
 {
     dTHXa(cml_perl);
@@ -80,7 +81,8 @@ int cml_call_as_program(const char *sub, const char *bytes, size_t length)
     return status;
 }
 
-/* The same in the middle of what perl does, be it its own print: perl's stack stays where it is. */
+/* Calls the sub in the middle of another operation of perl, such as its own print: perl's stack is
+ * preserved. */
 cml_status cml_call_aside(const char *sub, const char *bytes, size_t length)
 {
     dTHXa(cml_perl);
@@ -96,7 +98,7 @@ cml_status cml_call_aside(const char *sub, const char *bytes, size_t length)
     return status;
 }
 
-/* The same for a sub that returns text: bytes that stay until the next such call. */
+/* Calls a sub that returns text. The bytes are valid until the next such call. */
 cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out)
 {
     dTHXa(cml_perl);
@@ -178,7 +180,7 @@ void cml_request_class(const char *name)
     request_class = gv_stashpv(name, GV_ADD);
 }
 
-/* A fresh $r: a reference to the request's generation number, blessed into the API's class. */
+/* Makes a $r: a reference to the request's generation number, blessed into the API's class. */
 static SV *new_request_sv(pTHX_ uint64_t request)
 {
     if (!request_class)
@@ -202,7 +204,8 @@ static void handler_body(pTHX_ void *argument)
     SPAGAIN;
     if (count == 1) {
         SV *const result = POPs;
-        /* A handler that falls off its end with print's 1, or with nothing, means OK, as in mod_perl 1. */
+        /* A handler whose value is undef or no number (the end of a sub, for example) means OK, as in
+         * mod_perl 1. */
         h->result = SvOK(result) && looks_like_number(result) ? (int)SvIV(result) : 0;
     }
     PUTBACK;

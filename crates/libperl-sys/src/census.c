@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-/* What lives in Perl's arenas: how many objects of each class, how many scalars, arrays and so on that are of none, and about
- * how many bytes they take. Nothing is written into Perl's memory, which a worker shares with the mold. */
+/* Counts the values in Perl's arenas: objects by class, unblessed values by type, and their approximate
+ * size. Nothing is written into Perl's memory, which a worker shares with the mold. */
 
 typedef struct {
-    const HV *stash; /* NULL: of no class */
-    int type;        /* of those */
+    const HV *stash; /* NULL: unblessed */
+    int type;        /* type of an unblessed value */
     size_t count, bytes;
 } kind;
 
@@ -19,7 +19,7 @@ static const size_t bodies[TYPES] = {
     [SVt_PVHV] = sizeof(XPVHV), [SVt_PVCV] = sizeof(XPVCV), [SVt_PVFM] = sizeof(XPVFM), [SVt_PVIO] = sizeof(XPVIO),
 };
 
-/* What a key of a hash takes: its entry, and the string that hashes share. */
+/* Size of a hash's key: its entry, and the string that hashes share. */
 enum { KEY = 3 * sizeof(void *) + 32 };
 
 static size_t size_of(const SV *sv)
@@ -33,7 +33,7 @@ static size_t size_of(const SV *sv)
         const HV *const hv = (const HV *)sv;
         size += HvARRAY(hv) ? (HvMAX(hv) + 1) * sizeof(HE *) + HvTOTALKEYS(hv) * KEY : 0;
     } else if (type >= SVt_PV && type <= SVt_PVMG && SvLEN(sv)) {
-        size += SvLEN(sv); /* 0: the string is another's */
+        size += SvLEN(sv); /* 0: the string belongs to another value */
     }
     return size;
 }
@@ -76,7 +76,7 @@ const char *cml_name_of_type(int type)
     }
 }
 
-/* Tells each kind; scalars of several types are told one after the other. */
+/* Reports each kind; scalars of several types are reported separately. */
 void cml_census(void (*tell)(void *to, const char *name, size_t length, size_t count, size_t bytes), void *to)
 {
     dTHXa(cml_perl);

@@ -5,17 +5,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A request that takes too long. Whoever watches the clock sends a signal whose value is the request's number, so that one
- * that comes late does not hit the next request.
+/* Ends a request that takes too long. The master, at the front's request, sends a signal whose value is the
+ * request's number, so that a late signal does not hit the next request.
  *
- *   IN_TIME ──signal──▶ NOTED ──between two ops──▶ DIED        the stack in the log, then die
- *                         └──signal──▶ NOTED                   perl is inside one op: where, by write(2)
+ *   IN_TIME ──signal──▶ NOTED ──between two ops──▶ DIED        the stack is logged, then die
+ *                         └──signal──▶ NOTED                   perl is inside one op: its place is logged
  *
- * The signal is not SIGALRM, which belongs to the site's code, and it interrupts a sleep or a read. */
+ * The signal is not SIGALRM, which belongs to the site's code. It interrupts a sleep or a read. */
 
 static volatile uint64_t running; /* the request's number; 0 between requests */
 static volatile enum { IN_TIME, NOTED, DIED } state;
-static int is_answered; /* what runs is behind the answer, and has the same time once more */
+static int is_answered; /* the work behind the response runs, and has RequestTimeout for itself */
 static despatch_signals_proc_t perls_own;
 static long seconds_east;
 
@@ -27,7 +27,7 @@ void cml_request_is(uint64_t number)
     running = number;
 }
 
-/* What comes now stands behind the answer: cleanups, or what is left at the request's end. */
+/* Begins the work behind the response: cleanups, and the request's remains. */
 void cml_request_is_answered(void)
 {
     is_answered = 1;
@@ -45,7 +45,7 @@ int cml_timed_out(void)
     return state == DIED;
 }
 
-/* For who waits outside of perl: it is late, and dies of it now. */
+/* For code that waits outside of perl: whether the request is late; marks it as died. */
 int cml_is_late(void)
 {
     if (state == NOTED)
@@ -53,7 +53,8 @@ int cml_is_late(void)
     return state == DIED;
 }
 
-/* What follows up to `say_where` runs in the handler: no allocation, no lock, nothing of perl's but reading. */
+/* The functions up to `say_where` run in the signal handler: no allocation, no lock, and of perl's data only
+ * reads. */
 
 typedef struct {
     char text[1024];
@@ -89,7 +90,8 @@ static void add_time(line *l)
     clock_gettime(CLOCK_REALTIME, &now);
     const long local = now.tv_sec + seconds_east;
     const long day = local / 86400, second = local % 86400;
-    /* Years begin in March here, so that the leap day is the last; 719468 days lie between 1 March 0 and 1970. */
+    /* Years begin in March here, so that the leap day is the last one; 719468 days lie between 1 March 0 and
+     * 1970. */
     const long z = day + 719468, era = z / 146097, of_era = z % 146097;
     const long year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     const long of_year = of_era - (365 * year + year / 4 - year / 100);
@@ -114,7 +116,7 @@ static void add_time(line *l)
     add(l, "] ");
 }
 
-/* The sub of the innermost frame; without CvGV, which may make the glob that it returns. */
+/* Adds the innermost sub's name. CvGV is not used: it may create the glob. */
 static void add_sub(pTHX_ line *l)
 {
     for (const PERL_SI *si = PL_curstackinfo; si; si = si->si_prev) {
@@ -143,14 +145,14 @@ static void say_where(pTHX)
     add_time(&l);
     add(&l, "[perl:error] [pid ");
     add_number(&l, (unsigned long)getpid(), 1);
-    add(&l, state == NOTED ? "] RequestTimeout: still inside one operation, at " : "] RequestTimeout: it runs on after its die, at ");
+    add(&l, state == NOTED ? "] RequestTimeout: still inside one operation, at " : "] RequestTimeout: still running after its die, at ");
     add(&l, PL_curcop ? OutCopFILE(PL_curcop) : "?");
     add(&l, " line ");
     add_number(&l, PL_curcop ? (unsigned long)CopLINE(PL_curcop) : 0, 1);
     add_sub(aTHX_ &l);
     l.text[l.length++] = '\n';
     if (write(2, l.text, l.length) < 0)
-        return; /* a log that is gone is nothing to die for */
+        return; /* a lost log line is no reason to die */
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -171,7 +173,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* The stack, a line a frame, as the Perl half sees it. */
+/* Logs the stack, one line per frame, as the Perl half formats it. */
 static void log_stack(pTHX)
 {
     dSP;
@@ -189,20 +191,20 @@ static void log_stack(pTHX)
         if (!cml_forked_child)
             cml_hooks_table.log(text, length);
         else if (write(2, text, length) < 0)
-            PUTBACK; /* nobody reads it */
+            PUTBACK; /* nobody reads the log */
     }
     FREETMPS;
     LEAVE;
     POPSTACK;
 }
 
-/* Between two ops, where perl runs its own handlers: here it is safe to call Perl, and to die. */
+/* Runs between two ops, where perl runs its own signal handlers: it is safe to call Perl and to die. */
 static void between_ops(pTHX)
 {
     if (state == NOTED && (cml_forked_child ? cml_request_child : cml_is_guarded())) {
         state = DIED;
         log_stack(aTHX);
-        croak(is_answered ? "what the request left to do behind its answer took longer than RequestTimeout"
+        croak(is_answered ? "the request's cleanup took longer than RequestTimeout"
                           : "the request took longer than RequestTimeout");
     }
     perls_own(aTHX);
@@ -214,7 +216,7 @@ void cml_deadline_signal(int signal)
     const time_t now = time(NULL);
     struct tm local;
     seconds_east = localtime_r(&now, &local) ? local.tm_gmtoff : 0;
-    if (PL_signalhook != between_ops) { /* the mold has had it for its warm-up */
+    if (PL_signalhook != between_ops) { /* the mold has set it for its warm-up */
         perls_own = PL_signalhook;
         PL_signalhook = between_ops;
     }

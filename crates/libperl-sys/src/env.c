@@ -4,28 +4,27 @@
 #include <time.h>
 #include <unistd.h>
 
-/* During a request %ENV is a plain hash, and an empty one until somebody looks: most handlers never do, and filling it
- * means to look the request's file up on disk. C code and children do not see it: the operators that start a program
- * export it to `environ` just before they run. */
+/* During a request %ENV is a plain hash, which stays empty until it is accessed: most handlers never do, and
+ * filling it looks the request's file up on disk. C code and children do not see it: operators that start a
+ * program export it to `environ` first. */
 
 static HV *base_env;    /* perl's own, with magic */
-static HV *request_env; /* ours */
-static int env_is_due;  /* it waits to be filled */
+static HV *request_env; /* the request's */
+static int env_is_due;  /* it is not filled yet */
 static int env_is_filled_again;
 
 static int time_zone_changed;
 static char *start_time_zone;
 
-/* The names in environments come back with each request. perl keeps a name once for all hashes that have it, with its hash,
- * for as long as one of them lives: of those that came lately we hold one each, so that neither its hash is computed nor its
- * memory taken and given back for each request. */
+/* The same names come back with each request. perl stores a name once for all hashes, with its hash value,
+ * as long as one of them has it. Holding a reference to recent names saves both the hash and the allocation. */
 
 enum { BITS = 11, LONGEST = 64 };
 
 static SV *held[1 << BITS];
 
-/* Equal names have the same place. Different ones may, and then one lets the other go; those of CGI, of PSGI and of what
- * browsers send have places of their own. */
+/* Equal names have the same slot. Different names may collide, and then one replaces the other; names of
+ * CGI, PSGI and browsers' headers have distinct slots. */
 static size_t place_of(const char *name, size_t length)
 {
     uint64_t first = 0, last = 0;
@@ -48,7 +47,7 @@ static SV *held_name(pTHX_ const char *name, size_t length)
     return *place = newSVpvn_share(name, (I32)length, 0);
 }
 
-/* Takes the value over. */
+/* Stores a value; takes ownership of it. */
 void cml_store(pTHX_ HV *hash, const char *name, size_t length, SV *value)
 {
     if (length == 0 || length > LONGEST) {
@@ -59,7 +58,7 @@ void cml_store(pTHX_ HV *hash, const char *name, size_t length, SV *value)
     (void)hv_store_ent(hash, key, value, SvSHARED_HASH(key));
 }
 
-/* Fills %ENV by the hook, with the hash's magic switched off. */
+/* Fills %ENV by the hook, with the hash's magic off. */
 static void fill_env(pTHX)
 {
     env_is_due = 0;
@@ -68,7 +67,8 @@ static void fill_env(pTHX)
     mg_magical((SV *)request_env);
 }
 
-/* Of all variables C code in this process looks at one: TZ. Its element gets the magic that perl gives all of them. */
+/* TZ is the only variable that C code in this process reads. Its element gets perl's magic, which exports
+ * it. */
 static void expose_time_zone(pTHX)
 {
     SV **const slot = hv_fetchs(request_env, "TZ", 1);
@@ -80,7 +80,7 @@ static I32 env_touched(pTHX_ IV action, SV *sv)
 {
     PERL_UNUSED_ARG(sv);
     if (!request_env)
-        return 0; /* somebody has kept an %ENV of a request that is over */
+        return 0; /* the program has kept the %ENV of a finished request */
     SV *const key = mg_find((SV *)request_env, PERL_MAGIC_uvar)->mg_obj;
     SvMAGICAL_off((SV *)request_env);
     if (env_is_due)
@@ -94,7 +94,7 @@ static I32 env_touched(pTHX_ IV action, SV *sv)
     return 0;
 }
 
-/* %ENV is this hash from now on. The glob has a count of its own: Perl code may assign to it. */
+/* Makes `hash` %ENV. The glob has a reference count of its own: Perl code may assign to it. */
 void cml_env_is(pTHX_ HV *hash)
 {
     HV *const before = GvHV(PL_envgv);
@@ -104,8 +104,8 @@ void cml_env_is(pTHX_ HV *hash)
     cml_drop(aTHX_ (SV *)before);
 }
 
-/* Names and values of a hash as they stand: none of the site's code runs here, and where it stands with `each` stays. What
- * a hash is tied to is not asked. */
+/* The names and values of a hash as stored: runs none of the site's code, leaves the iterator of `each`
+ * alone, and ignores ties. */
 AV *cml_pairs_of(pTHX_ HV *hash)
 {
     AV *const pairs = (AV *)sv_2mortal((SV *)newAV());
@@ -127,8 +127,8 @@ static void as_bytes(pTHX_ SV *text)
         SvUTF8_off(text);
 }
 
-/* A text of its own; undef is the empty one. An object or a tied value runs its code once, in here: what that does to the
- * value, or to the hash that it stands in, reaches neither this copy nor the others. */
+/* A text copy of a value; undef is empty. The code of an object or tied value runs once, in here; its
+ * changes to the value or the hash do not affect any copy. */
 SV *cml_text_of(pTHX_ SV *value)
 {
     SV *const own = sv_mortalcopy(value);
@@ -141,8 +141,8 @@ SV *cml_text_of(pTHX_ SV *value)
 
 static I32 texts_are_made;
 
-/* The same array with a text in each place. A value whose code starts a program that wants this very environment is not
- * asked once more: that program does not get it. */
+/* The same array with texts. Code of a value that itself starts a program, which needs this environment, is
+ * not run again: that program does not get the value. */
 static AV *texts_of(pTHX_ AV *pairs)
 {
     const I32 is_inside = texts_are_made;
@@ -163,10 +163,10 @@ static AV *texts_of(pTHX_ AV *pairs)
     return texts;
 }
 
-/* `environ` made of %ENV, in one block that lives until the statement ends. */
+/* `environ` made of %ENV, as one block that lives until the statement ends. */
 char **cml_env_exported(pTHX_ HV *env)
 {
-    const bool tainted = TAINT_get; /* reading a tainted value taints the statement, and it was not the site that read */
+    const bool tainted = TAINT_get; /* reading a tainted value taints the statement, although the site has not read it */
     if (env_is_due && env == request_env)
         fill_env(aTHX);
     AV *const texts = texts_of(aTHX_ cml_pairs_of(aTHX_ env));
@@ -191,8 +191,8 @@ char **cml_env_exported(pTHX_ HV *env)
     return table;
 }
 
-/* Under PerlTaintCheck perl looks at these before it starts a program, in a %ENV that it knows as its own. The request's
- * is another hash: we look at that, and perl sees its own, in which nothing is tainted. */
+/* Under PerlTaintCheck perl checks these variables of its own %ENV before it starts a program. The request's
+ * %ENV is another hash, so it is checked here. */
 static const char *const path_like[] = {"PATH", "IFS", "CDPATH", "ENV", "BASH_ENV"};
 
 void cml_env_trust_no_path(pTHX_ HV *env)
@@ -209,14 +209,15 @@ void cml_env_trust_no_path(pTHX_ HV *env)
     cml_env_is(aTHX_ base_env);
 }
 
-/* What %ENV means now: the request's, or what Perl code has put in its place by `local`. */
+/* The current %ENV: the request's, or another hash that Perl code has put in its place by `local`. */
 HV *cml_requests_env(pTHX)
 {
     HV *const env = GvHVn(PL_envgv);
     return request_env && env != base_env ? env : NULL;
 }
 
-/* Elements go through the hash's magic; what looks at a hash as a whole (keys, each, lists, references) comes here first. */
+/* Elements are accessed through the hash's magic; operations on the whole hash (keys, each, lists,
+ * references) call this first. */
 void cml_env_before_whole(pTHX_ SV *hash)
 {
     if (hash != (SV *)PL_envgv && !(SvROK(hash) && SvRV(hash) == (SV *)request_env))
@@ -248,7 +249,7 @@ void cml_env_begin(void)
     env_is_due = 1;
 }
 
-/* %ENV of the request that the current one waits for. */
+/* A stack of %ENVs of the outer requests. */
 typedef struct outer_env {
     HV *env;
     int is_due;
@@ -258,7 +259,7 @@ typedef struct outer_env {
 
 static outer_env *outer;
 
-/* A subrequest has an %ENV of its own until cml_env_leave. */
+/* Gives a subrequest its own %ENV, until cml_env_leave. */
 void cml_env_enter(void)
 {
     dTHXa(cml_perl);
@@ -287,7 +288,7 @@ void cml_env_leave(void)
     cml_drop(aTHX_ over);
 }
 
-/* What earlier phases have changed shows in an %ENV that they have looked at, too. */
+/* Updates an %ENV that was already accessed with the changes of earlier phases. */
 void cml_env_refresh(void)
 {
     dTHXa(cml_perl);
@@ -298,7 +299,7 @@ void cml_env_refresh(void)
     env_is_filled_again = 0;
 }
 
-/* An %ENV that somebody has looked at loses a name. The value dies later, where Perl code may run. */
+/* Removes a name from an %ENV that was accessed. The value is freed later, where Perl code may run. */
 void cml_env_forget(const char *key, size_t key_length)
 {
     dTHXa(cml_perl);
@@ -319,7 +320,7 @@ int cml_env_is_requests(HV *env)
     return env == request_env;
 }
 
-/* An %ENV that somebody has looked at gets another value. */
+/* Sets a value in an %ENV that was accessed. */
 void cml_env_replace(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     dTHXa(cml_perl);
@@ -339,7 +340,7 @@ void cml_env_put(const char *key, size_t key_length, const char *value, size_t v
     SvTAINTED_on(sv);
     if (env_is_filled_again) {
         SV *const before = hv_delete(request_env, key, (I32)key_length, 0);
-        PERL_UNUSED_VAR(before); /* mortal: its destructor may run Perl code, and the hook that calls this must not */
+        PERL_UNUSED_VAR(before); /* mortal: its destructor may run Perl code, which the hook that calls this must not */
     }
     cml_store(aTHX_ request_env, key, key_length, sv);
 }
@@ -361,7 +362,7 @@ void cml_env_end(void)
     }
     if (env_is_due || !request_env) {
         env_is_due = 0;
-        return; /* nobody looked: the next request can have it */
+        return; /* not accessed: the next request can have it */
     }
     SV *const over = (SV *)request_env;
     request_env = NULL;
@@ -379,7 +380,7 @@ static void base_body(pTHX_ void *argument)
     LEAVE;
 }
 
-/* The environment that the mold left: what every request starts from. */
+/* The environment that the mold left: the base of every request's. */
 void cml_env_base(void (*each)(void *, const char *, size_t, const char *, size_t), void *arg)
 {
     dTHXa(cml_perl);

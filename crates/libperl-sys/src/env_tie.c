@@ -1,9 +1,10 @@
 #include "internal.h"
 
-/* Under mod_perl 2, %ENV and $r->subprocess_env of a perl-script handler show each other's changes. The table is the
- * server's. It asks here what Perl code has changed before somebody looks at it, and tells here what was changed in it. */
+/* Under mod_perl 2, %ENV and $r->subprocess_env of a perl-script handler mirror each other. The table
+ * belongs to the server. Before the table is read, the server asks here for changes of %ENV; changes of the
+ * table are passed to here. */
 
-static HV *changed; /* names that were stored or deleted since the last question; NULL: they are not tied */
+static HV *changed; /* names that were stored or deleted since the last call; NULL: not tied */
 static int whole_changed;
 
 void cml_env_tie(void)
@@ -15,7 +16,7 @@ void cml_env_tie(void)
     whole_changed = 0;
 }
 
-/* They are tied no more; what is needed to tie them again. */
+/* Unties %ENV; returns the state for cml_env_tie_again. */
 HV *cml_env_untie(void)
 {
     HV *const before = changed;
@@ -24,14 +25,14 @@ HV *cml_env_untie(void)
     return before;
 }
 
-/* In the place of what cml_env_untie left. */
+/* Restores the state that cml_env_untie returned. */
 void cml_env_tie_again(HV *before)
 {
     changed = before;
     whole_changed = before != NULL;
 }
 
-/* More names than these are not noted one by one. */
+/* Beyond this number, changes are not recorded by name. */
 enum { MOST_NAMES = 1000 };
 
 void cml_env_note(pTHX_ IV action, SV *key)
@@ -50,8 +51,8 @@ void cml_env_note_whole(void)
     whole_changed = 1;
 }
 
-/* No code of the site's runs: what an object or a tied value says is not asked. Magic that only notes something, as where a
- * match with /g has ended, has nothing to run when the value is read. */
+/* Whether reading the value runs none of the site's code: it is no object and not tied. Other magic, such as
+ * the position of a match with /g, has no code for reading. */
 static int is_plain(SV *value)
 {
     if (SvROK(value))
@@ -93,8 +94,9 @@ static void tell_changed(pTHX_ HV *env, cml_env_told told, void *arg)
     mg_magical((SV *)env);
 }
 
-/* What Perl code has changed since the last question; without a value, it is gone. Returns whether all of %ENV is told,
- * because it may have been changed as a whole: by `local %ENV`, or a list. */
+/* Passes the changes of %ENV since the last call to `told`; a NULL value means that the name is gone.
+ * Returns whether all of %ENV is passed, because `local %ENV` or an assignment may have changed it as a
+ * whole. */
 int cml_env_changes(cml_env_told told, void *arg)
 {
     dTHXa(cml_perl);
@@ -103,7 +105,7 @@ int cml_env_changes(cml_env_told told, void *arg)
     HV *const env = cml_requests_env(aTHX);
     const int is_own = cml_env_is_requests(env);
     const int is_whole = whole_changed || !is_own;
-    const bool tainted = TAINT_get; /* as in cml_env_exported */
+    const bool tainted = TAINT_get; /* see cml_env_exported */
     ENTER;
     SAVETMPS;
     if (is_whole && env)
@@ -114,11 +116,11 @@ int cml_env_changes(cml_env_told told, void *arg)
     LEAVE;
     TAINT_set(tainted);
     hv_clear(changed);
-    whole_changed = !is_own; /* until the one that is hidden now has been told, too */
+    whole_changed = !is_own; /* until the %ENV that `local` hides has been passed, too */
     return is_whole && env;
 }
 
-/* The table has this now; without a value, no more. */
+/* Applies a change of the table; a NULL value removes the name. */
 void cml_env_follow(const char *key, size_t key_length, const char *value, size_t value_length)
 {
     if (!changed || cml_env_waits())

@@ -8,9 +8,9 @@ static int gave_up;
 
 unsigned cml_turn;
 
-/* How many guards are at work: a handler may start a subrequest, whose handlers are guarded in turn. */
+/* Nesting depth of guards: a handler may start a subrequest, whose handlers are guarded in turn. */
 static int depth;
-/* What exit throws when Perl code below this guard must go on. */
+/* The exception that exit throws when Perl code below this guard must continue. */
 static SV *exit_exception;
 
 int cml_is_guarded(void)
@@ -18,8 +18,8 @@ int cml_is_guarded(void)
     return depth > 0;
 }
 
-/* perl's own exit unwinds every Perl frame there is, also those of the handler that started this subrequest. There it
- * becomes an exception, as in mod_perl 1. */
+/* perl's own exit unwinds all Perl frames, also those of a handler that started this subrequest. There exit
+ * throws an exception, as in mod_perl 1. */
 int cml_exit_is_exception(void)
 {
     return depth > 1 && !cml_forked_child;
@@ -30,12 +30,13 @@ void cml_throw_exit(pTHX_ int code)
     last_exit = code;
     if (!exit_exception)
         exit_exception = sv_bless(newRV_noinc(newSVpvs("exit")), gv_stashpvs("Cameleer::Exit", GV_ADD));
-    SAVESPTR(PL_diehook); /* it is no error */
+    SAVESPTR(PL_diehook); /* exit is not an error */
     PL_diehook = NULL;
     croak_sv(exit_exception);
 }
 
-/* What mod_perl 2's exit throws, which an eval of the site may catch and throw on: ModPerl::Const::EXIT. */
+/* Whether an error is the exception of mod_perl 2's exit, which the site may catch and rethrow:
+ * ModPerl::Const::EXIT. */
 static bool is_exit_of_mod_perl_2(pTHX_ SV *error)
 {
     enum { EXIT = 120000 };
@@ -50,7 +51,7 @@ static bool is_exit_of_mod_perl_2(pTHX_ SV *error)
 static cml_status status_of_error(pTHX)
 {
     SV *const error = ERRSV;
-    /* An exception counts as one whatever its own idea of truth is: to ask it would run its code. */
+    /* Any reference counts as an error: its own boolean overload would run its code. */
     if (!SvROK(error) && !(SvPOK(error) && SvCUR(error) > 0))
         return CML_OK;
     if (exit_exception && SvROK(error) && SvRV(error) == SvRV(exit_exception))
@@ -62,9 +63,9 @@ static cml_status status_of_error(pTHX)
     return CML_DIED;
 }
 
-/* perl's exit does not stop at an eval: it unwinds to the innermost JMPENV, which is this one (then the result is 2), and
- * leaves the stacks where they were: put them back, or a few bytes leak per exit. What `body` made mortal goes here, too,
- * because that may run destructors. */
+/* Runs `body` under a JMPENV. perl's exit does not stop at an eval: it unwinds to the innermost JMPENV, this
+ * one (the result is 2 then), but leaves the stacks as they were. They are restored, or each exit would leak
+ * a few bytes. Mortals of `body` are freed here, too, because that may run destructors. */
 static int stopped_by(pTHX_ cml_body body, void *argument)
 {
     dJMPENV;
@@ -123,13 +124,13 @@ static void forget_error(pTHX_ void *nothing)
     CLEAR_ERRSV();
 }
 
-/* An exception's text is its own code's, which may die or exit in its turn. */
+/* An exception's text comes from its own code, which may die or exit in turn. */
 static void keep_error(pTHX)
 {
     SV *const error = newSVsv(ERRSV);
     if (!last_error)
         last_error = newSV(0);
-    sv_setpvs(last_error, "an exception whose text could not be had: its own code died or called exit");
+    sv_setpvs(last_error, "an exception without a text: the code that makes the text died or called exit");
     CLEAR_ERRSV();
     if (SvROK(error))
         stopped_by(aTHX_ cml_in_eval, &(cml_evaluation){to_text, error});
@@ -140,12 +141,12 @@ static void keep_error(pTHX)
     cml_exit_asked = 0;
 }
 
-/* Runs `body` with G_EVAL calls inside it, so that neither die nor exit passes. */
+/* Runs `body`, which calls Perl with G_EVAL, so that neither die nor exit passes. */
 cml_status cml_guarded(pTHX_ cml_body body, void *argument)
 {
     guarding g = {body, argument, CML_DIED};
 
-    TAINT_NOT; /* what was read before this call says nothing of what it does */
+    TAINT_NOT; /* the taint of earlier reads does not concern this call */
     cml_turn++;
     if (depth++ > 0) {
         ENTER;
@@ -161,24 +162,24 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         gave_up |= !cml_exit_asked;
         cml_exit_asked = 0;
     }
-    /* A forked child's exit, or perl's own for lack of memory: the frames to return to are gone. */
+    /* exit of a forked child, or perl's own for lack of memory: the frames to return to are gone. */
     if (jump == 2 && depth > 1) {
         cml_end(0);
         _exit(last_exit);
     }
     if (jump == 2 && g.status == CML_DIED)
-        sv_setpvs(ERRSV, "perl gave this call up: out of memory");
+        sv_setpvs(ERRSV, "perl ended this call: out of memory");
     if (g.status == CML_DIED)
         keep_error(aTHX);
     if (g.status != CML_OK)
-        stopped_by(aTHX_ forget_error, NULL); /* and what was mortal when it was stopped */
+        stopped_by(aTHX_ forget_error, NULL); /* frees the mortals of the interrupted body */
     if (--depth > 0)
         LEAVE;
     cml_turn++;
     return g.status;
 }
 
-/* An XSUB, so that G_EVAL has a call to stand around. */
+/* An XSUB, so that G_EVAL has a call to protect. */
 static cml_evaluation *evaluation;
 
 XS(cml_xs_evaluation)
@@ -190,8 +191,8 @@ XS(cml_xs_evaluation)
     XSRETURN_EMPTY;
 }
 
-/* For what may run Perl code in the middle of C: values that are objects or tied, destructors, layers. Such code may die,
- * and without an eval of ours around it that would end at an eval of the site's, far below Rust. */
+/* Runs code that may call Perl in the middle of C: objects, tied values, destructors, layers. Without an
+ * eval here, a die would end at an eval of the site's, far below Rust frames. */
 void cml_in_eval(pTHX_ void *argument)
 {
     static CV *cv;
@@ -209,7 +210,7 @@ cml_status cml_guarded_whole(pTHX_ cml_body body, void *argument)
     return cml_guarded(aTHX_ cml_in_eval, &e);
 }
 
-/* The last reference may be this one, and what it refers to may have a destructor. */
+/* Drops a reference. It may be the last one to a value with a destructor. */
 void cml_drop(pTHX_ SV *sv)
 {
     if (!sv)
@@ -228,7 +229,7 @@ void cml_error(cml_bytes *out)
     out->length = length;
 }
 
-/* For whoever runs more Perl code before the error is asked for. */
+/* Takes the error, for code that runs more Perl before the error is read. */
 SV *cml_take_error(void)
 {
     SV *const error = last_error;
@@ -242,7 +243,7 @@ void cml_put_error(pTHX_ SV *error)
     last_error = error;
 }
 
-/* For what nobody waits for. */
+/* Logs the error of code whose caller does not wait for it. */
 void cml_log_error(void)
 {
     cml_bytes error;
@@ -250,7 +251,7 @@ void cml_log_error(void)
     cml_hooks_table.log(error.bytes, error.length);
 }
 
-/* Whether perl itself once ended a call, which it does when it gets no memory. */
+/* Whether perl itself once ended a call, for lack of memory. */
 int cml_gave_up(void)
 {
     return gave_up;

@@ -1,4 +1,4 @@
-/* What the files of the shim share with one another and with nobody else. */
+/* Declarations shared by the files of the shim, and by no others. */
 #ifndef CML_INTERNAL_H
 #define CML_INTERNAL_H
 
@@ -16,7 +16,7 @@ extern PerlInterpreter *cml_perl;
 typedef void (*cml_body)(pTHX_ void *argument);
 cml_status cml_guarded(pTHX_ cml_body body, void *argument);
 
-/* The same for a body that has no eval of its own. */
+/* The same for a body without an eval of its own. */
 cml_status cml_guarded_whole(pTHX_ cml_body body, void *argument);
 typedef struct {
     cml_body body;
@@ -28,16 +28,16 @@ SV *cml_take_error(void);
 void cml_put_error(pTHX_ SV *error);
 void cml_log_error(void);
 
-/* Gives a reference back; destructors run guarded. NULL is nothing. */
+/* Drops a reference, which may be NULL; destructors run guarded. */
 void cml_drop(pTHX_ SV *sv);
 
-/* Whether a die has somewhere to go. */
+/* Whether a guard is active, to which die can return. */
 int cml_is_guarded(void);
 
-/* Goes on whenever Perl code begins or has ended. */
+/* Incremented whenever Perl code begins or ends. */
 extern unsigned cml_turn;
 
-/* Whether exit must leave Perl frames below the innermost guard alone; then it throws. */
+/* Whether exit must preserve Perl frames below the innermost guard; then it throws. */
 int cml_exit_is_exception(void);
 void cml_throw_exit(pTHX_ int code);
 
@@ -47,22 +47,22 @@ void cml_print_boot(pTHX);
 void cml_worker_boot(pTHX);
 void cml_psgi_boot(pTHX);
 void cml_default_signals(void);
-/* Whether a fresh worker has set an action of its own for a signal. */
+/* Whether a fresh worker has set its own action for a signal. */
 int cml_is_workers_signal(int number);
 
-/* A child that Perl code forked: it must not speak for the worker. */
-/* This process is a fork of the worker; and it runs one script of the worker's request. */
+/* State of a child that Perl code forked: it must not talk to the front. */
+/* This process is a fork of the worker; this process runs one script of the worker's request. */
 extern volatile sig_atomic_t cml_forked_child, cml_request_child;
 void cml_plain_output(pTHX);
-/* perl flushes every handle before it forks; that must not send a half-made response. */
+/* Set while perl flushes every handle, as before a fork: that must not send an incomplete response. */
 extern int cml_mute_flush;
-/* CML_LEFT_… bits of what a request touched. */
+/* CML_LEFT_… bits of the state that a request has touched. */
 extern unsigned cml_touched;
 
 /* See census.c: SCALAR, ARRAY and so on. */
 const char *cml_name_of_type(int type);
 
-/* See io.c: what is written there is the answer; a handle that the site has tied is its own affair. */
+/* See io.c: whether output to this IO is the response; a handle that the site has tied is not. */
 int cml_is_answer(const IO *io);
 extern PerlIO *cml_out_handle, *cml_err_handle;
 extern PerlIO_funcs cml_out_layer, cml_err_layer;
@@ -140,7 +140,7 @@ void cml_remember_bounds(void);
 void cml_remember_birth(void);
 cml_reason cml_differs_from_birth(void);
 
-/* Perl code is calling exit. */
+/* Perl code has called exit. */
 extern int cml_exit_asked;
 
 /* See standard.c. */
@@ -148,7 +148,7 @@ extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 int cml_is_standard(const PerlIO *f);
 unsigned cml_restore_handles(pTHX);
 
-/* See io.c: into the response, or into the log while a PSGI application runs. */
+/* See io.c: writes to the response, or to the log while a PSGI application runs. */
 void cml_say(const char *bytes, size_t count);
 extern int cml_stdout_logs;
 void cml_rewind_stdin(pTHX);

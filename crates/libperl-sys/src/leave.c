@@ -6,15 +6,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What cannot be put back: the worker leaves before the next request meets it. */
+/* Finds changes that cannot be undone: the worker leaves before its next request. */
 
-/* Without a free descriptor a worker loses the request whose body comes as one. The kernel gives the lowest that is free:
- * while `brink` is free so are those that a request may need. While even the one `FAR_OFF` below it is free, that many have
- * to be opened first. */
+/* Without a free descriptor a worker loses a request whose body is a descriptor. The kernel returns the
+ * lowest free number: while `brink` is free, so are those that a request may need. While the one `FAR_OFF`
+ * below `brink` is free, checks are rarer. */
 enum { SPARE = 32, TURN = 8, FAR_OFF = 256, FAR_TURN = FAR_OFF / (SPARE / TURN) };
 static int brink = -1;
 
-/* Or -1 when there is none. */
+/* Returns -1 when no descriptor is free. */
 static int lowest_free(void)
 {
     const int fd = fcntl(0, F_DUPFD_CLOEXEC, 0);
@@ -29,7 +29,7 @@ static int is_short(void)
     return lowest < 0 || lowest >= brink;
 }
 
-/* Only root's worker can become somebody else, and not always come back. */
+/* Only a worker of root can change its user, and it cannot always change back. */
 typedef struct {
     uid_t user[3];
     gid_t group[3];
@@ -55,7 +55,8 @@ static int is_somebody_else(pTHX)
     return memcmp(&now, &home_identity, sizeof now) != 0;
 }
 
-/* A site whose start-up opens nearly all that there are would gain nothing from other workers. */
+/* Stores the bounds at the worker's birth. A site whose start-up opens nearly all descriptors would gain
+ * nothing from new workers. */
 void cml_remember_bounds(void)
 {
     struct rlimit limit;
@@ -70,8 +71,8 @@ void cml_remember_bounds(void)
         brink = -1;
 }
 
-/* One system call after requests that opened something with an operator of perl's, and now and then for what C code
- * opens: what leaks slowly is seen in time. */
+/* Costs one system call after requests whose Perl operators opened something, and from time to time for C
+ * code, so that slow leaks are found early. */
 static int lacks_descriptors(void)
 {
     static unsigned turn;
@@ -82,7 +83,7 @@ static int lacks_descriptors(void)
     return !is_far_off && fcntl(brink, F_GETFD) >= 0 && is_short();
 }
 
-/* Children may change their parent, and what C code of others does is seen now and then. */
+/* Children may change their parent's limits; C code of other modules is checked from time to time. */
 static int may_differ_from_birth(pTHX)
 {
     static unsigned turn;
@@ -91,14 +92,14 @@ static int may_differ_from_birth(pTHX)
     return cml_has_foreign_code(aTHX) && ++turn % FAR_TURN == 0;
 }
 
-/* Asked before the request's end is told, so that no other is sent here. */
+/* Called before the request's end is sent, so that the front sends no other request. */
 cml_reason cml_must_leave(void)
 {
     dTHXa(cml_perl);
     cml_look(aTHX);
     if (cml_touched & CML_CHROOTED)
         return CML_OTHER_ROOT;
-    /* Before the identity, which is no reason to look any more once it was found to be the same. */
+    /* Comes before the check of the identity, which clears the bits that cause this check. */
     const cml_reason differs = may_differ_from_birth(aTHX) ? cml_differs_from_birth() : CML_MAY_STAY;
     cml_touched &= ~CML_BOUNDS;
     if (differs != CML_MAY_STAY)

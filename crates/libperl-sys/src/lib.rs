@@ -1,21 +1,21 @@
-//! libperl as C gives it: the declarations of `shim.h`, nothing else.
+//! The C interface of the shim: declarations of `shim.h`, nothing else.
 #![allow(unsafe_code, reason = "raw declarations; the safe layer is the crate `libperl`")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `cml_status`
 pub type Status = c_int;
-/// Returned normally.
+/// The call returned normally.
 pub const OK: Status = 0;
-/// Died; [`cml_error`] has the text.
+/// The code died; [`cml_error`] has the text.
 pub const DIED: Status = 1;
-/// Called `exit`.
+/// The code called `exit`.
 pub const EXITED: Status = 2;
 
-/// `cml_reason`: hardly any descriptor is free.
+/// `cml_reason`: nearly all descriptors are open.
 pub const NO_DESCRIPTORS: c_int = 1;
 
-/// `cml_reason`: root's worker has become somebody else.
+/// `cml_reason`: a worker of root has changed its user or groups.
 pub const OTHER_USER: c_int = 2;
 /// `cml_reason`: chroot was called.
 pub const OTHER_ROOT: c_int = 3;
@@ -28,28 +28,28 @@ pub const OTHER_RIGHTS: c_int = 6;
 /// `cml_reason`: the priority was changed.
 pub const OTHER_PRIORITY: c_int = 7;
 
-/// `cml_ending`: END blocks.
+/// `cml_ending`: run END blocks.
 pub const END_BLOCKS: c_int = 0;
-/// `cml_ending`: what perl does at the end of a process.
+/// `cml_ending`: end as a perl process ends.
 pub const END_PROCESS: c_int = 1;
-/// `cml_ending`: the same, and memory is freed.
+/// `cml_ending`: end as a perl process ends, and free all memory.
 pub const END_ALL: c_int = 2;
-/// `cml_ending`: the objects that the process has made, within a bound of time.
+/// `cml_ending`: destroy the objects that the process has made, within 3 s.
 pub const END_OBJECTS: c_int = 3;
-/// `cml_ending`: END blocks, within a bound of time.
+/// `cml_ending`: run END blocks, within 3 s.
 pub const END_BLOCKS_SOON: c_int = 4;
 
-/// Bytes that stay valid until the next call into Perl.
+/// Bytes that are valid until the next call into Perl.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes {
-    /// Not terminated.
+    /// Start of the bytes; not terminated.
     pub bytes: *const c_char,
-    /// How many.
+    /// Number of bytes.
     pub length: usize,
 }
 
-/// Where output goes; called with Perl on the stack.
+/// Receivers of output; called with Perl on the stack.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]
@@ -63,7 +63,7 @@ pub struct Hooks {
     pub extend: unsafe extern "C" fn(f64),
 }
 
-/// `cml_spans`: who hears of bytes and of values that are referred to.
+/// `cml_spans`: receivers of memory ranges and of referenced values.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]
@@ -73,7 +73,7 @@ pub struct Spans {
     pub child: unsafe extern "C" fn(to: *mut c_void, value: *const c_void),
 }
 
-/// `cml_names`: who hears of names.
+/// `cml_names`: receivers of names.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]
@@ -86,7 +86,7 @@ pub struct Names {
 /// `cml_naming`
 pub type Naming = c_int;
 
-/// `cml_memory`: of another process.
+/// `cml_memory`: the memory of another process.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]

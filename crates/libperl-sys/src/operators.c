@@ -3,14 +3,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* Perl's operators that start processes, wait for them, look at %ENV or exit, with what we do before and after. */
+/* Wrappers of Perl's operators that start processes, wait for them, access %ENV or exit. */
 
 volatile sig_atomic_t cml_forked_child, cml_request_child;
 int cml_forked_in_request;
 
 static Perl_ppaddr_t original[MAXO];
 
-/* The worker's ways to the front: its socket, and what wakes each thread. */
+/* Descriptors that lead to the front: the worker's socket, and the eventfds of the front's threads. */
 static int private_fds[CML_PRIVATE_FDS];
 static size_t private_count;
 
@@ -20,15 +20,15 @@ void cml_keep_from_children(const int *fds, size_t count)
     memcpy(private_fds, fds, private_count * sizeof *fds);
 }
 
-/* Whoever forks: an operator of perl's, or a library. */
+/* Runs after each fork, by an operator of perl's or a library. */
 static void has_forked(void)
 {
     cml_forked_in_request = 1;
     cml_touched |= CML_BORE | CML_BOUNDS;
 }
 
-/* What C code of others starts in its own way is not known to us. Asking the kernel is a system call: it is made when there is
- * time, and after one busy request in so many. */
+/* Forks by other C code are unknown here. Asking the kernel for children is a system call, made while the
+ * worker is idle, and after every BUSY_TURN-th busy request. */
 enum { BUSY_TURN = 16 };
 
 int cml_may_have_children(int is_busy)
@@ -40,7 +40,7 @@ int cml_may_have_children(int is_busy)
     return cml_has_foreign_code(aTHX) && (!is_busy || ++turn % BUSY_TURN == 0);
 }
 
-/* Somebody has asked the kernel. */
+/* Records the kernel's answer about children. */
 void cml_has_children(int has, const int (*ended)[2], size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -53,7 +53,7 @@ void cml_has_children(int has, const int (*ended)[2], size_t count)
 
 static int next_speaks;
 
-/* The child of the next fork goes on with the worker's request, and is none of those. */
+/* Sets whether the child of the next fork continues the worker's request as the worker does. */
 void cml_next_fork_speaks(int speaks)
 {
     next_speaks = speaks;
@@ -71,11 +71,11 @@ static void in_forked_child(void)
     cml_default_signals();
 }
 
-/* In a child that runs one script of the worker's request. */
+/* Prepares a child that runs one script of the worker's request. */
 void cml_is_request_child(void)
 {
     dTHXa(cml_perl);
-    PL_srand_called = FALSE; /* or every run draws the numbers that the worker would have drawn */
+    PL_srand_called = FALSE; /* or every run would draw the same numbers */
     cml_request_child = 1;
     cml_plain_output(aTHX);
 }
@@ -85,14 +85,14 @@ int cml_is_forked_child(void)
     return cml_forked_child;
 }
 
-/* What runs while a program starts, and what is undone then. */
+/* The environment during the start of a program, to be restored after it. */
 typedef struct {
     char **before;
     int is_moved;
     HV *env; /* NULL: perl's own, which is exported already */
 } environment;
 
-/* Also when the operator dies. */
+/* Restores the environment, also when the operator dies. */
 static void without_env(pTHX_ void *argument)
 {
     const environment *const e = argument;
@@ -119,21 +119,21 @@ static OP *with_env(pTHX)
         if (TAINTING_get)
             cml_env_trust_no_path(aTHX_ env);
     }
-    cml_forked_in_request = 1; /* what runs in the background may write to descriptor 1 long after */
+    cml_forked_in_request = 1; /* a background program may write to descriptor 1 long after */
     OP *const next = original[type](aTHX);
     LEAVE;
     cml_drain_fd1();
     return next;
 }
 
-/* The mark of taint is magic, but none that runs code. */
+/* The taint mark is magic that runs no code. */
 static int is_only_tainted(SV *sv)
 {
     const MAGIC *const magic = SvTYPE(sv) >= SVt_PVMG ? SvMAGIC(sv) : NULL;
     return magic && magic->mg_type == PERL_MAGIC_taint && !magic->mg_moremagic;
 }
 
-/* An object's text is its own code's, which is not to be asked twice. */
+/* An object's text comes from its own code, which must not run twice. */
 static int may_start_program(pTHX_ SV *arg)
 {
     if ((SvGMAGICAL(arg) && !is_only_tainted(arg)) || (SvROK(arg) && SvOBJECT(SvRV(arg))))
@@ -146,7 +146,7 @@ static GV *handle_at(pTHX_ SV **place)
     return place <= PL_stack_sp && isGV_with_GP(*place) ? (GV *)*place : NULL;
 }
 
-/* Most opens are of plain files: only one that may start a program pays for the export. */
+/* Most opens are of plain files: only one that may start a program exports the environment. */
 static OP *open_op(pTHX)
 {
     SV **const mark = PL_stack_base + *PL_markstack_ptr;
@@ -154,7 +154,7 @@ static OP *open_op(pTHX)
     cml_touched |= CML_OPENED;
     if (gv)
         cml_before_reopen(aTHX_ gv, mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
-    /* The mode says it, or the only text; a file's name behind a mode is one whatever it is, and so is what a layer wants. */
+    /* The mode tells, or the only text. A name behind a mode is a file's, and so are a layer's arguments. */
     const int is_program = mark + 2 <= PL_stack_sp && may_start_program(aTHX_ mark[2]);
     OP *const next = is_program ? with_env(aTHX) : original[OP_OPEN](aTHX);
     cml_has_opened(aTHX_ gv);
@@ -189,7 +189,7 @@ static OP *fork_op(pTHX)
     return next;
 }
 
-/* What a forked child wrote is complete when it was waited for. */
+/* The output of a forked child is complete once the child was waited for. */
 static OP *wait_op(pTHX)
 {
     OP *const next = cml_wait_is_over(aTHX) ? NORMAL : original[PL_op->op_type](aTHX);
@@ -197,7 +197,7 @@ static OP *wait_op(pTHX)
     return next;
 }
 
-/* Of a pipe: waits too. */
+/* close of a pipe waits for its process, too. */
 static OP *close_op(pTHX)
 {
     const GV *const gv = MAXARG > 0 ? handle_at(aTHX_ PL_stack_sp) : PL_defoutgv;
@@ -208,7 +208,7 @@ static OP *close_op(pTHX)
     return next;
 }
 
-/* perl itself exits when malloc fails: that must not be taken for a script's end. */
+/* perl itself exits when malloc fails: that is not a script's exit. */
 int cml_exit_asked;
 
 static OP *exit_op(pTHX)

@@ -1,11 +1,12 @@
 #include "internal.h"
 
-/* PSGI, the hot path in C: the environment, and responses of the form [status, [headers], [strings]]. Everything else
- * (handles, objects, delayed and streaming responses, cleanup) is Cameleer::PSGI's, in Perl. */
+/* The hot path of PSGI in C: the environment, and responses of the form [status, [headers], [strings]].
+ * Cameleer::PSGI, in Perl, does the rest: handles, objects, delayed and streaming responses, cleanup. */
 
-/* Of the call that is being prepared. An application may lead to another, so a call that runs holds its own. */
+/* The environment of the call under preparation. An application may cause another call, so a running call
+ * has its own reference. */
 static HV *env;
-/* The environments whose cleanup handlers wait for the end of the client's request. */
+/* Environments whose cleanup handlers wait for the end of the client's request. */
 static AV *waiting;
 static AV *version;
 static SV *errors_ref;
@@ -54,20 +55,20 @@ static AV *array_at(pTHX_ AV *list, SSize_t index)
     return slot && SvROK(*slot) && SvTYPE(SvRV(*slot)) == SVt_PVAV && !SvOBJECT(SvRV(*slot)) ? (AV *)SvRV(*slot) : NULL;
 }
 
-/* Held until the statement ends, whatever the application's code does meanwhile to what it returned. */
+/* Holds a value until the statement ends, whatever the application does to its response. */
 static SV *held(pTHX_ SV *sv)
 {
     return sv_2mortal(SvREFCNT_inc(sv));
 }
 
-/* Whether its text can be had without running code: neither an object nor tied, and no warning will be due. */
+/* Whether the value's text needs no code and no warning: it is defined, neither an object nor tied. */
 static int is_quiet(const SV *sv)
 {
     return !SvROK(sv) && !SvGMAGICAL(sv) && SvOK(sv);
 }
 
-/* The value at that place now, as bytes that nobody else has: an object or a tied value runs its code once, here. NULL for
- * undef, and where there is nothing. Characters above 255 are the application's error (PSGI wants bytes). */
+/* The value as bytes of its own; code of an object or tied value runs once, here. NULL for undef, and where
+ * there is nothing. Characters above 255 are an error of the application (PSGI requires bytes). */
 static SV *bytes_of(pTHX_ SV *value)
 {
     SV *text = value;
@@ -93,7 +94,8 @@ static SV *bytes_at(pTHX_ AV *list, SSize_t index)
     return slot ? bytes_of(aTHX_ *slot) : NULL;
 }
 
-/* Code of a value may change the array, or the other of the two: then the name must be our own. */
+/* Whether the value at `index` is quiet. Code of a value may change the array or its neighbour: then the
+ * name must be copied. */
 static int is_quiet_at(pTHX_ AV *list, SSize_t index)
 {
     SV **const slot = SvRMAGICAL(list) ? NULL : av_fetch(list, index, 0);
@@ -115,12 +117,12 @@ void cml_psgi_headers(pTHX_ AV *headers)
     }
 }
 
-/* An informational one comes before an answer, and is none. */
+/* The status of a response, which must not be informational. */
 static int final_status(pTHX_ SV *said)
 {
     const IV status = SvIV(said);
     if (status >= 100 && status < 200)
-        croak("PSGI: the application answered with status %d, which is no answer's: psgix.informational sends such ones",
+        croak("PSGI: the application answered with status %d, which is informational; send it with psgix.informational",
               (int)status);
     return (int)status;
 }
@@ -135,7 +137,7 @@ static void send_chunk(pTHX_ SV *value)
     cml_hooks_table.write(text, length);
 }
 
-/* Sends the plain form; says whether it was one. */
+/* Sends a response of the plain form; returns whether it was one. */
 static int send_plain(pTHX_ SV *response)
 {
     if (!SvROK(response) || SvTYPE(SvRV(response)) != SVt_PVAV)
@@ -169,7 +171,7 @@ static void call_two(pTHX_ const char *sub, SV *first, SV *second)
     if (second)
         PUSHs(second);
     PUTBACK;
-    call_pv(sub, G_VOID | G_DISCARD); /* no G_EVAL of its own: the caller's catches */
+    call_pv(sub, G_VOID | G_DISCARD); /* without G_EVAL: the caller's eval catches errors */
 }
 
 XS(cml_xs_psgi)
@@ -192,7 +194,7 @@ XS(cml_xs_psgi)
     XSRETURN_EMPTY;
 }
 
-/* The primitives of Cameleer::PSGI. */
+/* XS primitives of Cameleer::PSGI. */
 XS(cml_xs_head)
 {
     dXSARGS;
@@ -256,7 +258,8 @@ static void psgi_body(pTHX_ void *argument)
     LEAVE;
 }
 
-/* What the application wants done afterwards. It may have put anything there, and tied the whole. */
+/* Reads what the application wants done after the response. The keys may have any values, and the hash may
+ * be tied. */
 static void wishes_body(pTHX_ void *argument)
 {
     call *const c = argument;
@@ -269,7 +272,7 @@ static void wishes_body(pTHX_ void *argument)
     c->leave = commit && SvTRUE(*commit);
 }
 
-/* Most have put nothing there: then nobody's code can run. */
+/* Whether reading the keys runs no code: most applications never set them. */
 static int is_plain(pTHX_ HV *of)
 {
     SV **const handlers = SvRMAGICAL(of) ? NULL : hv_fetchs(of, "psgix.cleanup.handlers", 0);

@@ -1,9 +1,9 @@
 #include "internal.h"
 
-/* What a PSGI application gets and what acts on its request: psgi.input, psgix.informational, cameleer.extend_timeout, and
- * the number that responders and writers carry. One that is kept refuses when its request is over.
+/* Objects of a PSGI call: psgi.input, psgix.informational, cameleer.extend_timeout, and the request number
+ * of responders and writers. After the request they refuse to work.
  *
- * Nearly nobody keeps them: they are made once and serve request after request until a reference to one is left. */
+ * They are made once and reused, unless the application has kept a reference. */
 
 static IV request = 1;
 static GV *input;
@@ -11,7 +11,7 @@ static CV *inform, *extend;
 
 enum { IS_OVER = 1 };
 
-/* A weak reference counts as well. */
+/* Whether the application holds a reference; a weak one counts, too. */
 static int is_kept(const SV *sv)
 {
     return SvREFCNT(sv) > 1 || (SvTYPE(sv) >= SVt_PVMG && SvMAGIC(sv));
@@ -22,7 +22,7 @@ static int is_input_kept(void)
     return is_kept((SV *)input) || GvREFCNT(input) > 1;
 }
 
-/* Messages of perl name the handle by its glob: <STDIN>, line 1. */
+/* perl's messages name the handle by its glob: <STDIN>, line 1. */
 static GV *new_input(pTHX)
 {
     GV *const gv = (GV *)newSV(0);
@@ -43,7 +43,7 @@ int cml_psgi_shares_input(void)
     return input ? 1 : 0;
 }
 
-/* One that was kept reads nothing of the next request's body. */
+/* A psgi.input that the application has kept must not read the next request's body. */
 void cml_psgi_forget_input(pTHX)
 {
     if (!input)
@@ -125,7 +125,7 @@ static void forget(pTHX_ CV **cv)
     *cv = NULL;
 }
 
-/* The client's request is over, its cleanup handlers included. */
+/* Ends the client's request, after its cleanup handlers. */
 void cml_psgi_end(pTHX)
 {
     request++;
@@ -135,7 +135,7 @@ void cml_psgi_end(pTHX)
     forget(aTHX_ &extend);
 }
 
-/* The number of this request for responders and writers. */
+/* The number of this request, for responders and writers. */
 XS(cml_xs_request)
 {
     dXSARGS;

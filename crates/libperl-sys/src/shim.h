@@ -1,42 +1,41 @@
-/* libperl as C gives it to Rust: one small function a need, one prefix.
+/* The C interface of libperl for Rust: small functions with one prefix.
  *
- * The rule that keeps Perl's longjmp out of Rust: every function that can run Perl code returns a cml_status and does
- * the running inside cml_guarded (guard.c). No function here returns an SV to be dereferenced; Rust passes SV pointers
- * back unread.
+ * The rule that keeps Perl's longjmp out of Rust: every function that can run Perl code returns a cml_status
+ * and runs it inside cml_guarded (guard.c). Rust never dereferences an SV: it passes SV pointers back
+ * unread.
  *
- *   boot.c   an interpreter from nothing to ready, and its end
- *   guard.c  around each call of Perl: die and exit become a status, the error is kept
+ *   boot.c   creates, prepares and ends the interpreter
+ *   guard.c  protects each call of Perl: die and exit become a status, the error is stored
  *   call.c   the calls: eval, require, a sub by its name, handlers
- *   psgi.c   environments and plain answers of PSGI applications
- *   psgi_objects.c  what an application gets and what refuses when its request is over
- *   io.c     STDOUT and STDERR of a request, as Perl's handles
- *   standard.c  STDIN, STDOUT, STDERR are new for each request
- *   copies.c  handles beside them that lead to descriptors 0 and 1
- *   closed.c  handles that were kept and lead nowhere
+ *   psgi.c   environments and plain responses of PSGI applications
+ *   psgi_objects.c  objects that an application gets, which refuse to work after its request
+ *   io.c     a request's STDOUT and STDERR, as Perl handles
+ *   standard.c  renews STDIN, STDOUT and STDERR for each request
+ *   copies.c  other handles that lead to descriptors 0 and 1
+ *   closed.c  handles of finished requests, which fail
  *   print.c  print and say of a reference to a text
- *   descriptors.c  the same as descriptors 0, 1 and 2, which children have too
- *   env.c    %ENV of a request, and what processes that Perl code starts see of it
- *   env_tie.c  %ENV and $r->subprocess_env of mod_perl 2 show each other's changes
- *   operators.c  the operators that start those processes, wait for them, or exit
- *   state.c  what a request may not leave behind
- *   inc.c    the same for @INC
- *   handlers.c  the same for %SIG
- *   signals.c  the same for the signal mask and timers
- *   globals.c  the same for variables that are everybody's, and the locale
- *   objects.c  which objects end with the process
- *   files.c  files that each worker opens anew
- *   children.c  how children ended that nobody waited for
- *   watch.c  that the process was changed
- *   birth.c  what the kernel allows a worker, and whether that has changed
- *   leave.c  what cannot be put back
- *   deadline.c  what happens to a request that takes too long
- *   census.c  what lives in the arenas, by class
- *   spans.c  where in memory values lie, and whose they are
- *   fork.c   what the mold does before it forks workers
- *   activity.c  what this process is at, for one that reads its memory
- *   statements.c  what a request asks of databases
- *   stack.c  the stack of another process's perl
- */
+ *   descriptors.c  descriptors 0, 1 and 2, which children share
+ *   env.c    %ENV of a request, and the environment of programs that it starts
+ *   env_tie.c  ties %ENV to $r->subprocess_env of mod_perl 2
+ *   operators.c  operators that start programs, wait for them, or exit
+ *   state.c  restores the state that a request has changed
+ *   inc.c    restores @INC
+ *   handlers.c  restores %SIG
+ *   signals.c  restores the signal mask and timers
+ *   globals.c  restores perl's global variables and the locale
+ *   objects.c  destroys the objects that belong to a process, at its end
+ *   files.c  reopens files in each worker
+ *   children.c  exit statuses of children that the worker has reaped
+ *   watch.c  detects changes of the process
+ *   birth.c  detects changes of privileges and limits
+ *   leave.c  decides that the worker must leave, after changes that cannot be undone
+ *   deadline.c  ends a request that takes too long
+ *   census.c  counts values by class
+ *   spans.c  memory ranges of values, and their owners
+ *   fork.c   prepares the mold for forks
+ *   activity.c  the current activity, for a process that reads this one's memory
+ *   statements.c  a request's database statements
+ *   stack.c  the stack of another process's perl */
 #ifndef CML_SHIM_H
 #define CML_SHIM_H
 
@@ -54,14 +53,15 @@ typedef struct {
     size_t length;
 } cml_bytes;
 
-/* Where a request's output goes. Set once at boot; called with Perl on the stack, so they must not call into Perl. */
+/* The receivers of a request's output. Set once at boot; called with Perl on the stack, so they must not
+ * call into Perl. */
 typedef struct {
     void (*write)(const char *bytes, size_t length);
-    int (*flush)(void); /* whether somebody hears what is said */
+    int (*flush)(void); /* returns whether the client still wants the response */
     void (*log)(const char *bytes, size_t length);
     void (*head)(int status);
     void (*header)(const char *name, size_t name_length, const char *value, size_t value_length);
-    void (*environment)(void); /* %ENV is looked at: cml_env_put every pair */
+    void (*environment)(void); /* %ENV is accessed: call cml_env_put for every pair */
     void (*extend)(double seconds); /* the request asks for more time */
 } cml_hooks;
 
@@ -86,7 +86,7 @@ typedef enum {
 
 typedef struct {
     void *to;
-    /* What follows is in this package, and in this sub if there is one. */
+    /* The following names are in this package, and in this sub if there is one. */
     void (*within)(void *to, const char *package, size_t package_length, const char *sub, size_t sub_length);
     /* Sigils: those of variables, & for code, * for globs, : for symbol tables. */
     void (*name)(void *to, const void *value, char sigil, cml_naming naming, const char *name, size_t length);
@@ -110,7 +110,7 @@ typedef enum {
     CML_END_BLOCKS,
     CML_END_PROCESS,
     CML_END_ALL,
-    /* Within a bound of time. */
+    /* With a time limit of 3 s. */
     CML_END_OBJECTS,
     CML_END_BLOCKS_SOON,
 } cml_ending;
@@ -132,9 +132,9 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length);
 cml_status cml_call_aside(const char *sub, const char *bytes, size_t length);
 cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cml_bytes *out);
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
-/* The class of $r that handlers get; Apache where nobody says. */
+/* Sets the class of handlers' $r; the default is Apache. */
 void cml_request_class(const char *name);
-/* $| of STDOUT stays in each request what start-up code made of it. */
+/* Keeps the start-up code's $| of STDOUT in each request. */
 void cml_keep_autoflush(void);
 cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
 
@@ -176,9 +176,9 @@ void cml_env_follow(const char *key, size_t key_length, const char *value, size_
 int cml_is_forked_child(void);
 void cml_next_fork_speaks(int speaks);
 int cml_may_have_children(int is_busy);
-/* How those ended that were reaped: pairs of a process and its status. */
+/* Pairs of pid and status, of children that were reaped. */
 void cml_has_children(int has, const int (*ended)[2], size_t count);
-/* So many descriptors at most. */
+/* Most private descriptors. */
 #define CML_PRIVATE_FDS 64
 void cml_keep_from_children(const int *fds, size_t count);
 
@@ -206,10 +206,10 @@ enum {
     CML_LEFT_LIST_SEPARATOR = 1 << 20,
     CML_LEFT_LOCALE = 1 << 21,
     CML_LEFT_NAME = 1 << 22,
-    /* Nothing to put back, but a reason to look. */
+    /* Nothing to restore: flags that cause a check. */
     CML_COPIED = 1 << 23,   /* another handle or descriptor may lead to descriptors 0 and 1 */
     CML_BOUNDS = 1 << 24,   /* limits, namespaces, rights or priority may have changed */
-    CML_WROTE = 1 << 25,    /* to descriptor 1, or made it another */
+    CML_WROTE = 1 << 25,    /* wrote to descriptor 1, or replaced it */
     CML_IDENTITY = 1 << 26, /* user or group was set */
     CML_BORE = 1 << 27,     /* there may be children */
     CML_CHROOTED = 1 << 28,
@@ -223,8 +223,8 @@ unsigned cml_restore_state(void);
 /* leave.c */
 typedef enum {
     CML_MAY_STAY = 0,
-    CML_NO_DESCRIPTORS = 1, /* hardly any is free */
-    CML_OTHER_USER = 2,     /* of root's worker */
+    CML_NO_DESCRIPTORS = 1, /* nearly all are open */
+    CML_OTHER_USER = 2,     /* changed by a worker of root */
     CML_OTHER_ROOT = 3,     /* chroot */
     CML_OTHER_LIMITS = 4,   /* setrlimit */
     CML_OTHER_NAMESPACE = 5,
@@ -238,46 +238,46 @@ void cml_deadline_signal(int signal); /* once in every worker */
 void cml_request_is(uint64_t number); /* 0: none */
 void cml_request_is_in_time(void);
 void cml_request_is_answered(void);
-int cml_timed_out(void); /* it died of it */
-int cml_is_late(void); /* it has not died yet, and whoever asks ends it */
+int cml_timed_out(void); /* whether the request has died because it was late */
+int cml_is_late(void); /* whether the request is late but has not died: the caller must end it */
 
-/* Of another process. */
+/* Memory of another process. */
 typedef struct {
-    int (*read)(void *from, uintptr_t address, void *into, size_t length); /* whether all of it was read */
+    int (*read)(void *from, uintptr_t address, void *into, size_t length); /* returns whether all of it was read */
     void *from;
 } cml_memory;
 
 /* observe/activity.c */
 typedef struct {
-    uint64_t request; /* its number; 0: none */
-    uint64_t received_us, begun_us; /* since 1970: by the front, by this process */
+    uint64_t request; /* the request's number; 0: none */
+    uint64_t received_us, begun_us; /* µs since 1970: complete head at the front, beginning in this process */
     const void *perl;
     uint16_t lengths[3]; /* of method, host, target */
     uint16_t phase; /* of the request, as the worker numbers them; 0: none */
     char texts[440];
-    uint64_t again; /* the request */
+    uint64_t again; /* equals `request` while the data is valid */
 } cml_activity;
 
 void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes texts[3]);
 void cml_activity_ends(void);
-uint16_t cml_activity_phase(uint16_t phase); /* the one before */
+uint16_t cml_activity_phase(uint16_t phase); /* returns the previous one */
 uintptr_t cml_activity_address(void);
 int cml_activity_of(const cml_memory *memory, uintptr_t address, cml_activity *out);
 
 /* observe/stack.c */
 typedef enum {
     CML_FRAME_SUB,      /* a sub; `sub` is its address */
-    CML_FRAME_C,        /* the same, written in C */
-    CML_FRAME_EVAL,     /* of a string */
-    CML_FRAME_FILE,     /* that is being required */
-    CML_FRAME_METHOD,   /* innermost: a method that is written in C; `sub` is the address of its name */
+    CML_FRAME_C,        /* a sub written in C */
+    CML_FRAME_EVAL,     /* an eval of a string */
+    CML_FRAME_FILE,     /* a file being loaded */
+    CML_FRAME_METHOD,   /* innermost: a method written in C; `sub` is the address of its name */
     CML_FRAME_OPERATOR, /* innermost: `sub` is the number of the operator */
 } cml_frame_kind;
 
 typedef struct {
     cml_frame_kind kind;
     uintptr_t sub;
-    uintptr_t place; /* of the statement that it is at */
+    uintptr_t place; /* the address of the current statement's place */
 } cml_frame;
 
 size_t cml_stack_of(const cml_memory *memory, uintptr_t perl, cml_frame *frames, size_t room);

@@ -2,11 +2,11 @@
 
 #include <malloc.h>
 
-/* Where in memory what Perl knows lies, and whose it is: which bytes a value takes, which values it refers to, and the names that
- * values have. Nothing is written into Perl's memory, and nothing here calls itself: who asks goes from value to value.
- * See perlguts for what each kind is made of. */
+/* Finds the memory ranges and names of Perl's values: the bytes that a value takes, the values that it
+ * refers to, and the names of values. Nothing is written into Perl's memory. Nothing recurses: the caller
+ * walks from value to value. See perlguts for the layout of each kind. */
 
-/* perl exports it and declares it in regcomp.h, which only perl itself can include. */
+/* Exported by perl, but declared in regcomp.h, which only perl itself can include. */
 extern const regexp_engine PL_core_reg_engine;
 
 static void span(const cml_spans *of, const void *start, size_t length)
@@ -15,7 +15,7 @@ static void span(const cml_spans *of, const void *start, size_t length)
         of->span(of->to, start, length);
 }
 
-/* A block of malloc's: it knows the length. */
+/* A malloc block: its length is malloc's. */
 static void block(const cml_spans *of, const void *start)
 {
     if (start)
@@ -29,7 +29,8 @@ static void child(const cml_spans *of, const void *sv)
         of->child(of->to, sv);
 }
 
-/* What precedes the fields that a body of this type has is not there: perl points as far before it. */
+/* Size of a body of this type. perl omits leading unused fields and points before the allocation; `skipped`
+ * is their size. */
 static size_t body(int type, size_t *skipped)
 {
     const size_t before = STRUCT_OFFSET(XPV, xpv_cur);
@@ -48,11 +49,11 @@ static size_t body(int type, size_t *skipped)
     case SVt_PVCV: return sizeof(XPVCV);
     case SVt_PVFM: return sizeof(XPVFM);
     case SVt_PVIO: return sizeof(XPVIO);
-    default: return 0; /* it lies in the head */
+    default: return 0; /* the value lies in the head */
     }
 }
 
-/* A string that hashes share has its count before it. */
+/* A shared hash key: its reference count precedes it. */
 static void key(const cml_spans *of, const HEK *hek)
 {
     const char *const entry = (const char *)hek - STRUCT_OFFSET(struct shared_he, shared_he_hek);
@@ -79,7 +80,7 @@ static void pattern(const cml_spans *of, const REGEXP *sv)
     dTHXa(cml_perl);
     const regexp *const r = ReANY(sv);
     if (r->engine != &PL_core_reg_engine || r->mother_re)
-        return; /* another engine's, or a copy that shares */
+        return; /* another engine's, or a copy that shares its data */
     block(of, r->offs);
     block(of, r->pprivate);
     block(of, r->substrs);
@@ -95,7 +96,7 @@ static void array(const cml_spans *of, const AV *av)
         child(of, AvARRAY(av)[i]);
 }
 
-/* NULL for a hash that is no symbol table. */
+/* The name of the package whose symbol table this is; NULL for other hashes. */
 static const HEK *package_of(const HV *hv)
 {
     return hv ? HvNAME_HEK(hv) : NULL;
@@ -108,7 +109,7 @@ static void hash(const cml_spans *of, const HV *hv)
         return;
     block(of, HvARRAY(hv));
     if (hv == PL_strtab || package_of(hv))
-        return; /* keys that hashes share, and globs: both have owners */
+        return; /* shared keys and globs have other owners */
     for (STRLEN i = 0; i <= HvMAX(hv); i++) {
         for (const HE *entry = HvARRAY(hv)[i]; entry; entry = HeNEXT(entry)) {
             span(of, entry, sizeof(HE));
@@ -153,7 +154,7 @@ static size_t size_of_op(const OP *op)
     }
 }
 
-/* Down to a first kid, on to a sibling, or up until there is one. */
+/* The next operator of a tree: the first kid, a sibling, or an ancestor's sibling. */
 static const OP *next_op(const OP *op, const OP *root)
 {
     if ((op->op_flags & OPf_KIDS) && cUNOPx(op)->op_first)
@@ -199,7 +200,8 @@ static void magic(const cml_spans *of, const SV *sv)
     }
 }
 
-/* The bytes that a value takes, its head first, and the values that it refers to. Entries of a symbol table have names. */
+/* Reports the ranges of a value, its head first, and the values that it refers to. Entries of a symbol table
+ * are reported by name. */
 void cml_spans_of(const void *value, const cml_spans *of)
 {
     const SV *const sv = value;
@@ -229,7 +231,7 @@ void cml_spans_of(const void *value, const cml_spans *of)
     }
 }
 
-/* All values there are. */
+/* Reports all values. */
 void cml_each_value(void (*tell)(void *to, const void *value), void *to)
 {
     dTHXa(cml_perl);
@@ -247,7 +249,7 @@ static void name(const cml_names *of, const void *value, char sigil, cml_naming 
         of->name(of->to, value, sigil, naming, HEK_KEY(hek), (size_t)HEK_LEN(hek));
 }
 
-/* What a glob names; what it has from another package has its name there. */
+/* Reports the names that a glob gives; a value imported from another package has its name there. */
 static void names_of_glob(const cml_names *of, const GV *gv)
 {
     const GP *const gp = isGV_with_GP(gv) ? GvGP(gv) : NULL;
@@ -264,7 +266,7 @@ static void names_of_glob(const cml_names *of, const GV *gv)
         name(of, gp->gp_hv, '%', GvIMPORTED_HV(gv) ? CML_ALSO : CML_OWN, hek);
 }
 
-/* CvGV would make a glob for a sub that has none. */
+/* The name of a sub, without CvGV, which would create a glob for a sub that has none. */
 static const HEK *name_of_code(const CV *cv)
 {
     if (CvNAMED(cv))
@@ -273,7 +275,7 @@ static const HEK *name_of_code(const CV *cv)
     return gv && isGV_with_GP(gv) ? GvNAME_HEK(gv) : NULL;
 }
 
-/* Its own lexicals, and those around it that it uses. */
+/* Reports a sub's own lexicals, and the outer ones that it uses. */
 static void names_of_code(const cml_names *of, const CV *cv)
 {
     const HEK *const package = package_of(CvSTASH(cv));
@@ -296,7 +298,7 @@ static void names_of_code(const cml_names *of, const CV *cv)
     }
 }
 
-/* The names that a glob or code gives to values. */
+/* Reports the names that a glob or a sub gives to values. */
 void cml_names_by(const void *value, const cml_names *of)
 {
     const SV *const sv = value;
@@ -308,7 +310,7 @@ void cml_names_by(const void *value, const cml_names *of)
         name(of, sv, ':', CML_OWN, package_of((const HV *)sv));
 }
 
-/* What a value without a name is: its class, or its kind. */
+/* The class of an unnamed value, or its type. */
 void cml_kind_of(const void *value, void (*tell)(void *to, const char *name, size_t length), void *to)
 {
     const SV *const sv = value;
@@ -317,7 +319,7 @@ void cml_kind_of(const void *value, void (*tell)(void *to, const char *name, siz
     tell(to, class ? HEK_KEY(class) : kind, class ? (size_t)HEK_LEN(class) : strlen(kind));
 }
 
-/* Memory of the interpreter's own: what it computes on. */
+/* Reports the interpreter's stacks. */
 void cml_spans_of_stacks(const cml_spans *of)
 {
     dTHXa(cml_perl);

@@ -1,14 +1,14 @@
 #include "internal.h"
 
-/* What changes the process. To ask the kernel after each request whether that was done would cost every request; perl's
- * operators and variables, and those functions of its own modules that do it behind its back, are made to say so instead.
- * Of what other modules in C do nothing is known: where one is loaded the kernel is asked. */
+/* Detects what a request has changed in its process. Asking the kernel after each request would be
+ * expensive. Instead, perl's operators and variables, and functions of perl's own modules, set flags. Other
+ * C modules are unknown: where one is loaded, the kernel is asked. */
 
 unsigned cml_touched;
 
 static const struct {
     int op;
-    unsigned touches; /* CML_LEFT_… and the like */
+    unsigned touches; /* CML_LEFT_… and similar bits */
 } operators[] = {
     {OP_ALARM, CML_LEFT_ALARM},
     {OP_CHDIR, CML_LEFT_CWD},
@@ -21,7 +21,7 @@ static const struct {
     {OP_SOCKPAIR, CML_OPENED},
     {OP_ACCEPT, CML_OPENED},
     {OP_PIPE_OP, CML_OPENED},
-    /* It can be anything. */
+    /* syscall can do anything. */
     {OP_SYSCALL, CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED | CML_WROTE | CML_COPIED
                      | CML_IDENTITY | CML_BORE | CML_BOUNDS},
     {OP_SETPRIORITY, CML_BOUNDS},
@@ -37,7 +37,7 @@ static OP *touching_op(pTHX)
     return original[type](aTHX);
 }
 
-/* Before the first op is compiled. */
+/* Runs before the first op is compiled. */
 void cml_watch_operators(pTHX)
 {
     for (size_t i = 0; i < C_ARRAY_LENGTH(operators); i++) {
@@ -67,8 +67,8 @@ void cml_watch_variables(pTHX)
 
 static struct watched {
     const char *sub;
-    unsigned touches; /* CML_LEFT_… and the like */
-    CV *cv;           /* of the mold or of this worker; NULL: not there yet */
+    unsigned touches; /* CML_LEFT_… and similar bits */
+    CV *cv;           /* of the mold or of this worker; NULL: not loaded */
     XSUBADDR_t original;
 } watched[] = {
     {"POSIX::sigprocmask", CML_LEFT_MASK, NULL, NULL},
@@ -110,7 +110,7 @@ static void watch(pTHX_ struct watched *w)
     CvXSUB(cv) = called;
 }
 
-/* A module that was loaded since this was last done may have done what it does before it was watched. */
+/* A module loaded since the last call may have acted before it was watched. */
 static void watch_functions(pTHX)
 {
     for (size_t i = 0; i < C_ARRAY_LENGTH(watched); i++) {
@@ -123,7 +123,7 @@ static void watch_functions(pTHX)
     }
 }
 
-/* A module in C that comes with perl lies in a folder of perl's. */
+/* Whether a C module comes with perl: it lies in one of perl's folders. */
 static int is_of_perl(pTHX_ SV *object)
 {
     static const char *const folders[] = {CML_PERL_FOLDERS};
@@ -136,7 +136,7 @@ static int is_of_perl(pTHX_ SV *object)
 
 static int has_foreign_code;
 
-/* Looks whether C code was loaded. Nothing is known of it but what perl's loader notes. */
+/* Checks whether C code was loaded; perl's loader lists it. */
 void cml_look(pTHX)
 {
     static GV *loaded;
@@ -152,7 +152,7 @@ void cml_look(pTHX)
     watch_functions(aTHX);
 }
 
-/* Whether what is done behind perl's back must be asked for. */
+/* Whether C code that does not come with perl is loaded, so that the kernel must be asked. */
 int cml_has_foreign_code(pTHX)
 {
     cml_look(aTHX);

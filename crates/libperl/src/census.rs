@@ -1,4 +1,4 @@
-//! What lives in Perl's memory, by class.
+//! The contents of Perl's memory, by class.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
@@ -7,20 +7,20 @@ use libperl_sys as sys;
 
 use crate::Interpreter;
 
-/// How many of a class there are.
+/// The objects of a class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Living {
-    /// So many.
+    /// Number of objects.
     pub count: usize,
-    /// About so many bytes they take, without what they refer to.
+    /// Approximate size in bytes, without the values that they refer to.
     pub bytes: usize,
 }
 
-/// By the names of classes; what is blessed into none is `SCALAR`, `ARRAY`, `HASH`, `CODE` and so on.
+/// Keys are class names; unblessed values are under `SCALAR`, `ARRAY`, `HASH`, `CODE` and so on.
 pub type Census = BTreeMap<String, Living>;
 
 impl Interpreter {
-    /// Counts all. Nothing is written into Perl's memory.
+    /// Counts all values. Nothing is written into Perl's memory.
     pub fn census(&self) -> Census {
         let mut census = Census::new();
         // SAFETY: no Perl code runs now; `tell` is called before this returns, with the census that it is given.
@@ -30,9 +30,9 @@ impl Interpreter {
 }
 
 extern "C" fn tell(to: *mut c_void, name: *const c_char, length: usize, count: usize, bytes: usize) {
-    // SAFETY: `Interpreter::census` has lent it, and touches it again when all is told.
+    // SAFETY: `Interpreter::census` lends it for the call.
     let census = unsafe { &mut *to.cast::<Census>() };
-    // SAFETY: the shim tells a name of so many bytes, which lives for this call.
+    // SAFETY: the shim passes a name of that length, valid during the call.
     let name = unsafe { std::slice::from_raw_parts(name.cast::<u8>(), length) };
     let living = census.entry(String::from_utf8_lossy(name).into_owned()).or_default();
     living.count += count;

@@ -1,6 +1,6 @@
-//! What a request leaves behind, by name.
+//! State that a request leaves behind, by name.
 
-/// What a request left behind and the worker put back.
+/// State that a request left behind, and that the worker has restored; one bit per entry of the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left(pub u32);
 
@@ -31,7 +31,7 @@ impl Left {
         "$0",
     ];
 
-    /// Nothing that a site would want to know: `$|` and `$0` are set by half of all scripts and need no word.
+    /// Whether the state deserves no log line: half of all scripts set `$|` and `$0`.
     pub fn is_ordinary(self) -> bool {
         self.0 & !(1 << 13 | 1 << 22) == 0
     }

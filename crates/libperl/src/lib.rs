@@ -1,4 +1,5 @@
-//! libperl as Rust wants it: one interpreter a process; `die` and `exit` are values; unsafe ends here.
+//! A safe interface to libperl: one interpreter per process; `die` and `exit` are values; no unsafe code above
+//! this crate.
 //!
 //! | Perl | here |
 //! |---|---|
@@ -7,9 +8,9 @@
 //! | a code reference | [`Code`], which gives its reference back on drop |
 //! | `%ENV` of a request | [`Interpreter::env_begin`] |
 //!
-//! What is asked without an interpreter at hand stands in `process`: it belongs to the process.
+//! Functions that need no interpreter are in `process`: they concern the process.
 //!
-//! No method hands out a pointer into Perl, and no Perl `longjmp` passes a Rust frame: see `shim.h`.
+//! No method returns a pointer into Perl, and no Perl `longjmp` crosses a Rust frame: see `shim.h`.
 #![allow(unsafe_code, reason = "this crate is the wall around libperl-sys")]
 
 mod census;
@@ -61,10 +62,10 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// What a call into Perl gives.
+/// The result of a call into Perl.
 pub type Result<T = ()> = std::result::Result<T, Interrupted>;
 
-/// A code reference (or a PSGI application), with the class it is called on when it is a method.
+/// A code reference or a PSGI application; for a method, also the class that it is called on.
 #[derive(Debug)]
 pub struct Code {
     code: NonNull<c_void>,
@@ -73,7 +74,7 @@ pub struct Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        // SAFETY: both are references that the shim counted for us, given back once.
+        // SAFETY: the shim has counted both references for this value, which releases each once.
         unsafe {
             sys::cml_release(self.code.as_ptr());
             if let Some(invocant) = self.invocant {
@@ -83,7 +84,7 @@ impl Drop for Code {
     }
 }
 
-/// What a PSGI call leaves to do.
+/// Work that a PSGI call leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PsgiRun {
     /// `psgix.cleanup.handlers` is not empty: call [`Interpreter::psgi_cleanup`] after the response.
@@ -92,23 +93,23 @@ pub struct PsgiRun {
     pub leave: bool,
 }
 
-/// The process's interpreter. Not `Send`: Perl belongs to the thread that made it. Perl code that one method runs may
-/// come back into another (a handler that starts a subrequest), so none takes it exclusively.
+/// The process's interpreter. Not `Send`: Perl belongs to the thread that made it. Perl code that one method
+/// runs may call back into another (a handler that starts a subrequest), so methods take `&self`.
 #[derive(Debug)]
 pub struct Interpreter(PhantomData<*const ()>);
 
 static BOOTED: AtomicBool = AtomicBool::new(false);
 
-/// Registers XS packages (`newXS`) while the interpreter is being made; gets the `PerlInterpreter *`.
+/// Registers XS packages (`newXS`) while the interpreter boots; gets the `PerlInterpreter *`.
 pub type XsInit = unsafe extern "C" fn(*mut c_void);
 
 impl Interpreter {
-    /// Makes the interpreter; a second call in one process is refused.
+    /// Makes the interpreter; fails on a second call in the process.
     pub fn boot(hooks: &Hooks, xs_init: Option<XsInit>) -> std::result::Result<Interpreter, &'static str> {
         Self::boot_with(hooks, xs_init, false)
     }
 
-    /// The same with `-T` when `taint` is true.
+    /// Like [`Interpreter::boot`], with taint mode (`-T`) when `taint` is true.
     pub fn boot_with(
         hooks: &Hooks,
         xs_init: Option<XsInit>,
@@ -132,35 +133,35 @@ impl Interpreter {
         text(out)
     }
 
-    /// To be called in a process that has loaded what it will, and from now on only forks.
+    /// Prepares a process that has loaded its code, and from now on only forks.
     pub fn before_forks(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_before_forks() }
     }
 
-    /// To be called in a worker that forks the next mold, and in a mold that has answered requests.
+    /// Prepares a worker that is about to fork the next mold, or a mold that has answered requests.
     pub fn before_promotion(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_before_promotion() }
     }
 
-    /// To be called in that fork, and in that mold: it answers nothing from now on.
+    /// Makes the fork of a worker a mold, which answers no requests.
     pub fn is_promoted(&self) {
         // SAFETY: no Perl code runs now; the descriptors that it closes are the shim's own.
         unsafe { sys::cml_is_promoted() }
         crate::keep_from_children(std::iter::empty());
     }
 
-    /// To be called once in every forked worker, before its first request.
+    /// Must be called once in each forked worker, before its first request.
     pub fn after_fork(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_after_fork() }
     }
 
-    /// In a child that does nothing but to run one script of the request: calls the named sub with bytes, as perl runs a
-    /// file, then the sub for the end, END blocks and destructors. Returns the exit status.
+    /// Runs a script in a child that does nothing else: calls the sub `run` with bytes, as perl runs a file,
+    /// then the sub `end`, END blocks and destructors. Returns the exit status.
     pub fn run_as_program(&self, run: &'static std::ffi::CStr, bytes: &[u8], end: &'static std::ffi::CStr) -> i32 {
-        // SAFETY: the names are terminated, the bytes are pointer and length; what dies or exits comes back to the shim.
+        // SAFETY: the names are terminated, the bytes are pointer and length; die and exit return to the shim.
         let status = unsafe {
             sys::cml_is_request_child();
             let status = sys::cml_call_as_program(run.as_ptr(), bytes.as_ptr().cast(), bytes.len());
@@ -172,29 +173,29 @@ impl Interpreter {
         status
     }
 
-    /// What every request starts from, and [`Interpreter::restore_state`] returns to, is as it is now.
+    /// Stores the current state, to which [`Interpreter::restore_state`] returns after each request.
     pub fn remember_state(&self) {
         // SAFETY: no Perl code runs now.
         unsafe { sys::cml_remember_state() }
     }
 
-    /// Runs END blocks, last thing in a process; `destruct` also destroys every object, which un-shares memory just to
-    /// free it.
+    /// Runs END blocks at the end of a process. With `destruct`, also destroys every object, which un-shares
+    /// memory just to free it.
     pub fn end(&self, destruct: bool) {
         self.end_of(if destruct { sys::END_ALL } else { sys::END_BLOCKS });
     }
 
-    /// The same as perl does it at the end of a process: objects end, memory is left to the kernel.
+    /// Ends the interpreter as perl ends a process: objects are destroyed, memory is left to the kernel.
     pub fn end_as_process(&self) {
         self.end_of(sys::END_PROCESS);
     }
 
-    /// Runs END blocks, and ends the process when they take longer than 3 s.
+    /// Runs END blocks; ends the process when they take longer than 3 s.
     pub fn end_soon(&self) {
         self.end_of(sys::END_BLOCKS_SOON);
     }
 
-    /// Destroys the objects that this process has made, not those from before its fork; ends the process when that takes longer
+    /// Destroys the objects that this process has made since its fork; ends the process when that takes longer
     /// than 3 s.
     pub fn end_objects(&self) {
         self.end_of(sys::END_OBJECTS);
@@ -231,13 +232,13 @@ impl Interpreter {
         done(unsafe { sys::cml_call_name(sub.as_ptr(), pointer, length) })
     }
 
-    /// Calls the named sub with bytes, in the middle of whatever perl does.
+    /// Calls the named sub with bytes while perl may be in the middle of another operation.
     pub fn call_aside(&self, sub: &'static std::ffi::CStr, bytes: &[u8]) -> Result {
         // SAFETY: `sub` is terminated, the bytes are pointer and length.
         done(unsafe { sys::cml_call_aside(sub.as_ptr(), bytes.as_ptr().cast(), bytes.len()) })
     }
 
-    /// Calls the named sub with one string; what it returns, as text.
+    /// Calls the named sub with one string; returns its result as text.
     pub fn ask(&self, sub: &'static std::ffi::CStr, argument: &str) -> Result<String> {
         let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };
         // SAFETY: `sub` is terminated, the argument is pointer and length; `out` is filled, and copied before the next
@@ -246,7 +247,7 @@ impl Interpreter {
         Ok(text(out))
     }
 
-    /// The code that a handler's name means: `Package`, `Package::sub`, `Class->method` or `sub {…}`.
+    /// Resolves a handler's name: `Package`, `Package::sub`, `Class->method` or `sub {…}`.
     pub fn resolve_handler(&self, name: &str) -> Result<Code> {
         let (mut code, mut invocant) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: both results are owned by us afterwards.
@@ -255,7 +256,7 @@ impl Interpreter {
         own(code, invocant)
     }
 
-    /// Calls a handler with `$r` of that request; its numeric result (nothing: 0).
+    /// Calls a handler with that request's `$r`. Returns its numeric result; 0 if it returned nothing.
     pub fn call_handler(&self, handler: &Code, request: u64) -> Result<i32> {
         let mut result = 0;
         let invocant = handler.invocant.map_or(std::ptr::null_mut(), NonNull::as_ptr);
@@ -274,7 +275,7 @@ impl Interpreter {
         own(app, std::ptr::null_mut())
     }
 
-    /// `$|` of STDOUT stays in each request what start-up code made of it.
+    /// Keeps the start-up code's `$|` of STDOUT in each request.
     pub fn keep_autoflush(&self) {
         // SAFETY: sets a flag.
         unsafe { sys::cml_keep_autoflush() }
@@ -292,7 +293,7 @@ impl Interpreter {
         unsafe { sys::cml_psgi_begin(c_int::from(https), entries as c_int) }
     }
 
-    /// Adds a pair to it.
+    /// Adds a pair to the environment of a PSGI call.
     pub fn psgi_put(&self, key: &[u8], value: &[u8]) {
         // SAFETY: two pairs of pointer and length; Perl copies both.
         unsafe { sys::cml_psgi_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
@@ -306,7 +307,7 @@ impl Interpreter {
         (done(status), PsgiRun { needs_cleanup: needs_cleanup != 0, leave: leave != 0 })
     }
 
-    /// Runs the cleanup handlers; true when one of them committed harakiri.
+    /// Runs the cleanup handlers; returns whether one of them set `psgix.harakiri.commit`.
     pub fn psgi_cleanup(&self) -> (Result, bool) {
         let mut leave = 0;
         // SAFETY: psgi_run said that there is something to clean.
@@ -314,7 +315,7 @@ impl Interpreter {
         (done(status), leave != 0)
     }
 
-    /// Descriptor 0 and STDIN become `body`, or empty.
+    /// Makes `body`, or an empty file, descriptor 0 and STDIN.
     pub fn set_stdin(&self, body: Option<OwnedFd>) -> std::io::Result<()> {
         let fd = body.map_or(-1, IntoRawFd::into_raw_fd);
         // SAFETY: the descriptor's ownership passes to the shim.
@@ -324,7 +325,7 @@ impl Interpreter {
         }
     }
 
-    /// What STDOUT's layers still hold and what children wrote to descriptor 1 joins the response.
+    /// Adds to the response what STDOUT's layers buffer and what children wrote to descriptor 1.
     pub fn drain_output(&self) {
         // SAFETY: layers in Perl run guarded; the rest reads a descriptor and calls a hook.
         unsafe {
@@ -333,44 +334,44 @@ impl Interpreter {
         }
     }
 
-    /// Whether what is printed to STDOUT goes into the log instead of the answer; returns how it was.
+    /// Sets whether output to STDOUT goes to the log instead of the response; returns the previous setting.
     pub fn stdout_is_log(&self, is_log: bool) -> bool {
-        // SAFETY: sets a flag; layers in Perl run guarded, and what children have printed goes to a hook.
+        // SAFETY: sets a flag; layers in Perl run guarded, and output of children goes to a hook.
         unsafe { sys::cml_stdout_is_log(is_log.into()) != 0 }
     }
 
-    /// Descriptor 2 is a new error log: the one to return to after a script that opened STDERR elsewhere.
+    /// Makes the current descriptor 2 the error log, to which STDERR returns after a script that reopened it.
     pub fn stderr_is_log(&self) {
         // SAFETY: duplicates a descriptor.
         unsafe { sys::cml_stderr_is_log() }
     }
 
-    /// Begins `%ENV` of a request: when somebody looks at it, the hook `environment` fills it by [`env_put`]. It ends
-    /// with [`Interpreter::restore_state`].
+    /// Begins a request's `%ENV`. On the first access the hook `environment` fills it by [`env_put`].
+    /// [`Interpreter::restore_state`] ends it.
     pub fn env_begin(&self) {
         // SAFETY: swaps one hash for another.
         unsafe { sys::cml_env_begin() }
     }
 
-    /// A request inside the current one has an `%ENV` of its own, until [`Interpreter::env_leave`].
+    /// Gives a request inside the current one its own `%ENV`, until [`Interpreter::env_leave`].
     pub fn env_enter(&self) {
         // SAFETY: puts one hash aside for another.
         unsafe { sys::cml_env_enter() }
     }
 
-    /// See [`Interpreter::env_enter`].
+    /// Returns to the `%ENV` before [`Interpreter::env_enter`].
     pub fn env_leave(&self) {
-        // SAFETY: puts the hash back; without one that was put aside it does nothing.
+        // SAFETY: puts the hash back; does nothing when none was put aside.
         unsafe { sys::cml_env_leave() }
     }
 
-    /// The hook `environment` fills `%ENV` once more, if somebody has looked at it.
+    /// Has the hook `environment` fill `%ENV` once more, if it was accessed.
     pub fn env_refresh(&self) {
         // SAFETY: the hook gets the hash that it got before.
         unsafe { sys::cml_env_refresh() }
     }
 
-    /// `%ENV` as the start-up code left it.
+    /// `%ENV` of the start-up code.
     pub fn env_base(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         unsafe extern "C" fn add(to: *mut c_void, key: *const c_char, kl: usize, value: *const c_char, vl: usize) {
             // SAFETY: `to` is the vector below; the strings are valid during the call.
@@ -385,24 +386,24 @@ impl Interpreter {
         pairs
     }
 
-    /// Why this process must not take another request, for the log.
+    /// The reason why this process must not take another request, for the log.
     pub fn must_leave(&self) -> Option<&'static str> {
-        // SAFETY: looks at the process, and at what C code of ours has noted.
+        // SAFETY: reads the process' state, and flags of the shim.
         match unsafe { sys::cml_must_leave() } {
             sys::NO_DESCRIPTORS => {
                 Some("nearly all descriptors are open: files or sockets are opened and never closed")
             }
-            sys::OTHER_USER => Some("its user or groups are others now: $<, $>, $( or $) was set"),
+            sys::OTHER_USER => Some("its user or groups were changed ($<, $>, $( or $))"),
             sys::OTHER_ROOT => Some("chroot was called"),
-            sys::OTHER_LIMITS => Some("a resource limit is another now (setrlimit, prlimit)"),
-            sys::OTHER_NAMESPACE => Some("a namespace is another now (unshare, setns)"),
-            sys::OTHER_RIGHTS => Some("its capabilities, seccomp rules or no_new_privs are others now"),
-            sys::OTHER_PRIORITY => Some("its priority is another now (nice, setpriority)"),
+            sys::OTHER_LIMITS => Some("a resource limit was changed (setrlimit, prlimit)"),
+            sys::OTHER_NAMESPACE => Some("a namespace was changed (unshare, setns)"),
+            sys::OTHER_RIGHTS => Some("its capabilities, seccomp rules or no_new_privs were changed"),
+            sys::OTHER_PRIORITY => Some("its priority was changed (nice, setpriority)"),
             _ => None,
         }
     }
 
-    /// Puts back what the request changed; says by name what that was.
+    /// Restores the state that the request changed; returns what was changed.
     pub fn restore_state(&self) -> Left {
         // SAFETY: runs no request's code except destructors, which are guarded.
         Left(unsafe { sys::cml_restore_state() })
@@ -425,7 +426,7 @@ fn text(from: sys::Bytes) -> String {
 }
 
 fn own<T>(code: *mut T, invocant: *mut T) -> Result<Code> {
-    let code = NonNull::new(code.cast()).ok_or_else(|| Interrupted::Died("no code there".into()))?;
+    let code = NonNull::new(code.cast()).ok_or_else(|| Interrupted::Died("the handler's name led to no code".into()))?;
     Ok(Code { code, invocant: NonNull::new(invocant.cast()) })
 }
 

@@ -1,68 +1,68 @@
-//! What another process that was forked from the same mold is at, and the stack of its perl: read from its memory, while it runs on and
-//! hears nothing of it. What it changes meanwhile may be read torn; then there is no answer, or names are missing.
+//! Reads the activity and the Perl stack of another process, forked from the same mold, from its memory while
+//! it runs. Data that changes meanwhile may be torn: then there is no result, or names are missing.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use libperl_sys as sys;
 
-/// The innermost frames, so many at most.
+/// Most frames of a stack, from the innermost.
 const MOST_FRAMES: usize = 128;
-/// Names of subs and files are cut there.
+/// Longest name of a sub or file, in bytes; longer ones are cut.
 const MOST_BYTES: usize = 512;
 
-/// The memory of a process.
+/// The memory of another process.
 pub trait Memory {
-    /// Reads what is at `address`; false: not all of it is there.
+    /// Reads from `address`. Returns false unless all of it could be read.
     fn read(&self, address: usize, into: &mut [u8]) -> bool;
 }
 
-/// What a worker is at.
+/// The current activity of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
-    /// The request's number: another one, another request.
+    /// The number of the request.
     pub request: u64,
-    /// When the front had its head, in µs since 1970.
+    /// When the front had the complete head, in µs since 1970.
     pub received_us: u64,
-    /// When the worker began with it.
+    /// When the worker began the request, in µs since 1970.
     pub begun_us: u64,
     /// `GET`
     pub method: String,
-    /// The host that was asked for.
+    /// The requested host.
     pub host: String,
     /// Path and query as sent; a long one is cut.
     pub target: String,
-    /// The phase that it is in, as [`activity_phase`] was told it; 0: none.
+    /// The running phase, as set by [`activity_phase`]; 0: none.
     pub phase: u16,
     perl: usize,
 }
 
-/// Notes that this process begins with a request.
+/// Records that this process begins a request.
 pub fn activity_begins(number: u64, received_us: u64, texts: [&[u8]; 3]) {
     let texts = texts.map(|text| sys::Bytes { bytes: text.as_ptr().cast(), length: text.len() });
     // SAFETY: three pairs of pointer and length, which are copied.
     unsafe { sys::cml_activity_begins(number, received_us, texts.as_ptr()) }
 }
 
-/// Notes that its request is in this phase; the one before.
+/// Records the phase of the request; returns the previous one.
 pub fn activity_phase(number: u16) -> u16 {
     // SAFETY: exchanges a word of the shim's own.
     unsafe { sys::cml_activity_phase(number) }
 }
 
-/// Notes that this process has none.
+/// Records that this process has no request.
 pub fn activity_ends() {
     // SAFETY: writes a word of the shim's own.
     unsafe { sys::cml_activity_ends() }
 }
 
-/// Where this process notes it; every fork has it there.
+/// The address of this process' activity; it is the same in every fork.
 pub fn activity_address() -> usize {
-    // SAFETY: tells an address.
+    // SAFETY: returns an address.
     unsafe { sys::cml_activity_address() }
 }
 
-/// What the process is at whose `memory` that is. `None`: at nothing.
+/// Reads the activity of the process with that `memory`. `None`: it has no request.
 pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
     let mut told = sys::Activity {
         request: 0,
@@ -74,7 +74,7 @@ pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
         texts: [0; 440],
         again: 0,
     };
-    // SAFETY: fills a struct of the shape that the shim declares; the hook and what it is lent live during the call.
+    // SAFETY: fills a struct of the shape that the shim declares; the hook and its argument live during the call.
     if unsafe { sys::cml_activity_of(&hook(&memory), address, &raw mut told) } == 0 {
         return None;
     }
@@ -90,33 +90,33 @@ pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
     Some(Activity { request, received_us, begun_us, method, host, target, phase, perl })
 }
 
-/// Where a perl is.
+/// A stack frame of a perl.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Frame {
-    /// What it is in.
+    /// The code that runs in the frame.
     pub code: FrameCode,
-    /// The file of the statement.
+    /// The file of the current statement.
     pub file: String,
-    /// Its line.
+    /// The line of the current statement.
     pub line: u32,
 }
 
-/// What a frame is of.
+/// Kinds of code in a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FrameCode {
     /// `My::Page::handler`
     Sub(String),
-    /// The same, written in C.
+    /// A sub written in C.
     Native(String),
     /// `eval` of a string.
     Eval,
     /// A file that is being loaded.
     File,
-    /// Innermost: an operator of perl's, as `sleep`.
+    /// Innermost frame only: an operator of perl such as `sleep`.
     Operator(String),
 }
 
-/// Reads stacks of one process, and remembers the names it has read.
+/// Reads stacks of one process, and caches the names.
 #[derive(Debug, Default)]
 pub struct StackReader {
     subs: HashMap<usize, String>,
@@ -124,13 +124,14 @@ pub struct StackReader {
 }
 
 impl StackReader {
-    /// What lay at an address may be something else by now.
+    /// Clears the cache: the process may have reused the addresses.
     pub fn forget(&mut self) {
         self.subs.clear();
         self.places.clear();
     }
 
-    /// The stack, the innermost frame first; `None`: it changed while it was read, or the process has another request, or none.
+    /// The stack, innermost frame first. `None`: it changed while it was read, or the process has another
+    /// request or none.
     pub fn stack(&mut self, memory: &dyn Memory, address: usize, activity: &Activity) -> Option<Vec<Frame>> {
         let frames = frames(memory, activity.perl);
         let stack: Option<Vec<Frame>> = frames.iter().map(|frame| self.named(memory, frame)).collect();
@@ -151,10 +152,10 @@ impl StackReader {
         Some(Frame { code, file, line })
     }
 
-    /// `->name`: of which class it is, the stack does not tell.
+    /// `->name`: the stack does not show the class.
     fn method(&mut self, memory: &dyn Memory, name: usize) -> Option<String> {
         let name = text(|into, room| {
-            // SAFETY: at most `room` bytes go into `into`; the hook and what it is lent live during the call.
+            // SAFETY: at most `room` bytes go into `into`; the hook and its argument live during the call.
             unsafe { sys::cml_method_name_of(&hook(&memory), name, into, room) }
         })?;
         Some(format!("->{name}"))
@@ -165,7 +166,7 @@ impl StackReader {
             return Some(name.clone());
         }
         let name = text(|into, room| {
-            // SAFETY: at most `room` bytes go into `into`; the hook and what it is lent live during the call.
+            // SAFETY: at most `room` bytes go into `into`; the hook and its argument live during the call.
             unsafe { sys::cml_sub_name_of(&hook(&memory), sub, into, room) }
         })?;
         self.subs.insert(sub, name.clone());
@@ -194,18 +195,18 @@ const METHOD: c_int = 4;
 
 fn frames(memory: &dyn Memory, perl: usize) -> Vec<sys::Frame> {
     let mut frames = vec![sys::Frame { kind: 0, sub: 0, place: 0 }; MOST_FRAMES];
-    // SAFETY: at most so many frames are written; the hook and what it is lent live during the call.
+    // SAFETY: at most `frames.len()` frames are written; the hook and its argument live during the call.
     let count = unsafe { sys::cml_stack_of(&hook(&memory), perl, frames.as_mut_ptr(), frames.len()) };
     frames.truncate(count);
     frames
 }
 
 fn operator(number: usize) -> String {
-    // SAFETY: the name is one of perl's own, which are constant, or an empty one.
+    // SAFETY: perl's operator names are constant; an unknown number gives an empty one.
     unsafe { CStr::from_ptr(sys::cml_operator_name(number)) }.to_string_lossy().into_owned()
 }
 
-/// What `write` writes into the room that it gets; `None` when that is nothing.
+/// The text that `write` puts into a buffer; `None` if it is empty.
 fn text(write: impl FnOnce(*mut c_char, usize) -> usize) -> Option<String> {
     let mut bytes = [0_u8; MOST_BYTES];
     let length = write(bytes.as_mut_ptr().cast(), bytes.len());
@@ -218,9 +219,9 @@ fn hook(memory: &&dyn Memory) -> sys::Memory {
 }
 
 unsafe extern "C" fn read(from: *mut c_void, address: usize, into: *mut c_void, length: usize) -> c_int {
-    // SAFETY: `hook` has lent it for the call that this is part of.
+    // SAFETY: `hook` lends it during the call.
     let memory = unsafe { *from.cast::<&dyn Memory>() };
-    // SAFETY: the shim names so many bytes of its own, which it has initialised or reads only after they were read here.
+    // SAFETY: the shim passes its own buffer of that length, which it reads only after this call.
     let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), length) };
     c_int::from(memory.read(address, into))
 }

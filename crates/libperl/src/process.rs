@@ -1,4 +1,4 @@
-//! The process that perl lives in: its current request, its children, its title.
+//! Functions that concern the process: its current request, its children, its title.
 
 use std::ffi::{CString, c_char, c_void};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -7,25 +7,26 @@ use libperl_sys as sys;
 
 use crate::bytes;
 
-/// `signal`, when its value is the number of the current request, makes that die; see `deadline.c`.
+/// Sets the signal that makes the current request die, if the signal's value is the request's number; see
+/// `deadline.c`.
 pub fn deadline_signal(signal: i32) {
     // SAFETY: installs a handler that is async-signal-safe, after the interpreter was made.
     unsafe { sys::cml_deadline_signal(signal) }
 }
 
-/// From now on this request is meant; 0 is none.
+/// Sets the number of the current request; 0 is none.
 pub fn request_is(number: u64) {
     // SAFETY: writes two words that only this thread and its signal handler know.
     unsafe { sys::cml_request_is(number) }
 }
 
-/// The current request was given more time: that it was too slow is forgotten.
+/// Forgets that the current request was late, after it was given more time.
 pub fn request_is_in_time() {
     // SAFETY: writes one such word.
     unsafe { sys::cml_request_is_in_time() }
 }
 
-/// What the current request does from now on stands behind its answer, and has its time for itself.
+/// Begins the work behind the response, which has a RequestTimeout of its own.
 pub fn request_is_answered() {
     // SAFETY: writes two such words.
     unsafe { sys::cml_request_is_answered() }
@@ -37,32 +38,32 @@ pub fn timed_out() -> bool {
     unsafe { sys::cml_timed_out() != 0 }
 }
 
-/// Whether the current request takes too long. Who asks waits for something that is not Perl, and has the request end.
+/// Whether the current request is late, in code outside of Perl that must then end the request.
 pub fn is_late() -> bool {
     // SAFETY: reads and writes one such word.
     unsafe { sys::cml_is_late() != 0 }
 }
 
-/// Whether this process is a child that Perl code forked off a worker. Such a one never speaks for the worker.
+/// Whether this process is a child that Perl code forked off a worker. Such a child must not talk to the front.
 pub fn is_forked_child() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::cml_is_forked_child() != 0 }
 }
 
-/// Whether perl itself has ended a call, for lack of memory. Such a process should not take another.
+/// Whether perl itself has ended a call for lack of memory. The process should not take another request.
 pub fn gave_up() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::cml_gave_up() != 0 }
 }
 
-/// Whether the child of the next fork goes on as this process, with its way to the front.
+/// Sets whether the child of the next fork continues as this worker, with its connection to the front.
 pub fn next_fork_speaks(speaks: bool) {
     // SAFETY: writes a flag that the handlers of fork read.
     unsafe { sys::cml_next_fork_speaks(i32::from(speaks)) }
 }
 
-/// Closes `fds`, and no others that were named before, in every child that Perl code forks: nobody but the worker speaks to
-/// the front. Not more than 64.
+/// Makes children that Perl code forks close `fds`, at most 64: only the worker may talk to the front. Replaces
+/// the list of an earlier call.
 pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
     let fds: Vec<_> = fds.map(|fd| fd.as_raw_fd()).collect();
     // SAFETY: a pair of pointer and length; the numbers are copied. They are closed in forked children only, which have a
@@ -70,14 +71,15 @@ pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
     unsafe { sys::cml_keep_from_children(fds.as_ptr(), fds.len()) }
 }
 
-/// Whether children may be there that nobody has waited for: somebody has forked, or C code is loaded that could do so in
-/// its own way. While the worker is busy the latter is suspected now and then only.
+/// Whether unreaped children may exist: after a fork, or when C code is loaded that may fork on its own. While
+/// the worker is busy, the latter is assumed only from time to time.
 pub fn may_have_children(is_busy: bool) -> bool {
-    // SAFETY: reads a flag, and how many objects perl's loader has noted.
+    // SAFETY: reads a flag and the number of objects that perl's loader has loaded.
     unsafe { sys::cml_may_have_children(i32::from(is_busy)) != 0 }
 }
 
-/// Whether this process has unreaped children, and how others ended: pairs of a process and its status, for `waitpid` in Perl code.
+/// Records whether this process has unreaped children, and which ones were reaped: pairs of pid and status, for
+/// `waitpid` in Perl code.
 pub fn has_children(has: bool, ended: &[[i32; 2]]) {
     // SAFETY: writes a flag, and copies as many pairs as there are.
     unsafe { sys::cml_has_children(i32::from(has), ended.as_ptr(), ended.len()) }
@@ -89,25 +91,25 @@ pub fn env_put(key: &[u8], value: &[u8]) {
     unsafe { sys::cml_env_put(key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len()) }
 }
 
-/// From now on [`env_changes`] tells what Perl code changes in the request's `%ENV`, until the request ends.
+/// Starts to record changes of the request's `%ENV` by Perl code, for [`env_changes`], until the request ends.
 pub fn env_tie() {
     // SAFETY: makes a hash, on Perl's thread.
     unsafe { sys::cml_env_tie() }
 }
 
-/// What Perl code has changed in an `%ENV` that [`env_tie`] has tied.
+/// Changes of a tied `%ENV`, see [`env_tie`].
 #[derive(Debug, Default)]
 pub struct EnvChanges {
-    /// These are all of it: what else there was is gone.
+    /// Whether `pairs` is the whole environment, and all other names are gone.
     pub is_whole: bool,
-    /// Names and their values; without one, a name is gone.
+    /// Names and new values; `None`: the name was removed.
     pub pairs: Vec<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
-/// What has changed since the last question. Runs no Perl code.
+/// The changes since the last call. Runs no Perl code.
 pub fn env_changes() -> EnvChanges {
     unsafe extern "C" fn add(to: *mut c_void, key: *const c_char, kl: usize, value: *const c_char, vl: usize) {
-        // SAFETY: `to` is the vector below; the strings are valid during the call, and one that is NULL is none.
+        // SAFETY: `to` is the vector below; the strings are valid during the call, NULL means no value.
         unsafe {
             let pairs = &mut *to.cast::<Vec<(Vec<u8>, Option<Vec<u8>>)>>();
             pairs.push((bytes(key, kl).to_vec(), (!value.is_null()).then(|| bytes(value, vl).to_vec())));
@@ -119,20 +121,20 @@ pub fn env_changes() -> EnvChanges {
     changes
 }
 
-/// A tied `%ENV` that somebody has looked at shows what became of a name elsewhere.
+/// Sets a name in a tied `%ENV` that was accessed; `None` removes it.
 pub fn env_follow(key: &[u8], value: Option<&[u8]>) {
     let (text, length) = value.map_or((std::ptr::null(), 0), |value| (value.as_ptr().cast(), value.len()));
     // SAFETY: pairs of pointer and length, copied; NULL is no value. It runs no Perl code.
     unsafe { sys::cml_env_follow(key.as_ptr().cast(), key.len(), text, length) }
 }
 
-/// Takes a name out of the request's `%ENV`, if somebody has looked at that.
+/// Removes a name from the request's `%ENV`, if that was accessed.
 pub fn env_forget(key: &[u8]) {
     // SAFETY: a pair of pointer and length; runs no Perl code.
     unsafe { sys::cml_env_forget(key.as_ptr().cast(), key.len()) }
 }
 
-/// What `ps` shows, cut to the room that the process began with.
+/// Sets the title that `ps` shows, cut to the room of the original arguments.
 pub fn set_title(title: &str) {
     let title = CString::new(title).unwrap_or_default();
     // SAFETY: a terminated string, copied.

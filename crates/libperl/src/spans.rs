@@ -1,7 +1,7 @@
-//! Where in memory what Perl knows lies, and by which name a programmer knows it.
+//! Where Perl's values lie in memory, and by which names a programmer knows them.
 //!
-//! A value belongs to the variable or sub that names it; one without a name to the nearest that leads to it; what nobody leads to, to
-//! its class.
+//! A value belongs to the variable or sub that names it; an unnamed value to the nearest named one that leads
+//! to it, or else to its class.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -11,7 +11,7 @@ use libperl_sys as sys;
 
 use crate::Interpreter;
 
-/// A piece of memory.
+/// A range of memory that belongs to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Its address.
@@ -20,23 +20,26 @@ pub struct Span {
     pub length: usize,
     /// Index of its owner in [`Owned::names`].
     pub owner: u32,
-    /// It is the head of a value: pointer to the body, 4 bytes each of references and flags, what it holds.
+    /// Whether the range is the head of a value: a pointer to the body, 4 bytes each of references and flags,
+    /// and the contents.
     pub is_head: bool,
 }
 
-/// Pieces of memory, and whose they are.
+/// Ranges of memory and their owners.
 #[derive(Debug, Default)]
 pub struct Owned {
-    /// As a programmer writes them: `My::Cache %CACHE`, `My::Page sub handler`, `My::Page::handler my $text`.
+    /// Owners as a programmer writes them: `My::Cache %CACHE`, `My::Page sub handler`, `My::Page::handler my
+    /// $text`.
     pub names: Vec<String>,
-    /// By their addresses; none overlaps another.
+    /// Sorted by address; ranges do not overlap.
     pub spans: Vec<Span>,
 }
 
 type Value = *const c_void;
 
 impl Interpreter {
-    /// Whose the pieces of memory are that `wanted` asks for, by address and length. Nothing is written into Perl's memory.
+    /// Finds the owners of the ranges for which `wanted(address, length)` is true. Nothing is written into
+    /// Perl's memory.
     pub fn owned(&self, wanted: &dyn Fn(usize, usize) -> bool) -> Owned {
         let owned = Owned::default();
         let mut walk = Walk { owned, owners: HashMap::new(), to_do: VecDeque::new(), owner: 0, wanted };
@@ -45,21 +48,21 @@ impl Interpreter {
         walk.follow();
         walk.leftovers(&values);
         walk.owner = walk.new_owner("(Perl's stacks)".to_owned());
-        // SAFETY: no Perl code runs now; what is lent is used before this returns.
+        // SAFETY: no Perl code runs now; the hooks are used only during the call.
         unsafe { sys::cml_spans_of_stacks(&walk.hooks()) }
         set_apart(&mut walk.owned.spans);
         walk.owned
     }
 }
 
-/// A value and what it is called.
+/// A value and its name.
 struct Named {
     value: Value,
     name: String,
     rank: Rank,
 }
 
-/// Who of several that name a value has it: variables before code, which may use them.
+/// Precedence among names of one value: variables before code, which may use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Variable,
@@ -70,14 +73,14 @@ enum Rank {
     Table,
 }
 
-/// All that there are.
+/// All values of the interpreter.
 fn values() -> Vec<Value> {
     extern "C" fn tell(to: *mut c_void, value: Value) {
-        // SAFETY: `values` has lent it, and touches it again when all is told.
+        // SAFETY: `values` lends it for the call.
         unsafe { &mut *to.cast::<Vec<Value>>() }.push(value);
     }
     let mut values: Vec<Value> = Vec::new();
-    // SAFETY: no Perl code runs now; what is lent is used before this returns.
+    // SAFETY: no Perl code runs now; `values` is used only during the call.
     unsafe { sys::cml_each_value(tell, (&raw mut values).cast()) }
     values
 }
@@ -94,14 +97,14 @@ fn names(values: &[Value]) -> Vec<Named> {
     let mut naming = Naming::default();
     let hooks = sys::Names { to: (&raw mut naming).cast(), within, name };
     for value in values {
-        // SAFETY: the value was told by `cml_each_value` and no Perl code ran since; what is lent is used before this returns.
+        // SAFETY: `cml_each_value` passed the value and no Perl code ran since; the hooks are used only during the call.
         unsafe { sys::cml_names_by(*value, &hooks) }
     }
     naming.named
 }
 
 extern "C" fn within(to: *mut c_void, package: *const c_char, length: usize, sub: *const c_char, sub_length: usize) {
-    // SAFETY: `names` has lent it, and touches it again when all is told.
+    // SAFETY: `names` lends it for the call.
     let naming = unsafe { &mut *to.cast::<Naming>() };
     naming.package = text(package, length);
     naming.sub = (!sub.is_null()).then(|| format!("{}::{}", naming.package, text(sub, sub_length)));
@@ -115,7 +118,7 @@ extern "C" fn name(
     name: *const c_char,
     length: usize,
 ) {
-    // SAFETY: `names` has lent it, and touches it again when all is told.
+    // SAFETY: `names` lends it for the call.
     let naming = unsafe { &mut *to.cast::<Naming>() };
     let (package, name) = (&naming.package, text(name, length));
     let sigil = char::from(sigil as u8);
@@ -137,17 +140,18 @@ const LEXICAL: sys::Naming = 1;
 const OUTER: sys::Naming = 2;
 
 fn text(bytes: *const c_char, length: usize) -> String {
-    // SAFETY: the shim tells so many bytes, which live for this call.
+    // SAFETY: the shim passes that many bytes, valid during the call.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), length) }).into_owned()
 }
 
-/// On the way from value to value.
+/// A breadth-first walk from value to value.
 struct Walk<'a> {
     owned: Owned,
     owners: HashMap<Value, u32>,
-    /// Found, and not yet looked at. What is nearest to its name comes first, so that a value has the nearest of several.
+    /// Values that were found but not visited. Breadth first, so that a value gets the nearest of several
+    /// owners.
     to_do: VecDeque<(Value, u32)>,
-    /// Whose value is looked at.
+    /// The owner of the value that is being visited.
     owner: u32,
     wanted: &'a dyn Fn(usize, usize) -> bool,
 }
@@ -158,7 +162,7 @@ impl Walk<'_> {
         (self.owned.names.len() - 1) as u32
     }
 
-    /// Several values may have one name, as a symbol table and its globs.
+    /// Starts with the named values. Several may share a name, such as a symbol table and its globs.
     fn begin_with(&mut self, mut named: Vec<Named>) {
         named.sort_by_key(|named| named.rank);
         let mut owners: HashMap<String, u32> = HashMap::new();
@@ -170,7 +174,7 @@ impl Walk<'_> {
         }
     }
 
-    /// It is that owner's, if it is not another's yet.
+    /// Assigns a value to an owner, unless it has one.
     fn take(&mut self, value: Value, owner: u32) {
         if let Entry::Vacant(entry) = self.owners.entry(value) {
             entry.insert(owner);
@@ -178,12 +182,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Until nothing new is found.
+    /// Visits values until no new one is found.
     fn follow(&mut self) {
         while let Some((value, owner)) = self.to_do.pop_front() {
             self.owner = owner;
             let first = self.owned.spans.len();
-            // SAFETY: the value lives, since no Perl code runs now; what is lent is used before this returns.
+            // SAFETY: the value lives, since no Perl code runs now; the hooks are used only during the call.
             unsafe { sys::cml_spans_of(value, &self.hooks()) }
             if let Some(head) = self.owned.spans.get_mut(first).filter(|span| span.start == value as usize) {
                 head.is_head = true;
@@ -191,7 +195,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Those that no name leads to.
+    /// Assigns values that no name leads to.
     fn leftovers(&mut self, values: &[Value]) {
         let mut kinds: HashMap<String, u32> = HashMap::new();
         for value in values {
@@ -213,7 +217,7 @@ impl Walk<'_> {
 }
 
 extern "C" fn span(to: *mut c_void, start: *const c_void, length: usize) {
-    // SAFETY: `Walk::hooks` has lent it, and it is touched again when all is told.
+    // SAFETY: `Walk::hooks` lends it for the call.
     let walk = unsafe { &mut *to.cast::<Walk<'_>>() };
     let start = start as usize;
     if (walk.wanted)(start, length) {
@@ -227,8 +231,8 @@ extern "C" fn child(to: *mut c_void, value: Value) {
     walk.take(value, walk.owner);
 }
 
-/// Sorts them, and ends each where the next begins: closures have their operators from one another, and how long some pieces are is
-/// known about.
+/// Sorts the ranges, and ends each where the next begins: closures share operators, and some lengths are
+/// estimates.
 fn set_apart(spans: &mut Vec<Span>) {
     spans.sort_by_key(|span| span.start);
     spans.dedup_by_key(|span| span.start);
@@ -241,11 +245,11 @@ fn set_apart(spans: &mut Vec<Span>) {
 
 fn kind_of(value: Value) -> String {
     extern "C" fn tell(to: *mut c_void, name: *const c_char, length: usize) {
-        // SAFETY: `kind_of` has lent it, and touches it again when all is told.
+        // SAFETY: `kind_of` lends it for the call.
         *unsafe { &mut *to.cast::<String>() } = text(name, length);
     }
     let mut kind = String::new();
-    // SAFETY: the value lives, since no Perl code runs now; what is lent is used before this returns.
+    // SAFETY: the value lives, since no Perl code runs now; `kind` is used only during the call.
     unsafe { sys::cml_kind_of(value, tell, (&raw mut kind).cast()) }
     kind
 }

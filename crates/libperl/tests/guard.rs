@@ -1,4 +1,5 @@
-//! `die` and `exit` never pass the wall. One test function: one interpreter a process.
+//! `die` and `exit` never cross the interface to Rust. One test function, because a process can have only one
+//! interpreter.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int};
@@ -18,12 +19,12 @@ mod hooks {
     pub unsafe extern "C" fn flush() -> c_int {
         1
     }
-    /// A Rust frame between Perl and Perl, as each subrequest has them.
+    /// A Rust frame between Perl frames, as in a subrequest.
     pub unsafe extern "C" fn extend(_: f64) {
         let _frame = Frame;
         let run = |code: &CStr| {
             let _frame = Frame;
-            // SAFETY: both texts are valid; whatever the code does comes back as a status.
+            // SAFETY: both texts are valid; die and exit in the code become a status.
             unsafe { libperl_sys::cml_eval(code.as_ptr(), code.count_bytes(), c"inside".as_ptr(), 1) }
         };
         let codes = [c"die 'inside'", c"exit 3", c"sub Dies::DESTROY { die 'gone' } bless [], 'Dies'; 1"];

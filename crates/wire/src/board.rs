@@ -1,5 +1,6 @@
-//! A text in shared memory that one process writes anew now and then, and others read when they like. They wait for nobody: whoever
-//! reads while it is written reads again.
+//! A text in shared memory: one writer replaces it from time to time, any number of readers read it without
+//! waiting.
+//! A reader that meets a write in progress reads again.
 //!
 //! ```text
 //!   version (8 bytes, odd while it is written) ── length (8 bytes) ── text
@@ -12,20 +13,20 @@ use std::os::unix::fs::FileExt;
 
 use crate::transport::in_memory;
 
-/// No text is longer.
+/// Longest text, in bytes.
 pub const MOST: usize = 1 << 20;
 const HEAD: u64 = 16;
-/// A writer that has ended in the middle will not end it.
+/// Attempts before [`read`] fails: a writer that died in mid-write leaves the version odd for good.
 const TRIES: usize = 100;
 
-/// An empty one: for who writes, and for who only reads.
+/// Makes an empty board. Returns a descriptor for the writer and a read-only one for the readers.
 pub fn create(name: &str) -> io::Result<(OwnedFd, OwnedFd)> {
     let writer = in_memory(name, &[0; HEAD as usize])?;
     let reader = File::open(format!("/proc/self/fd/{}", writer.as_raw_fd()))?;
     Ok((writer.into(), reader.into()))
 }
 
-/// Who writes; there is one at a time.
+/// The writing end; a board has one writer at a time.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -33,14 +34,14 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// On what another may have begun to write.
+    /// Takes over a board, which an earlier writer may have left in mid-write.
     pub fn new(file: OwnedFd) -> io::Result<Writer> {
         let file = File::from(file);
         let version = number(&file, 0)?;
         Ok(Writer { file, version: version.wrapping_add(version % 2) })
     }
 
-    /// Writes another text in place of the last one.
+    /// Replaces the text.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         if text.len() > MOST {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "longer than a board"));
@@ -58,7 +59,7 @@ impl Writer {
     }
 }
 
-/// The text; empty when nobody has written one yet.
+/// Returns the text; empty before the first [`Writer::write`].
 pub fn read(file: &File) -> io::Result<String> {
     for _ in 0..TRIES {
         let version = number(file, 0)?;
@@ -72,7 +73,7 @@ pub fn read(file: &File) -> io::Result<String> {
         }
         std::thread::yield_now();
     }
-    Err(io::Error::new(io::ErrorKind::WouldBlock, "it is written all the time, or was given up in the middle"))
+    Err(io::Error::new(io::ErrorKind::WouldBlock, "the board is being written all the time, or its writer died while writing"))
 }
 
 fn number(file: &File, at: u64) -> io::Result<u64> {
@@ -102,7 +103,6 @@ mod tests {
                 is_over.store(true, Ordering::Relaxed);
             });
             while !is_over.load(Ordering::Relaxed) {
-                // One that is written all the time may not be read.
                 assert!(read(&reader).is_ok_and(|text| texts.contains(&text)) || !is_over.load(Ordering::Relaxed));
             }
         });

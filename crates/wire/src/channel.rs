@@ -1,7 +1,8 @@
 //! The control channel: typed messages over a `SOCK_SEQPACKET` pair, with descriptors beside them.
 //!
-//! The kernel takes only so many descriptors, and so many bytes, in one packet. A message that has more of them goes in
-//! several ([`packets`]): each begins with `MORE`, the last one with `LAST`.
+//! The kernel limits the descriptors and the bytes of one packet. A larger message travels in several
+//! ([`packets`]):
+//! each begins with `MORE`, the last one with `LAST`.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::marker::PhantomData;
@@ -17,15 +18,15 @@ use serde::de::DeserializeOwned;
 
 use crate::Malformed;
 
-/// The largest control message; a configuration may be larger and travels in a memfd.
+/// Largest control message, in bytes. A configuration may be larger and travels in a memfd.
 const MAX_MESSAGE: usize = 16 * 1024 * 1024;
-/// What one packet carries of it, which a socket has room for whatever its owner may ask for.
+/// Bytes of a message in one packet: any socket's buffer has room for these.
 const MAX_PACKET: usize = 64 * 1024;
 /// The kernel's SCM_MAX_FD.
 pub const MAX_FDS: usize = 253;
 /// The first byte of a packet that is not the last of its message.
 const MORE: u8 = b'+';
-/// That of the last one.
+/// The first byte of the last packet of a message.
 const LAST: u8 = b'.';
 
 /// A connected pair of packet sockets, both close-on-exec.
@@ -45,17 +46,17 @@ pub fn send_packet(to: BorrowedFd<'_>, parts: &[IoSlice<'_>], fds: &[RawFd]) -> 
     }
 }
 
-/// Receives one packet into `into`. `None` is the end: the other side has gone.
+/// Receives one packet into `into`. `None`: the peer has closed its end.
 pub fn receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Option<usize>> {
     receive_with(from, into, fds, RecvFlags::empty())
 }
 
-/// As [`receive_packet`], but fails with `WouldBlock` when there is none, whatever the socket's mode.
+/// Like [`receive_packet`], but fails with `WouldBlock` when no packet waits, whatever the socket's mode.
 pub fn try_receive_packet(from: BorrowedFd<'_>, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Option<usize>> {
     receive_with(from, into, fds, RecvFlags::DONTWAIT)
 }
 
-/// The first byte of the packet that comes next, which stays where it is; `None` when none is there, or at the end.
+/// Peeks at the first byte of the next packet. `None`: no packet waits, or the peer has closed its end.
 pub fn first_byte(from: BorrowedFd<'_>) -> io::Result<Option<u8>> {
     let mut byte = [0];
     loop {
@@ -78,8 +79,8 @@ fn receive_with(
     let received = loop {
         match recvmsg(from, &mut [IoSliceMut::new(into)], &mut beside, RecvFlags::CMSG_CLOEXEC | flags) {
             Err(rustix::io::Errno::INTR) => continue,
-            // The other side closed without reading all of ours. The kernel says so once, and before it gives out what
-            // that side had sent: its last messages, then the end, still follow.
+            // The peer closed without reading all of our packets. The kernel reports that once, before the
+            // packets that the peer had sent: receive again.
             Err(rustix::io::Errno::CONNRESET) => continue,
             done => break done?,
         }
@@ -100,21 +101,21 @@ fn receive_with(
     Ok(if received.bytes == 0 { None } else { Some(received.bytes) })
 }
 
-/// What the kernel takes at once: text, and descriptors beside it.
+/// One packet: bytes, and the descriptors beside them.
 #[derive(Debug)]
 pub struct Packet<F> {
     text: Vec<u8>,
     fds: Vec<F>,
 }
 
-/// `message` and the descriptors beside it, as packets in the order in which they are sent.
+/// Splits `message` and its descriptors into packets, in the order of sending.
 pub fn packets<F>(message: &impl Serialize, fds: Vec<F>) -> io::Result<Vec<Packet<F>>> {
     let text = serde_json::to_vec(message)?;
     if text.len() > MAX_MESSAGE {
         return Err(Malformed("control message too large").into());
     }
     let count = text.len().div_ceil(MAX_PACKET).max(fds.len().div_ceil(MAX_FDS)).max(1);
-    // Descriptors come with the first of them, so that all are there with the last.
+    // Descriptors travel with the first packets, so that all have arrived with the last.
     let (mut rest, mut fds) = (text.as_slice(), fds.into_iter());
     let mut packets = Vec::with_capacity(count);
     for left in (0..count).rev() {
@@ -126,41 +127,44 @@ pub fn packets<F>(message: &impl Serialize, fds: Vec<F>) -> io::Result<Vec<Packe
     Ok(packets)
 }
 
-/// One end of a control channel: says `Out`, hears `In`.
+/// One end of a control channel: sends `Out`, receives `In`.
 #[derive(Debug)]
 pub struct Channel<Out, In> {
     socket: OwnedFd,
-    /// What has come of a message whose last packet has not.
+    /// Bytes and descriptors of a message whose last packet has not arrived.
     begun: Mutex<(Vec<u8>, Vec<OwnedFd>)>,
-    /// No message may have more descriptors beside it.
+    /// Most descriptors that an incoming message may have.
     most_fds: usize,
     types: PhantomData<fn(Out) -> In>,
 }
 
 impl<Out: Serialize, In: DeserializeOwned> Channel<Out, In> {
-    /// Speaks over `socket`, an end of [`pair`].
+    /// Makes a channel of `socket`, an end of [`pair`].
     pub fn new(socket: OwnedFd) -> Self {
         Channel { socket, begun: Mutex::default(), most_fds: usize::MAX, types: PhantomData }
     }
 
-    /// The same when the other side may be anybody: it does not fill our table of open files.
+    /// Like [`Channel::new`], for a peer that is not trusted: a message has at most [`MAX_FDS`] descriptors, so
+    /// that the peer cannot fill this process' table of open files.
     pub fn to_stranger(socket: OwnedFd) -> Self {
         Channel { most_fds: MAX_FDS, ..Channel::new(socket) }
     }
 
-    /// Sends `message`; the receiver gets duplicates of `fds`. On a socket that does not block, [`Outbox`](crate::outbox::Outbox)
-    /// does it: a message may stop halfway.
+    /// Sends `message`; the receiver gets duplicates of `fds`. On a non-blocking socket use
+    /// [`Outbox`](crate::outbox::Outbox):
+    /// this function may stop in the middle of a message.
     pub fn send(&self, message: &Out, fds: &[RawFd]) -> io::Result<()> {
         packets(message, fds.to_vec())?.iter().try_for_each(|packet| self.send_one(packet))
     }
 
-    /// Sends a packet; a message's must follow one another.
+    /// Sends one packet; the packets of a message must follow each other.
     pub fn send_one<F: AsRawFd>(&self, packet: &Packet<F>) -> io::Result<()> {
         let fds: Vec<RawFd> = packet.fds.iter().map(AsRawFd::as_raw_fd).collect();
         send_packet(self.socket.as_fd(), &[IoSlice::new(&packet.text)], &fds)
     }
 
-    /// Waits for a message (or, on a non-blocking socket, fails with `WouldBlock`). `None`: the other side has gone.
+    /// Waits for a message; on a non-blocking socket, fails with `WouldBlock`. `None`: the peer has closed its
+    /// end.
     pub fn receive(&self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
         let mut buffer = vec![0; MAX_PACKET + 1];
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);

@@ -24,12 +24,13 @@ const FIELDS: usize = 14;
 const FIXED: usize = 60;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
-/// The number of the request that `frame` is, which [`Request::encode`] has made.
+/// Returns the request id of `frame`, which [`Request::encode`] has made; 0 if it is too short.
 pub fn id_of(frame: &[u8]) -> u64 {
     frame.get(8..16).and_then(|id| id.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
-/// How logs, and `%L`, name a request: by when its head was complete, in µs since 1970, and by its number, both as hexadecimal digits.
+/// The name of a request in logs and `%L`: when its head was complete, in µs since 1970, and its number, both
+/// in hexadecimal.
 pub fn name_in_logs(received: u64, logged_as: u64) -> String {
     format!("{received:x}-{logged_as:x}")
 }
@@ -52,15 +53,16 @@ pub enum Field {
     RemoteAddr = 5,
     /// The address that the client connected to, without port.
     LocalAddr = 6,
-    /// What the server calls itself: the host of the request (`Host` without port), or `ServerName`.
+    /// The server's name: the request's `Host` without port, or `ServerName`.
     ServerName = 7,
-    /// The file that the path maps to by DocumentRoot and Alias. Not looked up on disk unless [`Flags::RESOLVED`].
+    /// The file that the path maps to by DocumentRoot and Alias. The disk was consulted only with
+    /// [`Flags::RESOLVED`].
     Filename = 8,
     /// The client's name, when `HostnameLookups` or an access rule asked for it.
     RemoteHost = 9,
-    /// Who the client proved to be to the front.
+    /// The user name that the front has authenticated.
     User = 10,
-    /// How: `Basic`.
+    /// The scheme by which the front authenticated the user: `Basic`.
     AuthType = 11,
     /// Variables that the front set for this request (`SetEnvIf`, an `ErrorDocument`'s `REDIRECT_…`): `NAME=value`,
     /// each followed by a zero byte.
@@ -100,15 +102,16 @@ impl Flags {
     pub const BODY_IN_FD: Flags = Flags(2);
     /// `Filename` was found on disk, and `script_length` separates it from the path's extra segments.
     pub const RESOLVED: Flags = Flags(4);
-    /// The path lies under a ScriptAlias: what answers is a CGI script, whatever the sections say.
+    /// The path lies under a ScriptAlias: a CGI script answers, whatever handler the sections set.
     pub const SCRIPT: Flags = Flags(8);
-    /// The worker runs every phase: the front has not checked who may come in.
+    /// The worker runs every phase: the front has not checked access.
     pub const PHASES: Flags = Flags(16);
 
-    /// Its trace is sampled: the worker tells of its parts.
+    /// The request's trace is sampled: the worker reports spans.
     pub const TRACED: Flags = Flags(32);
 
-    /// It is no request but a connection that is the worker's until its handler returns. The descriptor is its socket.
+    /// A connection instead of a request: the socket is the descriptor, and belongs to the worker until the
+    /// handler returns.
     pub const CONNECTION: Flags = Flags(64);
 
     /// Whether every bit of `other` is set.
@@ -123,12 +126,12 @@ impl std::ops::BitOrAssign for Flags {
     }
 }
 
-/// What the front says of a request; [`Request::encode`] makes the frame.
+/// A request as the front describes it; [`Request::encode`] makes the frame.
 #[derive(Debug, Default, Clone)]
 pub struct Request<'a> {
-    /// Unique for the life of the front; answers carry it back.
+    /// Unique for the life of the front; replies repeat it.
     pub id: u64,
-    /// Its number in logs: that of the client's request, of which this may be a part (an `ErrorDocument`).
+    /// The number in logs: that of the client's request, of which this one may be a part (an `ErrorDocument`).
     pub logged_as: u64,
     /// When the request's head was complete, in µs since 1970.
     pub received: u64,
@@ -144,7 +147,7 @@ pub struct Request<'a> {
     pub local_port: u16,
     /// Index of the virtual host in the configuration.
     pub host: u16,
-    /// How many bytes of `Path` are the script's name; `None` when that needs a look at the disk.
+    /// Length in bytes of the script's name within `Path`; `None`: only the disk can tell.
     pub script_length: Option<u32>,
     /// In the order of [`Field`].
     pub fields: [&'a [u8]; FIELDS],
@@ -197,7 +200,7 @@ fn put(out: &mut [u8], at: usize, bytes: &[u8]) {
     out[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// Appends `bytes` and writes where they went at `slot`.
+/// Appends `bytes` and writes their offset and length at `slot`.
 fn place(out: &mut Vec<u8>, slot: usize, bytes: &[u8]) {
     let at = out.len() as u32;
     put(out, slot, &at.to_le_bytes());
@@ -205,12 +208,12 @@ fn place(out: &mut Vec<u8>, slot: usize, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// A frame whose every offset was checked once; afterwards reading it cannot fail.
+/// A frame whose offsets were all checked once; reading it cannot fail afterwards.
 #[derive(Debug, Default)]
 pub struct Frame(Vec<u8>);
 
 impl Frame {
-    /// Checks `bytes` and takes them over.
+    /// Checks `bytes` and takes ownership of them.
     pub fn parse(bytes: Vec<u8>) -> Result<Frame, Malformed> {
         let frame = Frame(bytes);
         let length = frame.0.len();
@@ -245,7 +248,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Gives the buffer back for the next frame.
+    /// Returns the buffer, to be reused for the next frame.
     pub fn into_buffer(self) -> Vec<u8> {
         self.0
     }
@@ -341,7 +344,7 @@ impl Frame {
         })
     }
 
-    /// The first header of that (lower-case) name.
+    /// The first header of that name, in lower case.
     pub fn header(&self, name: &[u8]) -> Option<&[u8]> {
         self.headers().find(|(n, _)| *n == name).map(|(_, value)| value)
     }

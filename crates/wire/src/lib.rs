@@ -1,4 +1,4 @@
-//! Everything that the processes say to one another.
+//! Every message between the server's processes, and its transport.
 //!
 //! ```text
 //!   master ── control::ToFront / FromFront ── front        control:  who lives, who leaves, which generation serves
@@ -7,8 +7,8 @@
 //!   front  ◀───────── reply::Reply ──────── worker
 //! ```
 //!
-//! Nothing here knows HTTP, Perl or the configuration. Nothing here trusts a length or an identifier that it reads:
-//! a malformed message is an [`Malformed`] error, never a panic.
+//! This crate knows nothing of HTTP, Perl or the configuration, and trusts no length or identifier that it
+//! reads: a malformed message is a [`Malformed`] error, never a panic.
 
 pub mod board;
 pub mod channel;
@@ -20,7 +20,7 @@ pub mod overrides;
 pub mod reply;
 pub mod transport;
 
-/// A message that does not keep to its own format. The text says which rule it broke.
+/// A message that violates its format. The text names the violated rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
@@ -43,13 +43,13 @@ pub(crate) struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {
     pub fn bytes(&mut self, n: usize) -> Result<&'a [u8], Malformed> {
-        let (head, rest) = self.0.split_at_checked(n).ok_or(Malformed("shorter than it says"))?;
+        let (head, rest) = self.0.split_at_checked(n).ok_or(Malformed("shorter than its length fields say"))?;
         self.0 = rest;
         Ok(head)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        self.bytes(N)?.try_into().map_err(|_| Malformed("shorter than it says"))
+        self.bytes(N)?.try_into().map_err(|_| Malformed("shorter than its length fields say"))
     }
 
     pub fn u8(&mut self) -> Result<u8, Malformed> {
@@ -68,14 +68,14 @@ impl<'a> Cursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A `u32` length and that many bytes.
+    /// A `u32` length and as many bytes.
     pub fn string(&mut self) -> Result<&'a [u8], Malformed> {
         let n = self.u32()? as usize;
         self.bytes(n)
     }
 }
 
-/// Appends what [`Cursor::string`] reads.
+/// Appends `bytes` in the form that [`Cursor::string`] reads.
 pub(crate) fn put_string(to: &mut Vec<u8>, bytes: &[u8]) {
     let n = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     to.extend_from_slice(&n.to_le_bytes());

@@ -1,4 +1,4 @@
-//! What is to be said over a channel whose socket does not block: what the other side does not take yet is kept, in order.
+//! Queue of outgoing messages for a channel whose socket does not block; their order is preserved.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::channel::{Channel, Packet, packets};
 
-/// Packets on their way; `F` is who holds the descriptors until they have gone.
+/// Packets that wait to be sent; `F` owns the descriptors until then.
 #[derive(Debug)]
 pub struct Outbox<F>(VecDeque<Packet<F>>);
 
@@ -21,14 +21,14 @@ impl<F> Default for Outbox<F> {
 }
 
 impl<F: AsRawFd> Outbox<F> {
-    /// Puts `message` behind the others. An error when it can never be sent.
+    /// Queues `message`. Fails when it can never be sent.
     pub fn push(&mut self, message: &impl Serialize, fds: Vec<F>) -> io::Result<()> {
         self.0.extend(packets(message, fds)?);
         Ok(())
     }
 
-    /// Sends what the other side takes. After an error nothing is left: whoever is there has lost the thread, and what
-    /// is for nobody is dropped without one.
+    /// Sends as many packets as the peer takes. After an error the queue is empty, for the peer would miss a
+    /// part. Packets to a peer that has gone are dropped without an error.
     pub fn flush<Out: Serialize, In: DeserializeOwned>(&mut self, channel: &Channel<Out, In>) -> io::Result<()> {
         while let Some(packet) = self.0.front() {
             match channel.send_one(packet) {
@@ -43,19 +43,19 @@ impl<F: AsRawFd> Outbox<F> {
         Ok(())
     }
 
-    /// Whether nothing waits.
+    /// Whether no packet waits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Buffers are full, or too many descriptors are on their way at once.
+/// Whether the error is temporary: full buffers, or too many descriptors in flight.
 fn is_passing(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw);
     matches!(errno, Some(Errno::EAGAIN | Errno::ENOBUFS | Errno::ENOMEM | Errno::ETOOMANYREFS))
 }
 
-/// The other side has ended, which is seen elsewhere.
+/// Whether the peer has closed its end, which other code handles.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::NotConnected)
 }

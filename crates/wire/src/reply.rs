@@ -1,4 +1,4 @@
-//! What a worker answers. One packet holds one or several messages, each with a 16-byte header:
+//! Messages from a worker to the front. A packet holds one or several, each with a 16-byte header:
 //!
 //! ```text
 //!   kind u8 · flags u8 · zero u16 · length u32 · id u64, then `length` bytes
@@ -13,9 +13,9 @@ use crate::{Cursor, Malformed, put_string};
 
 /// Length of a message's header.
 pub const HEADER: usize = 16;
-/// No message is longer than this; a longer body is several messages.
+/// Longest payload of a message, in bytes; a longer body is several messages.
 pub const MAX_PAYLOAD: usize = 64 * 1024;
-/// The largest packet: a head and a body together.
+/// Largest packet, in bytes: a head and a body together.
 pub const MAX_PACKET: usize = 2 * (HEADER + MAX_PAYLOAD);
 
 /// One message of a worker.
@@ -26,7 +26,7 @@ pub enum Reply<'a> {
         /// Microseconds from the fork to this message.
         fork_us: u32,
     },
-    /// What the worker had under way for another front is over: all that follows is for this one.
+    /// The worker has ended its work for an earlier front: all that follows is for the current one.
     Greeted {
         /// As in `Ready`.
         fork_us: u32,
@@ -39,21 +39,23 @@ pub enum Reply<'a> {
     Body(&'a [u8]),
     /// A piece of the body that lies in blocks of the worker's [`memory`](crate::memory), side by side.
     Lent {
-        /// The first of them.
+        /// The first block.
         block: u32,
-        /// How many bytes, from its beginning on.
+        /// Number of bytes, from the first block's beginning.
         length: u32,
     },
-    /// The program has led the request to this path of the site, whose answer follows. It comes before all of it but `Info`.
+    /// An internal redirect led the request to this path, whose response follows. Precedes every other message
+    /// but `Info`.
     Moved(&'a [u8]),
-    /// The handler declined, or asked for it: the front sends this file. A `Head` before it, in the same packet, has headers to send with it,
-    /// and a status when that is not 200.
+    /// The front is to send this file: the handler declined, or asked for it. A `Head` before it in the same
+    /// packet has additional headers, and the status if it is not 200.
     File(&'a [u8]),
-    /// The script named a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers with that.
+    /// The script redirected to a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers
+    /// with that path.
     Elsewhere(&'a [u8]),
     /// The program asks for this many milliseconds more than `RequestTimeout`.
     Extend(u32),
-    /// The response is whole, but the worker goes on with cleanup handlers: the client need not wait for `End`.
+    /// The response is complete, but cleanup handlers still run: the client need not wait for `End`.
     Complete,
     /// The request is over and the worker is free, or leaving.
     End(End),
@@ -64,41 +66,41 @@ pub enum Reply<'a> {
 pub struct Head {
     /// 100–599; checked by the reader.
     pub status: u16,
-    /// What stands behind the status, when that is not the usual word; not yet checked.
+    /// The reason phrase, if it is not the standard one; not yet checked.
     pub reason: Vec<u8>,
-    /// Names and values as the application gave them: not yet checked for what HTTP allows.
+    /// Names and values as the application gave them; not yet checked against HTTP's rules.
     pub headers: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// What the worker tells of a finished request.
+/// Facts about a finished request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct End {
     /// CPU time that the worker used for it, in microseconds.
     pub cpu_us: u64,
-    /// The worker leaves after this request, and why.
+    /// Why the worker leaves after this request, if it does.
     pub leaving: Option<LeaveReason>,
-    /// The body is not whole: the handler died in mid-stream, and the client must be able to see that.
+    /// The body is incomplete: the handler died in mid-stream, and the client must be able to see that.
     pub truncated: bool,
     /// Values for the access log that only the worker knows (`%{..}n`, `%{..}e`, user, address).
     pub log: Vec<(LogKind, Vec<u8>, Vec<u8>)>,
 }
 
-/// Why a worker leaves that nobody has asked to.
+/// Why a worker leaves without being asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeaveReason {
     /// The program wants it: `child_terminate`, harakiri.
     Program,
     /// `MaxRequestsPerChild`
     MaxRequests,
-    /// It has become too large, or found no memory.
+    /// The worker has exceeded a memory limit, or an allocation failed.
     Memory,
-    /// It has become too large with its first requests.
+    /// The worker has exceeded a memory limit with its first requests.
     MemoryAtOnce,
-    /// A request has left what cannot be put back.
+    /// A request left state behind that cannot be restored.
     Spoilt,
 }
 
-/// Where a log value came from.
+/// Source of a log value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogKind {
     /// `$r->notes`
@@ -109,7 +111,8 @@ pub enum LogKind {
     User,
     /// `$r->connection->remote_ip`, where a handler has set it; the name is empty.
     RemoteIp,
-    /// A part of a request that is traced: when it began, in µs since 1970, what it took, in µs, and what it was about, with a blank between them.
+    /// A span of a traced request: start in µs since 1970, duration in µs, and what it was about, separated by
+    /// blanks.
     Span,
 }
 
@@ -127,7 +130,7 @@ const LENT: u8 = 11;
 const MOVED: u8 = 12;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
-/// Where in the flags the reason stands, three bits of them.
+/// Position of the leave reason, three bits, in the flags.
 const REASON: u8 = 2;
 
 impl Head {
@@ -261,27 +264,27 @@ impl Reply<'_> {
     }
 }
 
-/// What a worker says at once.
+/// Bytes that a worker sends at one time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outgoing<'a> {
-    /// The request that it is about.
+    /// The id of the request.
     pub id: u64,
-    /// Whole messages.
+    /// Whole messages to send before `body`.
     pub before: &'a [u8],
-    /// The next bytes of the body, in whatever messages suit the transport.
+    /// The next bytes of the body; the transport splits them into messages.
     pub body: &'a [u8],
-    /// Whole messages.
+    /// Whole messages to send after `body`.
     pub after: &'a [u8],
 }
 
 impl Outgoing<'_> {
-    /// Whether it says nothing.
+    /// Whether there is nothing to send.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.body.is_empty() && self.after.is_empty()
     }
 }
 
-/// Takes the messages of one packet apart.
+/// An iterator over the messages of one packet.
 pub struct Packet<'a>(&'a [u8]);
 
 impl<'a> Packet<'a> {

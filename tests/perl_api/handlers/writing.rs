@@ -61,7 +61,7 @@ fn a_status_that_no_answer_has_is_a_500_that_names_the_script_and_its_worker_goe
         }
         assert_eq!(server.text("/my?200"), worker, "after {status}");
     }
-    assert!(server.logged("no answer can have the status 999").contains("/htdocs/my"));
+    assert!(server.logged("a response cannot have the status 999").contains("/htdocs/my"));
 }
 
 #[test]

@@ -10,14 +10,14 @@ use super::{ApacheText, give, status};
 use crate::request_rec::RequestRec;
 use crate::request_stack::with;
 
-/// What `apache_multipart_next` found; the numbers are apache.h's.
+/// A result of `apache_multipart_next`; the numbers of `kind` are apache.h's.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ApachePart {
     kind: u32,
-    /// A part's headers.
+    /// The number of the table with the part's headers.
     table: u32,
-    /// A part's name, some of its data, or what is wrong.
+    /// The part's name, a piece of its data, or an error message.
     text: ApacheText,
     filename: ApacheText,
 }
@@ -30,7 +30,8 @@ impl ApachePart {
     }
 }
 
-/// Adds the pairs of a query or a body to a table; `count` is how many there are now, or -1 when they are too many.
+/// Adds the pairs of a query or a form body to a table. `count` becomes the table's number of pairs, or -1 when
+/// there are too many.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_parse_form(r: u64, table: u32, text: ApacheText, count: *mut i64) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
@@ -50,7 +51,7 @@ unsafe extern "C" fn apache_parse_form(r: u64, table: u32, text: ApacheText, cou
     unsafe { give(count, added) }
 }
 
-/// Begins with a multipart body of that content type; `is_one` is 0 when it names no boundary.
+/// Begins to parse a multipart body. `is_one` becomes 0 when the content type names no boundary.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_multipart_begin(r: u64, content_type: ApacheText, is_one: *mut i64) -> c_int {
     // SAFETY: XS passes a string that lives during the call, and a variable of its own.
@@ -87,7 +88,7 @@ fn next(r: &mut RequestRec) -> ApachePart {
             if let Some(table) = r.tables.number_mut(number) {
                 found.headers.into_iter().for_each(|(name, value)| table.push(name, value));
             }
-            // The record keeps the strings until the next part: XS copies them before that.
+            // The record holds the strings until the next part: XS copies them before.
             let (name, filename) = &*r.part.insert((found.name, found.filename));
             ApachePart {
                 table: number,
@@ -102,7 +103,7 @@ fn next(r: &mut RequestRec) -> ApachePart {
     }
 }
 
-/// A descriptor of a file in memory that holds `text`, read from its start; -1 when there can be none.
+/// Makes a memfd that holds `text`, positioned at its start; -1 on failure.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_memory_file(text: ApacheText) -> c_int {
     // SAFETY: XS passes a string that lives during the call.

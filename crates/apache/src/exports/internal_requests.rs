@@ -1,4 +1,4 @@
-//! The part of the C ABI with which one request leads to another, and handlers are pushed.
+//! The part of the C ABI for subrequests, redirects and pushed handlers.
 
 use std::ffi::c_int;
 
@@ -84,7 +84,7 @@ extern "C" fn apache_die(r: u64, code: i64) -> c_int {
     status(with(r, |_| ()).map(|()| engine(|engine| engine.die(r, code))))
 }
 
-/// No text takes back what was said.
+/// An undefined text removes the response.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_set_custom_response(r: u64, code: i64, response: ApacheText) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
@@ -93,7 +93,7 @@ unsafe extern "C" fn apache_set_custom_response(r: u64, code: i64, response: Apa
     status(with(r, |r| r.custom_responses.push((code, response))))
 }
 
-/// What a client would get for that status: said by a handler, else by the configuration.
+/// The response for a status that a handler has set, else the configured one.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_custom_response(r: u64, code: i64, response: *mut ApacheText) -> c_int {
     let code = u16::try_from(code).unwrap_or(500);
@@ -135,12 +135,12 @@ unsafe extern "C" fn apache_configured(r: u64, phase: ApacheText, at: usize, han
     }
 }
 
-/// Why the worker did not do what was asked: undef where it did.
+/// Writes the reason why the engine failed, or undef if it succeeded.
 fn explain<T>(r: u64, said: Option<Result<T, String>>, error: *mut ApacheText) -> c_int {
     let why = match said {
         Some(Ok(_)) => None,
         Some(Err(why)) => Some(why.into_bytes()),
-        None => Some(b"only a worker can do that".to_vec()),
+        None => Some(b"only a worker process can change a request's configuration".to_vec()),
     };
     let text = with(r, |r| {
         r.shown_response = why;

@@ -1,5 +1,5 @@
-//! The environment of a CGI program: RFC 3875's variables, those that httpd adds, and what the configuration and earlier
-//! phases have set. Nothing says that an embedded Perl answers.
+//! The environment of a CGI program: RFC 3875's variables, httpd's additions, and variables that the
+//! configuration and earlier phases have set. Nothing in it reveals embedded Perl.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::environment::of_cgi;
 use super::tables::Id;
 use wire::frame::Flags;
 
-/// Where a program finds others when no configuration names it; httpd's own default begins so.
+/// `PATH` when the configuration sets none; httpd's own default begins so.
 const PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
-/// Of the server's own environment, httpd hands on these alone.
+/// Variables of the server's own environment that CGI programs get, as in httpd.
 const HANDED_ON: [&[u8]; 2] = [b"PATH", b"LD_LIBRARY_PATH"];
 
 /// Names and values, sorted.
@@ -30,7 +30,7 @@ pub(crate) fn variables(r: &mut RequestRec) -> Variables {
         put(b"PATH", place.path.as_bytes());
     }
     if place.setup_env && r.tables.is_filled(Id::SubprocessEnv) {
-        // What phases before the answer have made of it.
+        // Earlier phases have filled, and perhaps changed, the table.
         r.tables.of(Id::SubprocessEnv).iter().for_each(|(name, value)| put(name, value));
     } else {
         of_cgi(r, &mut put);

@@ -1,7 +1,8 @@
-//! What a program finds in its environment: CGI/1.1 for scripts and `$r` handlers, and the request's part of PSGI's.
+//! The environment of a program: CGI/1.1 variables for scripts and `$r` handlers, and the request's keys of a
+//! PSGI environment.
 //!
-//! Both run for every request: pairs go out by reference, and nothing is allocated but a list of the headers and what a
-//! header's name needs.
+//! Both are built for every request: pairs are passed by reference, and only a list of the headers and the
+//! headers' variable names are allocated.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,18 +27,18 @@ pub enum Api {
 
 static SPEAKS_TWO: AtomicBool = AtomicBool::new(false);
 
-/// From now on this process speaks that API.
+/// Sets the API of this process.
 pub fn speak(api: Api) {
     SPEAKS_TWO.store(api == Api::Two, Ordering::Relaxed);
 }
 
-/// The API that this process speaks.
+/// The API of this process.
 pub fn api() -> Api {
     if SPEAKS_TWO.load(Ordering::Relaxed) { Api::Two } else { Api::One }
 }
 
 impl Api {
-    /// The value of `$ENV{MOD_PERL}`: what modules ask to know which API they have.
+    /// The value of `$ENV{MOD_PERL}`, by which modules recognize the API.
     pub fn mod_perl(self) -> &'static str {
         match self {
             Api::One => "mod_perl/1.31",
@@ -45,7 +46,7 @@ impl Api {
         }
     }
 
-    /// Likewise `$ENV{GATEWAY_INTERFACE}`.
+    /// The value of `$ENV{GATEWAY_INTERFACE}`.
     fn gateway(self) -> &'static [u8] {
         match self {
             Api::One => b"CGI-Perl/1.1",
@@ -54,7 +55,7 @@ impl Api {
     }
 }
 
-/// `%ENV` beyond what the start-up left: what earlier phases have made of `$r->subprocess_env`, if anybody has looked at that.
+/// Adds to `%ENV` what `$r->subprocess_env` has, when earlier phases have filled it; else the variables of CGI.
 pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
     if r.place.handler.as_deref() == Some("psgi") {
         return; // the request's variables are in PSGI's own
@@ -88,7 +89,7 @@ pub(crate) fn cgi(r: &mut RequestRec, each: Each<'_>) {
     }
 }
 
-/// The variables of CGI, whether the place sets them up or not.
+/// The variables of CGI, also where the configuration does not set them up.
 pub(crate) fn of_cgi(r: &mut RequestRec, each: Each<'_>) {
     variables(&r.frame, each);
     r.split();
@@ -104,7 +105,7 @@ pub(crate) fn of_cgi(r: &mut RequestRec, each: Each<'_>) {
     headers_in(r, each);
 }
 
-/// The request's keys of a PSGI environment; the `psgi.*` keys are the adapter's.
+/// The request's keys of a PSGI environment; the adapter adds the `psgi.*` keys.
 pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
     variables(&r.frame, each);
     let path = r.frame.field(Field::Path);
@@ -128,8 +129,8 @@ pub(crate) fn psgi(r: &mut RequestRec, each: Each<'_>) {
     headers(r.frame.headers(), nothing_hidden, each);
 }
 
-/// The path with the repeated slashes that the front took out to find the location: a PSGI application gets them, as
-/// Plack's suite wants. `None` when there is nothing to put back, or when the path climbs, which only the front resolves.
+/// The path with the repeated slashes that the front removed to find the location: Plack's test suite requires
+/// them. `None` when no slash was removed, or when the path has `..`, which only the front resolves.
 pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     let target = frame.field(Field::Target);
     let raw = target.split(|byte| *byte == b'?').next()?;
@@ -141,8 +142,8 @@ pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     (!climbs).then_some(decoded)
 }
 
-/// What the configuration set for this request, or the one that led to it; it may not replace what PSGI or CGI say,
-/// hence it comes before.
+/// The variables that the configuration set for this request, or for the one that was redirected to it. They
+/// come first, so that variables of PSGI and CGI replace them.
 pub(crate) fn variables(frame: &Frame, each: Each<'_>) {
     for pair in frame.field(Field::Env).split(|byte| *byte == 0) {
         if let Some(at) = pair.iter().position(|byte| *byte == b'=') {
@@ -151,12 +152,12 @@ pub(crate) fn variables(frame: &Frame, each: Each<'_>) {
     }
 }
 
-/// Whether the front has led the client's request to another URI.
+/// Whether the front has redirected the client's request to this URI.
 pub(crate) fn is_redirected(frame: &Frame) -> bool {
     frame.field(Field::Env).split(|byte| *byte == 0).any(|pair| pair.starts_with(b"REDIRECT_URL="))
 }
 
-/// What a subrequest finds of its main request's variables, as [`Field::Env`].
+/// The variables that a subrequest inherits from its main request, encoded as [`Field::Env`].
 pub(crate) fn handed_on(r: &RequestRec) -> Vec<u8> {
     if !r.tables.is_filled(Id::SubprocessEnv) {
         return r.frame.field(Field::Env).to_vec();
@@ -165,7 +166,7 @@ pub(crate) fn handed_on(r: &RequestRec) -> Vec<u8> {
     encoded(r.tables.of(Id::SubprocessEnv).iter().filter(|(name, _)| !of_path(name)))
 }
 
-/// What a request that this one is redirected to finds of it: each variable with `REDIRECT_` before its name.
+/// The variables that a redirected request inherits, with `REDIRECT_` before their names.
 pub(crate) fn renamed(r: &mut RequestRec) -> Vec<u8> {
     let mut renamed = Table::default();
     let Some(variables) = r.table(Id::SubprocessEnv as u32) else { return Vec::new() };
@@ -206,7 +207,7 @@ fn of_request(r: &RequestRec, each: Each<'_>) {
     each(b"SERVER_PROTOCOL", r.frame.field(Field::Protocol));
 }
 
-/// httpd 2.4's names beside those of CGI.
+/// httpd 2.4's variables.
 fn of_httpd(r: &RequestRec, each: Each<'_>) {
     each(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
 }
@@ -220,7 +221,7 @@ fn of_client(r: &RequestRec, each: Each<'_>) {
     }
 }
 
-/// Who the client is, as far as somebody has found out.
+/// The client's name and user, where they are known.
 fn of_visitor(r: &RequestRec, each: Each<'_>) {
     let names = [(&b"REMOTE_HOST"[..], Text::RemoteHost), (b"REMOTE_USER", Text::User), (b"AUTH_TYPE", Text::AuthType)];
     for (name, field) in names {
@@ -231,7 +232,7 @@ fn of_visitor(r: &RequestRec, each: Each<'_>) {
 }
 
 fn of_script(r: &RequestRec, each: Each<'_>) {
-    // A part of another answer has all of its path here, in Apache 1.3 as in httpd.
+    // In a subrequest the whole path is the script's name, in Apache 1.3 as in httpd 2.
     let is_part = r.frame.field(Field::Protocol) == b"INCLUDED";
     each(b"SCRIPT_NAME", r.known_text(if is_part { Text::Uri } else { Text::ScriptName }).unwrap_or_default());
     each(b"SCRIPT_FILENAME", r.known_text(Text::Filename).unwrap_or_default());
@@ -248,7 +249,7 @@ fn document_root(r: &RequestRec) -> &[u8] {
     root.strip_suffix(b"/").unwrap_or(root)
 }
 
-/// The variables about the script once more: `subprocess_env` was looked at before it was known which that is.
+/// Renews the variables about the script: `subprocess_env` was read before the script was known.
 pub(crate) fn renew_script(r: &mut RequestRec) {
     r.split();
     let mut pairs = Table::default();
@@ -260,7 +261,7 @@ pub(crate) fn renew_script(r: &mut RequestRec) {
     pairs.iter().for_each(|(name, value)| variables.set(name, value));
 }
 
-/// A body that came in chunks has no Content-Length header, but programs need its length all the same.
+/// A chunked body has no Content-Length header, but programs need its length.
 fn body(frame: &Frame, each: Each<'_>) {
     if let Some(kind) = frame.header(b"content-type") {
         each(b"CONTENT_TYPE", kind);
@@ -286,7 +287,7 @@ fn decimal(name: &[u8], number: u64, each: Each<'_>) {
     }
 }
 
-/// httpd keeps credentials from CGI programs: other users of the machine could read them in its process table.
+/// httpd hides credentials from CGI programs: other users of the machine could read them in the process table.
 fn httpd_hides(name: &[u8]) -> bool {
     matches!(name, b"authorization" | b"proxy-authorization")
 }
@@ -295,19 +296,20 @@ fn nothing_hidden(_: &[u8]) -> bool {
     false
 }
 
-/// `Proxy` would become `HTTP_PROXY`, which many HTTP clients obey (httpoxy). A name with `_` could pass for another
-/// header's, which a proxy in front had checked; names with other marks are no names of variables. httpd drops them too.
+/// `Proxy` would become `HTTP_PROXY`, which many HTTP clients obey (httpoxy). A name with `_` could pose as
+/// another header, which a proxy had checked. Names with other marks are no variable names. httpd drops all of
+/// these, too.
 fn never_passed(name: &[u8]) -> bool {
     let is_variable = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
     matches!(name, b"content-type" | b"content-length" | b"proxy") || !is_variable
 }
 
-/// What came, or what phases before the answer have made of it.
+/// The request's headers, as earlier phases have changed them.
 fn headers_in(r: &RequestRec, each: Each<'_>) {
     if !r.tables.is_filled(Id::HeadersIn) {
         return headers(r.frame.headers(), httpd_hides, each);
     }
-    // Several cookies are one value in the table, as in httpd; in the environment they are separated by semicolons.
+    // The table joins several cookies by commas, as httpd does; the environment joins them by semicolons.
     let cookies: Vec<&[u8]> = r.frame.headers().filter(|(name, _)| *name == b"cookie").map(|(_, it)| it).collect();
     let together = cookies.join(&b", "[..]);
     let mut changed: Vec<(Vec<u8>, &[u8])> = Vec::new();
@@ -323,7 +325,7 @@ fn headers_in(r: &RequestRec, each: Each<'_>) {
 
 fn headers<'a>(all: impl Iterator<Item = (&'a [u8], &'a [u8])>, hidden: fn(&[u8]) -> bool, each: Each<'_>) {
     let mut fields: Vec<(&[u8], &[u8])> = all.filter(|(name, _)| !never_passed(name) && !hidden(name)).collect();
-    // Those of one name stand together then, in the order in which they came.
+    // Sorting is stable: headers of one name stay in the order in which they came.
     fields.sort_by_key(|(name, _)| *name);
     let mut key = Vec::with_capacity(64);
     for same in fields.chunk_by(|(before, _), (name, _)| before == name) {
@@ -338,7 +340,7 @@ fn headers<'a>(all: impl Iterator<Item = (&'a [u8], &'a [u8])>, hidden: fn(&[u8]
     }
 }
 
-/// The values of a header that came several times, as one.
+/// The value of a header that came several times.
 fn joined(name: &[u8], same: &[(&[u8], &[u8])]) -> Vec<u8> {
     let values: Vec<&[u8]> = same.iter().map(|(_, value)| *value).collect();
     values.join(if name == b"cookie" { &b"; "[..] } else { &b", "[..] })

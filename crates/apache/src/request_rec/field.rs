@@ -1,4 +1,4 @@
-//! The numbers by which XS asks for a value of the request; `include/apache.h` repeats them, and a test compares.
+//! The numbers of a request's fields for XS. `include/apache.h` repeats them; a test compares.
 
 macro_rules! fields {
     ($(#[$doc:meta])* $name:ident { $($field:ident),* $(,)? }) => {
@@ -43,7 +43,7 @@ fields! {
 }
 
 impl Text {
-    /// The same for all requests that a client's request leads to: httpd keeps it with the connection.
+    /// Whether the value belongs to the client, for all requests of its connection: httpd stores it there.
     pub fn is_of_client(self) -> bool {
         matches!(self, Text::User | Text::AuthType | Text::RemoteIp | Text::RemoteHost)
     }

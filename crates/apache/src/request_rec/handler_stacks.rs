@@ -1,21 +1,21 @@
-//! Which phase runs, and what Perl code has made of the phases' handlers for this request. The handlers themselves are
-//! Perl's (`Apache::Phases`).
+//! The running phase, and how Perl code has changed the phases' handlers for this request. The handlers
+//! themselves are in Perl (`Apache::Phases`).
 
 use super::RequestRec;
 use crate::Place;
 
-/// What is left of a phase's configured handlers.
+/// Which handlers of a phase run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stack {
-    /// They run.
+    /// The configured ones.
     Configured,
-    /// They run, then those that were pushed.
+    /// The configured ones, then pushed ones.
     Pushed,
-    /// Others run instead.
+    /// Others instead of the configured ones.
     Replaced,
 }
 
-/// By the phases' numbers.
+/// The changes, as bits by the phases' numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Stacks {
     pub running: Option<u32>,
@@ -24,12 +24,12 @@ pub(crate) struct Stacks {
 }
 
 impl Stacks {
-    /// The directive of the phase that runs.
+    /// The directive of the running phase.
     pub fn name(self, place: &Place) -> Option<&'static str> {
         Some(place.phases.get(self.running? as usize)?.0)
     }
 
-    /// The phase that runs comes before the answer.
+    /// Whether the running phase comes before the response.
     pub fn is_early(self, place: &Place) -> bool {
         self.running.is_some_and(|phase| place.early_phases >> phase & 1 != 0)
     }
@@ -44,7 +44,8 @@ impl Stacks {
 }
 
 impl RequestRec {
-    /// Perl code changed the handlers of the phase of that name. False when there is none.
+    /// Records that Perl code changed the handlers of the named phase. Returns false when no phase has that
+    /// name.
     pub fn touch_stack(&mut self, name: &[u8], replaced: bool) -> bool {
         let Some(phase) = phase_of(&self.place, name) else { return false };
         let bits = if replaced { &mut self.stacks.replaced } else { &mut self.stacks.pushed };
@@ -53,7 +54,7 @@ impl RequestRec {
     }
 }
 
-/// The number of a phase by its directive.
+/// The number of a phase, by its directive.
 pub(crate) fn phase_of(place: &Place, name: &[u8]) -> Option<usize> {
     place.phases.iter().position(|(known, _)| known.as_bytes() == name)
 }

@@ -1,14 +1,14 @@
-//! Tables are filled when somebody looks at them: most handlers look at none.
+//! Tables that are filled on first access: most handlers read none.
 
 use super::table::Table;
 use super::tables::{self, Id};
 use super::{RequestRec, environment};
 
 impl RequestRec {
-    /// One value of a table, without filling the table for it.
+    /// One value of a table, read without filling the table.
     pub fn table_value(&mut self, number: u32, name: &[u8]) -> Option<&[u8]> {
         if number == Id::HeadersIn as u32 && !self.tables.is_filled(Id::HeadersIn) {
-            // Only cookies can come in several fields that the table has as one.
+            // Only cookies can have several fields that the table joins.
             let is_one = !name.eq_ignore_ascii_case(b"cookie");
             if is_one || self.frame.headers().filter(|(name, _)| *name == b"cookie").nth(1).is_none() {
                 return self.frame.headers().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value);
@@ -27,7 +27,7 @@ impl RequestRec {
         self.tables.number_mut(number)
     }
 
-    /// What mod_perl 2 does where a handler asks for it: the variables of CGI join the table.
+    /// Adds the variables of CGI to the table, as mod_perl 2 does on a handler's demand.
     pub fn add_cgi_variables(&mut self) {
         self.fill(Id::SubprocessEnv as u32);
         let mut pairs = Table::default();

@@ -1,4 +1,4 @@
-//! The request record of mod_perl 1.x, `request_rec`: what `$r` stands for, and each of its methods reads or sets.
+//! The request record of mod_perl 1.x, `request_rec`: the object behind `$r`.
 
 pub mod cgi_program;
 pub mod environment;
@@ -36,17 +36,17 @@ use crate::error_page;
 use crate::output::{Client, Filtering, Output};
 use crate::place::Place;
 
-/// A request as it arrives from the wire.
+/// A request as it arrives from the front.
 pub struct Incoming {
-    /// What the front says of it.
+    /// The request itself.
     pub frame: Frame,
-    /// What the configuration says of the place it goes to.
+    /// The configuration of its location.
     pub place: Rc<Place>,
-    /// Where its answer goes.
+    /// The receiver of its response.
     pub client: Box<dyn Client>,
 }
 
-/// Where a record stands among the others of its client.
+/// The relations of a record to the others of its client, by their indices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Links {
     pub main: Option<usize>,
@@ -54,19 +54,19 @@ pub(crate) struct Links {
     pub next: Option<usize>,
 }
 
-/// What is left to do when the answer has gone.
+/// The work that is left when the response has been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
     /// The status that was sent.
     pub status: u16,
-    /// Something was registered for now: call `Apache::run_cleanups`, then [`crate::end`].
+    /// Cleanups are registered: call `Apache::run_cleanups`, then [`crate::end`].
     pub cleanup: bool,
 }
 
-/// What a request that is over leaves to the worker.
+/// What a finished request leaves to the worker.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// The worker leaves after the request, and why.
+    /// Why the worker leaves after the request, if it does.
     pub leaving: Option<LeaveReason>,
     /// The front could not be reached: no further request will come.
     pub front_is_gone: bool,
@@ -74,7 +74,7 @@ pub struct Ended {
     pub buffer: Vec<u8>,
 }
 
-/// The request record of mod_perl 1.x: what `$r` stands for.
+/// The request record of mod_perl 1.x, behind `$r`.
 pub(crate) struct RequestRec {
     pub generation: u64,
     pub frame: Frame,
@@ -83,18 +83,18 @@ pub(crate) struct RequestRec {
     pub tables: Tables,
     pub output: Output,
     pub filtering: Filtering,
-    /// What is read of the body passes filters.
+    /// The request's body passes filters.
     pub filters_body: bool,
-    /// Of the body that filters have made.
+    /// Length of the filtered body.
     body_length: Option<u64>,
-    /// The status in a script's header, until the filters of its answer begin.
+    /// The status in a script's header, until the response filters begin.
     pub status_for_filters: Option<u16>,
-    /// The Content-Length that was said when the filters began, once they have.
+    /// The Content-Length that was set when the filters began, once they have.
     pub length_before_filters: Option<Option<Vec<u8>>>,
     pub status: u16,
     pub no_cache: bool,
     pub leaving: Option<LeaveReason>,
-    /// Of a request that is traced: see [`wire::reply::LogKind::Span`].
+    /// Spans of a traced request: see [`wire::reply::LogKind::Span`].
     pub parts: Vec<(Vec<u8>, Vec<u8>)>,
     pub cleanup: bool,
     pub links: Links,
@@ -102,24 +102,24 @@ pub(crate) struct RequestRec {
     pub stacks: Stacks,
     /// `$r->custom_response`, by status.
     pub custom_responses: Vec<(u16, Option<Vec<u8>>)>,
-    /// The one that a handler asked for last.
+    /// The custom response that a handler read last.
     pub shown_response: Option<Vec<u8>>,
-    /// Values that a handler set, or that were put together once; they stand before the frame's.
+    /// Values that a handler has set, or that were composed once; they take precedence over the frame's.
     said: [Option<Option<Vec<u8>>>; Text::ALL.len()],
     split: Option<Split>,
     /// See [`uri_as_sent`].
     sent: OnceCell<Option<Vec<u8>>>,
-    /// What the file's name says about its type, when somebody asked.
+    /// The MIME type by the file's name, once computed.
     usual_type: Option<Vec<u8>>,
     method_number: Option<i64>,
-    /// `$r->allowed`: what a handler said, for those who look at it.
+    /// `$r->allowed`: stored for handlers, not used by the server.
     allowed: i64,
     proxyreq: i64,
-    /// `$r->clength`: what a handler said last, as mod_perl 2 keeps it beside the header.
+    /// `$r->clength`: the last value set, which mod_perl 2 stores beside the header.
     clength: i64,
-    /// The form that Apache::Request reads.
+    /// The multipart form that Apache::Request reads.
     pub multipart: Option<Multipart>,
-    /// Name and file name of its part that came last.
+    /// Name and file name of the form's last part.
     pub part: Option<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
@@ -168,12 +168,12 @@ impl RequestRec {
         *self.split.get_or_insert_with(|| script_name::split(frame, &place.location))
     }
 
-    /// All of the path names whatever answers.
+    /// The split of a location without files: the whole path is the script's name.
     fn without_file(&self) -> Split {
         Split { script: self.frame.field(Field::Path).len(), file: 0 }
     }
 
-    /// The path that programs see.
+    /// The path as programs see it.
     pub fn uri(&self) -> &[u8] {
         let sent = self.sent.get_or_init(|| uri_as_sent(&self.frame));
         sent.as_deref().unwrap_or_else(|| self.frame.field(Field::Path))
@@ -198,7 +198,8 @@ impl RequestRec {
         }
     }
 
-    /// What is sent is said by the handler; who asks before is told what the file's name says.
+    /// Finds the content type by the file's name, unless a handler has set one. The response does not use the
+    /// type found here.
     fn find_type(&mut self) {
         self.usual_type = None;
         if !self.has_set(Text::ContentType) {
@@ -207,7 +208,7 @@ impl RequestRec {
         }
     }
 
-    /// [`RequestRec::text`] of fields that need no putting together.
+    /// Like [`RequestRec::text`], for fields that were composed or need no composing.
     pub fn known_text(&self, field: Text) -> Option<&[u8]> {
         match &self.said[field as usize] {
             Some(said) => said.as_deref(),
@@ -229,7 +230,8 @@ impl RequestRec {
             Text::UnparsedUri => Some(frame.field(Field::Target)),
             Text::Args => Some(frame.field(Field::Query)).filter(|query| !query.is_empty()),
             Text::Filename => Some(&frame.field(Field::Filename)[..split.file]),
-            // Behind the file that an alias names, where the path has nothing of it.
+            // The alias names a file with extra segments, and the URL has none: PATH_INFO is the end of the
+            // file's name.
             Text::PathInfo if split.script == path.len() && split.file > 0 => {
                 frame.field(Field::Filename).get(split.file..)
             }
@@ -271,7 +273,8 @@ impl RequestRec {
         }
     }
 
-    /// The front's redirects lead to other targets than the client's.
+    /// Composes the target of a request that the front has redirected: its frame has the client's original
+    /// target.
     fn compose_unparsed_uri(&mut self) {
         let slot = Text::UnparsedUri as usize;
         if self.said[slot].is_none() && environment::is_redirected(&self.frame) {
@@ -284,7 +287,7 @@ impl RequestRec {
         }
     }
 
-    /// Once the head is decided its line is known, said or not.
+    /// Composes the status line once the head is final, unless a handler has set one.
     fn compose_status_line(&mut self) {
         let slot = Text::StatusLine as usize;
         if self.output.has_head() && self.said[slot].is_none() {
@@ -294,17 +297,17 @@ impl RequestRec {
 
     pub fn set_text(&mut self, field: Text, value: Option<&[u8]>) {
         if field == Text::Method {
-            // A field of its own, which only $r->method_number changes.
+            // The method's number is a field of its own, which only $r->method_number changes.
             self.method_number = Some(self.number(Number::MethodNumber));
         }
         self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
-        // mod_perl 2 keeps the line beside the status, which stays as it is.
+        // mod_perl 2 stores the line beside the status, which stays as it is.
         if field == Text::StatusLine && api() == Api::One {
             self.status = value.and_then(status_of).unwrap_or(self.status);
         }
     }
 
-    /// In mod_perl 2 a handler that names the type of its answer prints no header lines, whatever ParseHeaders says.
+    /// In mod_perl 2 a handler that sets the content type prints no header lines, whatever ParseHeaders says.
     pub fn notice_type(&mut self, field: Text) {
         let answers = |name: &[u8]| name == b"PerlResponseHandler" || name == b"PerlHandler";
         if field == Text::ContentType && api() == Api::Two && self.output.is_untouched() {
@@ -312,7 +315,7 @@ impl RequestRec {
         }
     }
 
-    /// Takes over what the other record's handlers said.
+    /// Copies a value that the handlers of another record have set.
     pub fn copy_said(&mut self, field: Text, from: &RequestRec) {
         if field == Text::Method {
             self.method_number = from.method_number;
@@ -320,13 +323,13 @@ impl RequestRec {
         self.said[field as usize].clone_from(&from.said[field as usize]);
     }
 
-    /// A page for an error is asked for with the method of its frame.
+    /// Forgets a handler's method: an error page uses the method of its frame.
     pub fn forget_method(&mut self) {
         self.said[Text::Method as usize] = None;
         self.method_number = None;
     }
 
-    /// What was found out about a path that is no longer meant.
+    /// Forgets everything computed from the path.
     pub fn forget_target(&mut self) {
         self.sent = OnceCell::new();
         self.forget_file();
@@ -335,7 +338,7 @@ impl RequestRec {
         }
     }
 
-    /// What was found out about the file that is no longer meant.
+    /// Forgets everything computed from the file.
     pub fn forget_file(&mut self) {
         self.split = None;
         for field in [Text::Filename, Text::PathInfo, Text::ScriptName] {
@@ -343,13 +346,13 @@ impl RequestRec {
         }
     }
 
-    /// A handler said what this is.
+    /// Whether a handler has set the field, or it was composed.
     pub fn has_set(&self, field: Text) -> bool {
         self.said[field as usize].is_some()
     }
 }
 
-/// What the front found out, if it did.
+/// A field of the frame, unless it is empty: the front may not have determined it.
 fn told(frame: &Frame, field: Field) -> Option<&[u8]> {
     Some(frame.field(field)).filter(|bytes| !bytes.is_empty())
 }

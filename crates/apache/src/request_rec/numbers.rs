@@ -1,4 +1,4 @@
-//! The integers of a request record, as methods of `$r` read and set them.
+//! The integer fields of a request record, read and set by methods of `$r`.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -46,12 +46,12 @@ impl RequestRec {
         self.body_length.unwrap_or_else(|| self.frame.body_length())
     }
 
-    /// What the program says goes nowhere.
+    /// Whether further output would be dropped.
     fn is_unheard(&self) -> bool {
         self.output.front_is_gone() || self.output.failed.is_some() || self.output.client_is_gone
     }
 
-    /// Whether a line for this method asks for a user.
+    /// Whether a `Require` line for this method demands a user.
     fn requires_user(&mut self) -> bool {
         let bit = 1i64.checked_shl(self.number(Number::MethodNumber) as u32).unwrap_or(0);
         self.place.requires.iter().any(|line| line.of_user && line.method_mask & bit != 0)

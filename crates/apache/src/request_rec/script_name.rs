@@ -8,14 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 
 use wire::frame::{Field, Flags, Frame};
 
-/// The split of one request, in bytes of its path and of its file's name.
+/// A request's script, as lengths in bytes: of its name in the path, and of its file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
     pub script: usize,
     pub file: usize,
 }
 
-/// As the front found it, or as the disk says.
+/// Splits by the front's length, else by the location or the disk.
 pub(crate) fn split(frame: &Frame, location: &str) -> Split {
     let (path, file) = (frame.field(Field::Path), frame.field(Field::Filename));
     if let Some(script) = frame.script_length() {
@@ -31,10 +31,10 @@ pub(crate) fn split(frame: &Frame, location: &str) -> Split {
 
 thread_local!(static KNOWN: RefCell<HashMap<Vec<u8>, (usize, u64)>> = RefCell::default());
 
-/// For how long, in microseconds, the disk is believed to be as it was. Only the split is taken from here: whether the
-/// script is there and when it changed is looked up for each request.
+/// How long a split is cached, in microseconds. Whether the script exists and when it changed is still checked
+/// for each request.
 const BELIEVED: u64 = 1_000_000;
-/// Names are strangers' words: more are not remembered.
+/// Most cached splits: clients choose the names.
 const MAX_KNOWN: usize = 1000;
 
 fn remembered(file: &[u8], now: u64, look: impl FnOnce() -> usize) -> usize {
@@ -51,7 +51,7 @@ fn remembered(file: &[u8], now: u64, look: impl FnOnce() -> usize) -> usize {
     })
 }
 
-/// The length of `whole` without the end that it shares with `rest`, or all of it.
+/// The length of `whole` without the suffix `rest`; all of it when it has no such suffix.
 fn without(whole: &[u8], rest: &[u8]) -> usize {
     whole.strip_suffix(rest).unwrap_or(whole).len()
 }
@@ -79,8 +79,9 @@ fn look(file: &[u8]) -> FileKind {
     }
 }
 
-/// How much of `file` names something: up to a file that exists, or to the first segment missing in a folder. What is all
-/// there costs one look; else the way is gone from the root, and nobody looks for what follows a missing segment.
+/// How much of `file` names something: up to an existing file, or to the first segment that a folder lacks. A
+/// name that exists as a whole costs one look at the disk. Otherwise the path is walked from the root, up to
+/// the first missing segment.
 fn existing(file: &[u8], look: impl Fn(&[u8]) -> FileKind) -> usize {
     if look(file) != FileKind::Nothing {
         return file.len();

@@ -1,10 +1,10 @@
-//! What `Apache::Server` says, request or no request.
+//! The values behind `Apache::Server`, with or without a request.
 
 use super::field::{Number, Text};
 use crate::Place;
 use crate::log::own_level;
 
-/// What the server itself is called, request or no request.
+/// A text field of a server.
 pub(crate) fn server_text(place: &Place, field: Text) -> Option<&[u8]> {
     let value = match field {
         Text::DocumentRoot => &place.document_root,

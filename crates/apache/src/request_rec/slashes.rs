@@ -1,11 +1,11 @@
-//! `$r->uri` and `$r->path_info` as the client wrote them: with its repeated slashes. Which place a path means, and whose
-//! rules hold there, is decided by the path without them; only what a program is told has them.
+//! `$r->uri` and `$r->path_info` with the client's repeated slashes. Locations and access rules use the path
+//! without them; only programs see them.
 
 use wire::frame::{Field, Frame};
 
 use super::environment::path_as_sent;
 
-/// The path as it was sent, when it says the same as the frame's path but for repeated slashes.
+/// The path as sent, when it differs from the frame's path by nothing but repeated slashes.
 pub(crate) fn uri_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     let sent = path_as_sent(frame)?;
     let mut merged = sent.clone();
@@ -13,13 +13,13 @@ pub(crate) fn uri_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     (merged == frame.field(Field::Path)).then_some(sent)
 }
 
-/// What stands in `uri` behind the part that is `length` bytes long without repeated slashes.
+/// The part of `uri` behind its first `length` bytes, counted without repeated slashes.
 pub(crate) fn beyond(uri: &[u8], length: usize) -> &[u8] {
     let (mut at, mut merged) = (0, 0);
     while let Some(byte) = uri.get(at) {
         let is_repeated = *byte == b'/' && at > 0 && uri.get(at - 1) == Some(&b'/');
         if merged == length {
-            // A script whose name ends with a slash has all that stand there.
+            // A script whose name ends with a slash owns all slashes that stand there.
             let is_its_own = at > 0 && uri.get(at - 1) == Some(&b'/');
             if !(is_repeated && is_its_own) {
                 break;

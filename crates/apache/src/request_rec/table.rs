@@ -4,13 +4,13 @@ use super::table_index::Index;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
-    /// Of a long table: most have a few entries, which are compared sooner than an index is asked.
+    /// Only long tables have an index: comparing a few entries is faster.
     index: Option<Index>,
 }
 
 #[derive(Debug, Clone)]
 struct Entry {
-    /// Grows from entry to entry. Unlike a position it stays what it is when others are taken away.
+    /// Grows from entry to entry; unlike a position, it never changes when others are removed.
     id: u64,
     name: Vec<u8>,
     value: Vec<u8>,
@@ -37,7 +37,7 @@ impl Table {
         self.push(name.to_vec(), value.to_vec());
     }
 
-    /// [`Table::add`] of strings that nobody else needs.
+    /// [`Table::add`] for owned strings.
     pub fn push(&mut self, name: Vec<u8>, value: Vec<u8>) {
         let id = self.entries.last().map_or(0, |last| last.id + 1);
         if let Some(index) = &mut self.index {
@@ -87,7 +87,7 @@ impl Table {
         }
     }
 
-    /// Takes away the entries of that name that stand at `from` or behind it.
+    /// Removes the entries of that name from position `from` on.
     fn remove(&mut self, name: &[u8], from: usize) {
         self.entries.extract_if(from.., |entry| entry.is(name)).for_each(drop);
     }
@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// The same table without an index is what an index must agree with.
+    /// A table without an index, with the same content, is the reference.
     #[test]
     fn an_index_changes_nothing_but_the_time() {
         let (mut long, mut plain) = (Table::default(), Table::default());

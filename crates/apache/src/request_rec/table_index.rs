@@ -1,8 +1,8 @@
-//! Which entries of a long table have a name, so that one is found without comparing all others.
+//! The index of a long table, by entry names.
 
 use std::collections::HashMap;
 
-/// By name in lower case.
+/// Keys are names in lower case.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Index(HashMap<Vec<u8>, Namesakes>);
 
@@ -25,18 +25,18 @@ impl Index {
         self.0.get(&name.to_ascii_lowercase()).map(|namesakes| namesakes.first)
     }
 
-    /// An entry was added behind all others.
+    /// Adds the last entry.
     pub fn add(&mut self, name: &[u8], id: u64) {
         self.0.entry(name.to_ascii_lowercase()).or_insert(Namesakes { first: id, count: 0 }).count += 1;
     }
 
-    /// Only the first entry of that name stays; says whether there are others.
+    /// Removes all entries of that name but the first. Returns whether there were others.
     pub fn leave_first(&mut self, name: &[u8]) -> bool {
         let namesakes = self.0.get_mut(&name.to_ascii_lowercase());
         namesakes.is_some_and(|namesakes| std::mem::replace(&mut namesakes.count, 1) > 1)
     }
 
-    /// No entry of that name stays; says whether there are others than the first.
+    /// Removes all entries of that name. Returns whether there were several.
     pub fn remove(&mut self, name: &[u8]) -> bool {
         self.0.remove(&name.to_ascii_lowercase()).is_some_and(|namesakes| namesakes.count > 1)
     }

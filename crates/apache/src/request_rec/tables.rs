@@ -3,8 +3,7 @@ use wire::frame::Frame;
 use super::table::Table;
 use crate::Place;
 
-/// The tables that every request has, with the numbers that `apache.h` gives them. Higher numbers are tables that
-/// Perl code made for itself.
+/// The tables of every request, with apache.h's numbers. Higher numbers are tables that Perl code has created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Id {
     HeadersIn = 0,
@@ -17,8 +16,8 @@ pub(crate) enum Id {
 
 const OWN: usize = 6;
 
-/// A request's tables. Those that only repeat the frame or the configuration are filled when somebody asks for more
-/// than one value: most requests never do.
+/// A request's tables. Tables that only repeat the frame or the configuration are filled when more than one
+/// value is read, which most requests never do.
 #[derive(Debug)]
 pub(crate) struct Tables {
     tables: Vec<Table>,
@@ -43,7 +42,7 @@ impl Tables {
         self.tables.len() as u32 - 1
     }
 
-    /// A table as it is, filled or not.
+    /// The table, filled or not.
     pub fn of(&self, id: Id) -> &Table {
         &self.tables[id as usize]
     }
@@ -60,7 +59,7 @@ impl Tables {
         self.tables.get_mut(number as usize)
     }
 
-    /// True once for each of the tables that are filled late.
+    /// Marks a table as filled. Returns true the first time, if the table is one that is filled late.
     pub fn must_fill(&mut self, number: u32) -> bool {
         match self.filled.get_mut(number as usize) {
             Some(filled) => !std::mem::replace(filled, true),
@@ -68,7 +67,7 @@ impl Tables {
         }
     }
 
-    /// It is to be filled again.
+    /// Clears the table, to be filled again.
     pub fn forget(&mut self, id: Id) {
         self.of_mut(id).clear();
         self.filled[id as usize] = false;
@@ -79,7 +78,8 @@ impl Tables {
     }
 }
 
-/// Several `Cookie` fields of HTTP/1 become one, joined by a comma as httpd joins them; the front has joined all others.
+/// Fills the headers. Several `Cookie` fields of HTTP/1 are joined by a comma, as in httpd; the front has
+/// joined all other headers.
 pub(crate) fn fill_headers_in(table: &mut Table, frame: &Frame) {
     for (name, value) in frame.headers() {
         match name {
@@ -95,7 +95,8 @@ pub(crate) fn fill_dir_config(table: &mut Table, place: &Place) {
     }
 }
 
-/// The frame's names are in lower case; code that prints them expects what browsers sent to mod_perl 1.
+/// The frame's names are in lower case; programs that print them expect the form that browsers sent to mod_perl
+/// 1.
 fn title_case(name: &[u8]) -> Vec<u8> {
     let mut out = name.to_vec();
     let mut starts = true;

@@ -1,31 +1,31 @@
-//! What a record is for, when that is not what its frame said.
+//! Targets of internal requests and of translations.
 
 use wire::frame::{self, Field, Flags, Frame};
 
 use super::RequestRec;
 use super::tables::Id;
 
-/// Another path, and what is known of it.
+/// Another path for a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Target {
-    /// Decoded and normalised.
+    /// The path, decoded and normalised.
     pub path: Vec<u8>,
-    /// Behind the `?`.
+    /// The part behind the `?`.
     pub query: Vec<u8>,
-    /// The file; empty until somebody has translated the path.
+    /// The file; empty until the path is translated.
     pub filename: Vec<u8>,
-    /// The URI as it was named, made absolute (`$r->unparsed_uri`); empty where nobody named one.
+    /// The URI as a handler named it, made absolute (`$r->unparsed_uri`); empty where none did.
     pub unparsed: Vec<u8>,
 }
 
-/// A record's frame for another path. Empty values keep what is there, but for Env, which may become empty.
+/// Makes a frame for another path. Empty values leave the field unchanged, except for Env.
 pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> Frame {
     let headers: Vec<(Vec<u8>, &[u8])> = match r.tables.is_filled(Id::HeadersIn) {
         true => r.tables.of(Id::HeadersIn).iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
         false => r.frame.headers().map(|(name, value)| (name.to_vec(), value)).collect(),
     };
     let headers: Vec<(&[u8], &[u8])> = headers.iter().map(|(name, value)| (&name[..], *value)).collect();
-    // The body stands in descriptor 0 already.
+    // The worker has put the body into descriptor 0.
     let mut flags = Flags::BODY_IN_FD;
     if r.frame.flags().has(Flags::HTTPS) {
         flags |= Flags::HTTPS;
@@ -54,6 +54,6 @@ pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> 
     request.fields[Field::Filename as usize] = &to.filename;
     let mut bytes = Vec::new();
     request.encode(&mut bytes);
-    // What was encoded here is well formed.
+    // A frame encoded here is well formed.
     Frame::parse(bytes).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! From a URI to a file: the Trans phase, as the record sees it.
+//! Translation of a URI to a file, on the record's side.
 
 use wire::frame::Field;
 
@@ -8,20 +8,20 @@ use super::field::Text;
 use super::tables::Id;
 use super::target::{Target, frame};
 
-/// What is known of a request's file.
+/// State of a record's translation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Translation {
-    /// Nothing but what a handler has set.
+    /// The phase runs: only a handler's file counts.
     Pending,
-    /// The frame names it.
+    /// The frame has the file.
     #[default]
     Done,
-    /// A handler has ended the phase without naming one. The URI is shown in its place, as httpd does.
+    /// A handler ended the phase without naming a file. `$r->filename` is the URI then, as in httpd.
     FileLess,
 }
 
 impl RequestRec {
-    /// The name by which sections and types are found.
+    /// The name by which sections and MIME types are found.
     pub fn mapped_name(&self) -> &[u8] {
         match self.translation {
             Translation::FileLess => self.frame.field(Field::Path),
@@ -29,7 +29,7 @@ impl RequestRec {
         }
     }
 
-    /// The file that handlers have named, or had named by `$r->translate_name`.
+    /// The file that a handler has set or found by `$r->translate_name`.
     pub fn named_file(&self) -> Option<Vec<u8>> {
         let name = match self.translation {
             _ if self.has_set(Text::Filename) => self.known_text(Text::Filename)?,

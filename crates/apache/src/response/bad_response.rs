@@ -1,4 +1,4 @@
-//! Responses that cannot be what their program wants: the reason goes to the log, a 500 to the client.
+//! Invalid responses: the reason goes to the error log, a 500 to the client.
 
 use super::size_limits::MAX_HEADERS;
 use crate::log::{Level, log};
@@ -18,14 +18,14 @@ impl RequestRec {
     }
 
     pub fn fail_status(&mut self) {
-        let text = format!("no answer can have the status {}, only one from 200 to 599: ", self.status);
+        let text = format!("a response cannot have the status {}, only one from 200 to 599: ", self.status);
         let text = [text.as_bytes(), self.script()].concat();
         self.fail_with_bytes(&text);
     }
 
     pub fn fail_invalid(&mut self, name: &[u8]) {
         let text = format!(
-            "the response's header \"{}\" is not allowed in HTTP (a line break or NUL in it?)",
+            "the response's header \"{}\" is not allowed in HTTP; remove line breaks and NULs",
             name.escape_ascii()
         );
         self.fail_with(&text);
@@ -39,7 +39,7 @@ impl RequestRec {
         self.fail_with_bytes(text.as_bytes());
     }
 
-    /// `$r->soft_timeout` is over: as with a client that went away, what else is said goes nowhere.
+    /// `$r->soft_timeout` has expired: further output is dropped, as when the client has left.
     pub fn give_up(&mut self, reason: &[u8]) {
         log(Level::Info, reason);
         self.output.failed = Some(500);

@@ -1,4 +1,4 @@
-//! A response's head: what handlers and scripts say of it, and the moment after which it cannot change.
+//! A response's head: how handlers and scripts set it, until it becomes final.
 
 use wire::reply::Head;
 
@@ -24,8 +24,8 @@ impl RequestRec {
         self.end_header();
     }
 
-    /// The program has said its headers. Where filters follow, which may say others, and in mod_perl 2, which sends the head with
-    /// the first of the body, the head stays open.
+    /// Ends the program's headers. The head stays open where filters follow, which may change it, and in
+    /// mod_perl 2, which sends the head with the first piece of the body.
     pub fn end_header(&mut self) {
         if self.filtering != Filtering::On && api() == Api::One {
             return self.commit();
@@ -36,13 +36,14 @@ impl RequestRec {
         }
     }
 
-    /// Decides the head from status and tables; afterwards they change nothing.
+    /// Makes the head final, from status and tables; later changes to them have no effect.
     pub fn commit(&mut self) {
         if self.output.has_head() {
             return;
         }
         if api() == Api::One {
-            // `$r->status_line` takes precedence, whichever was said last. In mod_perl 2 a line with another number is not sent.
+            // In mod_perl 1 `$r->status_line` takes precedence over `$r->status`. mod_perl 2 does not send a
+            // line with another number.
             self.status = self.known_text(Text::StatusLine).and_then(status_of).unwrap_or(self.status);
         }
         if !is_final(self.status) {
@@ -59,14 +60,14 @@ impl RequestRec {
         self.output.stage = Stage::Ready(Head { status: self.status, reason: self.reason(self.status), headers });
     }
 
-    /// What the answer's type is where no handler says one: what the file's name means, else the default.
+    /// The content type where no handler has set one: by the file's name, else the default.
     fn unsaid_type(&mut self) -> Vec<u8> {
         let named = self.text(Text::ContentType).filter(|kind| !kind.is_empty()).map(<[u8]>::to_vec);
         named.unwrap_or_else(|| self.place.default_type.clone().into_bytes())
     }
 
-    /// `$r->content_type` and `$r->content_encoding` stand instead of what tables say of them; the tables' type stands instead of
-    /// `default_type`.
+    /// `$r->content_type` and `$r->content_encoding` take precedence over the tables; the tables' content type
+    /// over `default_type`.
     fn headers(&self, default_type: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut headers = Vec::new();
         let own_type = self.known_text(Text::ContentType);
@@ -90,20 +91,20 @@ impl RequestRec {
         headers
     }
 
-    /// What stands behind the number in `$r->status_line`, when that is the status that goes out.
+    /// The reason phrase in `$r->status_line`, when the line's status is the one that is sent.
     pub fn reason(&self, status: u16) -> Vec<u8> {
         let line = self.known_text(Text::StatusLine).filter(|line| status_of(line) == Some(status));
         let words = line.and_then(|line| line.trim_ascii().splitn(2, |byte| *byte == b' ').nth(1));
         size_limits::reason(words.unwrap_or_default().trim_ascii())
     }
 
-    /// What handlers want sent with a file. What HTTP does not allow in it the front finds.
+    /// The head that a file is sent with. The front checks it against HTTP's rules.
     pub fn file_head(&self) -> Head {
         let headers = self.headers(b"");
         Head { status: self.status, reason: self.reason(self.status), headers }
     }
 
-    /// The head as PSGI gives it; below 200 an informational response.
+    /// Starts a head that PSGI gives; below 200, of an informational response.
     pub fn head_start(&mut self, status: i32) {
         self.send_info();
         if self.output.has_left() {
@@ -116,7 +117,8 @@ impl RequestRec {
             }
             Ok(status @ 200..=599) => {
                 self.output.head_room = MAX_HEADERS;
-                // An application that makes the page for an error has to say some status, and means the page's.
+                // A PSGI application that makes an error page must return some status: 200 means the error's
+                // own.
                 let is_pages = status == 200 && self.links.prev.is_some() && self.status >= 400;
                 let status = if is_pages { self.status } else { status };
                 self.status = status;
@@ -126,7 +128,7 @@ impl RequestRec {
         }
     }
 
-    /// A header of the head that was started last.
+    /// Adds a header to the head that was started last.
     pub fn head_add(&mut self, name: &[u8], value: &[u8]) {
         if !is_header(name, value) {
             return self.fail_invalid(name);
@@ -147,7 +149,7 @@ impl RequestRec {
         head.headers.push((name.to_vec(), value.to_vec()));
     }
 
-    /// `$r->send_cgi_header`: header lines, perhaps with the begin of the body.
+    /// `$r->send_cgi_header`: header lines, perhaps with the beginning of the body.
     pub fn send_cgi_header(&mut self, text: &[u8]) {
         if self.output.has_head() || self.output.is_deaf() {
             return;
@@ -185,8 +187,8 @@ impl RequestRec {
         self.end_header();
     }
 
-    /// mod_perl 2 reads a script's header when what was printed goes to the filters: they see the status, but ModPerl::Registry,
-    /// which puts the status back when the script has returned, does not.
+    /// mod_perl 2 parses a script's header when the output goes to the filters, which see the status.
+    /// ModPerl::Registry, which restores the status when the script has returned, does not.
     fn take_script_status(&mut self, status: u16) {
         match self.filtering {
             Filtering::On => self.status_for_filters = Some(status),
@@ -194,8 +196,8 @@ impl RequestRec {
         }
     }
 
-    /// A script that names a path of this server, and no status, wants the server to answer with that path itself
-    /// (RFC 3875, 6.2.2).
+    /// A redirect without a status to a path of this server: the server responds with that path itself (RFC
+    /// 3875, 6.2.2).
     fn redirect(&mut self, location: Vec<u8>, implied: bool) {
         if implied && location.starts_with(b"/") && !location.starts_with(b"//") {
             self.output.elsewhere = Some(location);
@@ -207,7 +209,7 @@ impl RequestRec {
         self.tables.of_mut(Id::HeadersOut).set(b"Location", &location);
     }
 
-    /// `$r->cgi_header_out`: one line of a script's header. False when it makes no sense.
+    /// `$r->cgi_header_out`: one line of a script's header. Returns false when it is invalid.
     pub fn cgi_header_out(&mut self, name: &[u8], value: &[u8]) -> bool {
         let mut header = ScriptHeader::default();
         if header.field(name, value).is_none() {
@@ -229,8 +231,8 @@ impl RequestRec {
 }
 
 impl RequestRec {
-    /// Puts what a script says where it survives an error, but for what describes its body; of a repeated header only cookies stay
-    /// apart.
+    /// Stores a script's header in the table that error responses keep, unless it describes the body. A
+    /// repeated header replaces the earlier one, except for cookies.
     fn script_field(&mut self, name: &[u8], value: &[u8]) {
         match &name.to_ascii_lowercase()[..] {
             b"content-length" | b"transfer-encoding" => self.tables.of_mut(Id::HeadersOut).set(name, value),
@@ -251,18 +253,18 @@ fn is_encoding(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"content-encoding")
 }
 
-/// A status that an answer can have.
+/// Whether a final response can have that status.
 pub(crate) fn is_final(status: u16) -> bool {
     (200..600).contains(&status)
 }
 
-/// A name and a value that cannot break out of their line.
+/// Whether name and value cannot break out of their line.
 pub(crate) fn is_header(name: &[u8], value: &[u8]) -> bool {
     let is_token = !name.is_empty() && name.iter().all(|byte| IN_TOKENS[usize::from(*byte)]);
     is_token && !value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
 }
 
-/// Which bytes a token is made of.
+/// The bytes that a token may contain.
 const IN_TOKENS: [bool; 256] = {
     let mut is_in = [false; 256];
     let mut byte = b'!';

@@ -1,4 +1,4 @@
-//! An answer, from what a program prints to what is left to send at its end.
+//! A response, from a program's output to the end of the exchange.
 
 mod bad_response;
 mod head;
@@ -18,7 +18,7 @@ use crate::request_rec::tables::Id;
 use crate::request_rec::{Finished, RequestRec};
 
 impl RequestRec {
-    /// The answer is decided: sends what is left of it.
+    /// Finishes the response: sends the rest of it.
     pub fn finish(&mut self) -> Finished {
         self.send_info();
         self.end_chunks();
@@ -32,25 +32,26 @@ impl RequestRec {
         self.leave(self.output.truncated)
     }
 
-    /// A script that began a header and did not end it, or that said nothing at all.
+    /// Whether a script printed an incomplete header, or no output at all.
     pub fn lacks_header(&self) -> bool {
         let said_type = api() == Api::Two && self.output.header_was_said;
         let is_silent = self.place.send_header && self.output.is_untouched() && self.status == 200 && !said_type;
         is_silent || matches!(self.output.stage, Stage::Script)
     }
 
-    /// mod_perl 2 keeps what was printed, also where the handler returns an error: its page stands behind that.
+    /// Whether printed output stays although a handler returned an error: mod_perl 2 appends the error page to
+    /// it.
     pub fn keeps_body(&self) -> bool {
         let is_programs = self.output.failed.is_none() && !self.output.is_settled();
         api() == Api::Two && is_programs && self.output.bytes_sent() > 0
     }
 
-    /// Throws away what was said and has not left; false when some of it stays.
+    /// Drops output that was not sent; returns false when some of it stays.
     pub fn discard(&mut self) -> bool {
         !self.keeps_body() && self.output.discard()
     }
 
-    /// Only a status is left to say. A client that has part of the response must see that it is not whole.
+    /// Sends a page for a status. A client that has got a part of the response must see that it is incomplete.
     pub fn send_page(&mut self, status: u16, text: Page<'_>) {
         if self.keeps_body() {
             return self.append_page(status, text);
@@ -87,7 +88,7 @@ impl RequestRec {
         }
     }
 
-    /// What the application's mistake is, unless the page tells of one anyway.
+    /// The log line for an invalid header of an error response, unless the status is a server error anyway.
     fn bad_header_of_page(&self, status: u16) -> Option<Vec<u8>> {
         if status >= 500 {
             return None;
@@ -104,7 +105,7 @@ impl RequestRec {
         (is_header(b"Location", said) && said.len() <= MAX_TARGET).then(|| said.to_vec())
     }
 
-    /// The front is to answer with something else.
+    /// Makes the front respond with a file or with another path.
     fn refer<'a>(&mut self, head: Head, to: &'a [u8], reply: fn(&'a [u8]) -> Reply<'a>) -> Finished {
         if !is_final(head.status) {
             self.fail_status();
@@ -131,7 +132,7 @@ impl RequestRec {
         self.finished()
     }
 
-    /// What stands behind the response: its end, or that the worker goes on with cleanup handlers.
+    /// The message behind the response: its end, or that cleanup handlers still run.
     fn last_word(&mut self, truncated: bool) -> Reply<'static> {
         if self.cleanup {
             self.output.owes_end = Some(truncated);
@@ -140,7 +141,7 @@ impl RequestRec {
         Reply::End(self.end(truncated))
     }
 
-    /// The request is over: sends the end if cleanup handlers delayed it.
+    /// Ends the request: sends the end if cleanup handlers delayed it.
     pub fn close(&mut self) {
         if let Some(truncated) = self.output.owes_end.take() {
             let end = self.end(truncated);

@@ -1,4 +1,4 @@
-//! What a program prints: from the first piece, which may hold a header, to the pieces that leave.
+//! Printed output, from the first piece, which may contain a header, to the packets sent.
 
 use super::script_headers::{self, Scan};
 use crate::output::{Filtering, Stage};
@@ -8,11 +8,11 @@ use crate::request_rec::field::Text;
 use crate::unchunk::Unchunk;
 use wire::transport::Presence;
 
-/// A script's header is not longer than this.
+/// Longest header of a script, in bytes.
 const MAX_SCRIPT_HEADER: usize = 64 * 1024;
 
 impl RequestRec {
-    /// A piece of the program's output.
+    /// Writes a piece of the program's output.
     pub fn write(&mut self, bytes: &[u8]) {
         match self.output.unchunk.as_mut().map(|unchunk| unchunk.content(bytes)) {
             Some(content) => self.write_content(&content),
@@ -20,7 +20,7 @@ impl RequestRec {
         }
     }
 
-    /// The program's output ends.
+    /// Ends the program's output.
     pub(super) fn end_chunks(&mut self) {
         if let Some(rest) = self.output.unchunk.as_mut().map(Unchunk::rest) {
             self.write_content(&rest);
@@ -49,14 +49,15 @@ impl RequestRec {
         }
     }
 
-    /// What has come out of the filters of the answer.
+    /// Writes output of the last response filter.
     pub fn write_filtered(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.output.is_in_vain() {
             return;
         }
         self.send_info();
         if !self.output.is_part {
-            // What has come out decides the head: ModPerl::Registry, which puts the status back, may still run.
+            // Output of the filters makes the head final: ModPerl::Registry, which restores the status, may
+            // still run.
             self.commit();
         }
         if self.output.failed.is_none() {
@@ -64,7 +65,7 @@ impl RequestRec {
         }
     }
 
-    /// `$r->basic_http_header`: what is printed next begins with header lines, whatever PerlSendHeader says.
+    /// `$r->basic_http_header`: the next output begins with header lines, whatever PerlSendHeader says.
     pub fn expect_header(&mut self) {
         if self.output.is_untouched() {
             self.output.stage = Stage::Script;
@@ -123,7 +124,7 @@ impl RequestRec {
         }
     }
 
-    /// `$r->rflush`: what was said so far leaves now.
+    /// `$r->rflush`: sends the output so far.
     pub fn flush(&mut self) {
         if self.output.is_deaf() {
             return;
@@ -140,12 +141,13 @@ impl RequestRec {
         }
     }
 
-    /// mod_perl 2 sends a header that a script has printed with the first of its body: until then an error makes the answer a 500.
+    /// Whether the head waits: mod_perl 2 sends a script's header with the first piece of the body, so that
+    /// until then an error makes the response a 500.
     fn head_waits(&self) -> bool {
         api() == Api::Two && matches!(self.output.stage, Stage::Ready(_)) && self.output.bytes_sent() == 0
     }
 
-    /// What a subrequest has said and its main request is to say; a header that is not whole stays.
+    /// Takes a subrequest's output, for its main request; an incomplete header stays.
     pub fn take_body(&mut self) -> Vec<u8> {
         match self.output.stage {
             Stage::Script => Vec::new(),
@@ -153,7 +155,7 @@ impl RequestRec {
         }
     }
 
-    /// A part of the answer that a subrequest has made: it begins with no header of ours.
+    /// Writes a subrequest's output: no header is looked for in it.
     pub fn write_part(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.output.is_in_vain() {
             return;
@@ -163,7 +165,7 @@ impl RequestRec {
         self.write_body(bytes);
     }
 
-    /// Whoever makes a long response for nobody shall learn it.
+    /// Checks for the client, so that a program does not make a long response for nobody.
     pub fn look_for_client(&mut self) {
         if !self.output.client_is_gone {
             let presence = self.client.presence();

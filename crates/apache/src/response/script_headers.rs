@@ -1,34 +1,34 @@
-//! The header with which a script's output begins.
+//! The header at the beginning of a script's output.
 
 use std::time::SystemTime;
 
 use chrono::DateTime;
 
-/// What was found at the start of the output.
+/// Result of looking for a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scan {
     /// No blank line yet.
     Incomplete,
-    /// This line is no header.
+    /// This line is not a header.
     Bad(Vec<u8>),
-    /// A whole header; the body begins at `length`.
+    /// A complete header; the body begins at `length`.
     Whole { header: ScriptHeader, length: usize },
 }
 
-/// A script's header, taken apart.
+/// A parsed script header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ScriptHeader {
-    /// Of `Status:`, or of the status line of a script that speaks HTTP itself (nph-).
+    /// The status of `Status:`, or of the status line of a nph script.
     pub status: Option<u16>,
-    /// As it stood behind the number: `404 Not Found`.
+    /// The status with its reason phrase: `404 Not Found`.
     pub status_line: Option<Vec<u8>>,
     pub content_type: Option<Vec<u8>>,
     pub location: Option<Vec<u8>>,
-    /// The others, in order.
+    /// All other headers, in order.
     pub others: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Looks for a whole header.
+/// Looks for a complete header.
 pub(crate) fn scan(output: &[u8]) -> Scan {
     match end(output) {
         Some(length) => match parse(&output[..length]) {
@@ -39,7 +39,7 @@ pub(crate) fn scan(output: &[u8]) -> Scan {
     }
 }
 
-/// Where the blank line that ends the header is over. Lines may end in LF or CR LF, and scripts mix them.
+/// The offset behind the blank line that ends the header. Lines may end in LF or CR LF, and scripts mix them.
 fn end(output: &[u8]) -> Option<usize> {
     let mut line = 0;
     while let Some(at) = output[line..].iter().position(|byte| *byte == b'\n') {
@@ -52,7 +52,7 @@ fn end(output: &[u8]) -> Option<usize> {
     None
 }
 
-/// Takes the lines of a header apart; the line that is none is the error.
+/// Parses the lines of a header; the error is the first invalid line.
 pub(crate) fn parse(block: &[u8]) -> Result<ScriptHeader, Vec<u8>> {
     let mut header = ScriptHeader::default();
     let lines = block.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !line.is_empty());
@@ -72,13 +72,13 @@ fn is_name(bytes: &[u8]) -> bool {
 }
 
 impl ScriptHeader {
-    /// `None` when the value cannot be what the name says.
+    /// Stores a header. `None`: the value is invalid for that name.
     pub fn field(&mut self, name: &[u8], value: &[u8]) -> Option<()> {
         match &name.to_ascii_lowercase()[..] {
             b"status" => self.status_text(value)?,
             b"content-type" => self.content_type = Some(value.to_vec()),
             b"location" => self.location = Some(value.to_vec()),
-            // Scripts give the date as mail does; HTTP wants GMT (RFC 9110, 5.6.7).
+            // Scripts give the date as mail does; HTTP requires GMT (RFC 9110, 5.6.7).
             b"last-modified" => self.others.extend(in_gmt(value).map(|date| (name.to_vec(), date))),
             _ => self.others.push((name.to_vec(), value.to_vec())),
         }
@@ -92,11 +92,11 @@ impl ScriptHeader {
     }
 }
 
-/// The length of `Sun Nov  6 08:49:37 1994`. Some scripts write a zone behind it, which httpd ignores.
+/// Length in bytes of `Sun Nov  6 08:49:37 1994`. Some scripts append a zone, which httpd ignores.
 const ASCTIME: usize = 24;
 
-/// `Tue, 2 Mar 2021 12:30:00 +0100` as HTTP writes it. httpd does not send what is no date, and sends the present for a date in the
-/// future.
+/// Converts a date such as `Tue, 2 Mar 2021 12:30:00 +0100` to HTTP's form. Like httpd, drops an invalid date,
+/// and replaces one in the future by the present.
 fn in_gmt(date: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(date).ok()?.trim();
     let mail = || DateTime::parse_from_rfc2822(text).ok().map(SystemTime::from);

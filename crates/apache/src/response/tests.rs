@@ -5,7 +5,7 @@ use crate::Place;
 use crate::request_rec::tests::{FakeFront, record};
 use crate::worker_api::Outcome;
 
-/// What the worker does with a handler's number.
+/// Ends a request as the worker does, by a handler's return value.
 fn end(r: &mut RequestRec, code: i32) {
     match r.outcome(code) {
         Outcome::Answered => {}
@@ -20,7 +20,7 @@ fn died(r: &mut RequestRec) {
     end(r, 500);
 }
 
-/// What the front hears of a handler: `status headers: body`, and how it ends.
+/// Runs a handler and formats what the front receives: `status headers: body`, and the end.
 fn heard(place: Place, handler: impl FnOnce(&mut RequestRec)) -> String {
     let kept = FakeFront::default();
     let mut r = record(place, "/cgi/a.pl", &[], None);
@@ -264,7 +264,7 @@ fn what_a_program_says_of_its_body_stands_instead_of_what_is_in_the_tables() {
     assert_eq!(said, "200 Content-Type=c/d Content-Encoding=gzip: x end");
 }
 
-/// A message that is too long would cost the worker its life.
+/// The front kills a worker that sends too long a message.
 #[test]
 fn whatever_is_too_long_leaves_as_messages_that_the_front_takes() {
     const LONG: &[u8] = &[b'x'; 200_000];

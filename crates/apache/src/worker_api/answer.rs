@@ -1,4 +1,4 @@
-//! What a request's handlers came to, and what the client is to get for it.
+//! The result of a request's handlers, and the response to the client.
 
 use crate::error_page::Page;
 use crate::request_rec::RequestRec;
@@ -7,18 +7,18 @@ use crate::request_rec::field::{Number, Text};
 use crate::request_rec::tables::Id;
 use crate::request_stack::{speaking, with};
 
-/// What is to be done when the handlers have returned.
+/// The response, once the handlers have returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing: what they said is the answer.
+    /// The handlers' output.
     Answered,
-    /// They left it to the server: this file is the answer.
+    /// The handlers declined: respond with this file.
     File(Vec<u8>),
-    /// Nothing of theirs can be sent, only this status.
+    /// The handlers' output cannot be sent: respond with this status.
     Error(u16),
 }
 
-/// What a handler's number means.
+/// The meaning of a handler's return value.
 enum Verdict {
     Done,
     Declined,
@@ -26,8 +26,8 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// 1.x takes a stray `1` (of a last `print`), a 200 and nonsense above 600 for OK; to mod_perl 2 a 200 is a status
-    /// that has a page, as all others, as long as nothing was said.
+    /// mod_perl 1 takes 1 (the value of a last `print`), 200 and values above 600 for OK. mod_perl 2 takes 200
+    /// for a status with a page, like all others, unless there is output.
     fn of(code: i32) -> Verdict {
         match code {
             -1 => Verdict::Declined,
@@ -38,11 +38,11 @@ impl Verdict {
 }
 
 impl RequestRec {
-    /// The handlers returned `code`.
+    /// The response after handlers that returned `code`.
     pub fn outcome(&mut self, code: i32) -> Outcome {
         self.send_info();
         if self.output.is_handed_over {
-            // `$r->internal_redirect`: another request has given the answer, and this one may be silent.
+            // After `$r->internal_redirect` another record has responded; this one may be silent.
             return Outcome::Answered;
         }
         match Verdict::of(code) {
@@ -66,18 +66,20 @@ impl RequestRec {
         }
     }
 
-    /// Whether mod_perl 2 takes the status for an error that came after the head; a script's own status is returned, too.
+    /// Whether mod_perl 2 takes the status for an error that came after the head. A script that set its own
+    /// status returns it, too.
     fn contradicts_head(&self, status: u16) -> bool {
         api() == Api::Two && status >= 400 && self.output.head_status().is_some_and(|said| said != status)
     }
 
-    /// Whether what the handlers said is the answer, when the last of them said `code`.
+    /// Whether the handlers' output is the response, when the last of them returned `code`.
     pub fn will_answer(&mut self, code: i32) -> bool {
         let is_ours = !self.output.is_handed_over && !self.output.is_settled() && self.output.failed.is_none();
         is_ours && (!self.output.is_untouched() || matches!(Verdict::of(code), Verdict::Done))
     }
 
-    /// What the front would send of itself: `/page.html/more` names no file, and must not show `/page.html`.
+    /// The file that the front would serve. Paths with extra segments are refused: `/page.html/more` must not
+    /// show `/page.html`.
     fn declined_file(&mut self) -> Option<Vec<u8>> {
         if self.number(Number::HasFile) == 0 {
             return None;
@@ -89,15 +91,15 @@ impl RequestRec {
         Some(file)
     }
 
-    /// In httpd 2 a body that is whole when the answer begins has its own length, whatever was said of it: none is 0 bytes long. What HEAD
-    /// would get is for the handler to say.
+    /// In httpd 2 a body that is complete when the response begins determines its length: an empty one has
+    /// length 0, whatever the handler set. The response to HEAD has the length that the handler set.
     fn forget_length_of_nothing(&mut self) {
         if api() == Api::Two && !self.is_head() && self.output.is_untouched() && self.output.bytes_sent() == 0 {
             self.tables.of_mut(Id::HeadersOut).unset(b"Content-Length");
         }
     }
 
-    /// Decides the head; the status that must go out instead when that cannot be.
+    /// Makes the head final; returns the status to send instead if it is invalid.
     fn complete(&mut self) -> Option<u16> {
         if self.output.is_settled() {
             return None;
@@ -118,42 +120,42 @@ pub fn outcome(request: u64, code: i32) -> Outcome {
     speaking(request, |r| r.outcome(code)).unwrap_or(Outcome::Answered)
 }
 
-/// Whether what was said begins with this status.
+/// Whether the head is final and has this status.
 pub fn has_said(request: u64, status: i32) -> bool {
     status > 0 && with(request, |r| r.output.head_status().map(i32::from) == Some(status)).unwrap_or(false)
 }
 
-/// The file that is the answer when nobody else gives one; `None` when the request has none.
+/// The file that is the response when all handlers decline; `None` when the request has none.
 pub fn declined_file(request: u64) -> Option<Vec<u8>> {
     with(request, RequestRec::declined_file).ok().flatten()
 }
 
-/// The front is to send this file.
+/// Makes the front respond with this file.
 pub fn send_file(request: u64, path: &[u8]) {
     let _ = with(request, |r| r.output.file = Some(path.to_vec()));
 }
 
-/// What was said is the answer: its head is decided.
+/// Makes the head of the output final.
 pub fn commit(request: u64) {
     let _ = with(request, RequestRec::commit);
 }
 
-/// The answer is a page that tells the status.
+/// Responds with a page for the status.
 pub fn send_page(request: u64, status: u16, page: Page<'_>) {
     let _ = with(request, |r| r.send_page(status, page));
 }
 
-/// A handler died: what it said is not sent, but this status, unless some of it has left.
+/// A handler died: drop its output and send this status, unless a part was sent.
 pub fn fail(request: u64, status: u16) {
     let _ = with(request, |r| r.output.failed = Some(status));
 }
 
-/// The status that goes out in the place of what was said, if that is so.
+/// The status that is sent instead of the output, if any.
 pub fn failed(request: u64) -> Option<u16> {
     with(request, |r| r.output.failed).ok().flatten()
 }
 
-/// The type of the file that is the answer, where no handler said another.
+/// Sets the content type of the file that is the response, unless a handler has set one.
 pub fn say_type(request: u64, kind: &str) {
     let _ = with(request, |r| {
         if !kind.is_empty() && !r.has_set(Text::ContentType) {
@@ -162,7 +164,7 @@ pub fn say_type(request: u64, kind: &str) {
     });
 }
 
-/// The language of the answer, where no handler said one.
+/// Sets the language of the response, unless a handler has set one.
 pub fn say_language(request: u64, language: &str) {
     let _ = with(request, |r| {
         let headers = r.tables.of_mut(Id::HeadersOut);
@@ -172,24 +174,24 @@ pub fn say_language(request: u64, language: &str) {
     });
 }
 
-/// What is said from now on is body, however it begins.
+/// Ends the header: further output is body, however it begins.
 pub fn begin_body(request: u64) {
     let _ = speaking(request, RequestRec::end_header);
 }
 
-/// Throws away what was said and has not left; false when some of it stays.
+/// Drops output that was not sent; returns false when some of it stays.
 pub fn discard(request: u64) -> bool {
     with(request, RequestRec::discard).unwrap_or(false)
 }
 
-/// `$r->custom_response`, if something was said for that status; the inner `None` takes the configuration's away.
+/// `$r->custom_response` for that status, if a handler has set it; an inner `None` removes the configured one.
 pub fn custom_response(request: u64, status: u16) -> Option<Option<Vec<u8>>> {
     let find =
         |r: &mut RequestRec| r.custom_responses.iter().rfind(|(s, _)| *s == status).map(|(_, text)| text.clone());
     with(request, find).ok().flatten()
 }
 
-/// The status of the request that was redirected to this one, unless that was 200.
+/// The status of the request that was redirected to this one, unless it was 200.
 pub fn error_before(request: u64) -> Option<u16> {
     let before = crate::request_stack::with_stack(|stack| {
         let at = stack.at(request)?;

@@ -1,4 +1,4 @@
-//! What rules about who may come in ask of a record, and what they leave in it.
+//! Facts about a request's client: access rules read and set them.
 
 use wire::frame::Field;
 
@@ -10,7 +10,7 @@ use crate::request_rec::tables::Id;
 use crate::request_rec::target::{Target, frame};
 use crate::request_stack::{for_each, with};
 
-/// The client's address and the one that it connected to: those of the socket, whatever handlers have said since.
+/// The addresses of the client and of the server, from the socket: values set by handlers are ignored.
 pub fn addresses(request: u64) -> (String, String) {
     let text = |r: &RequestRec, field| String::from_utf8_lossy(r.frame.field(field)).into_owned();
     with(request, |r| (text(r, Field::RemoteAddr), text(r, Field::LocalAddr))).unwrap_or_default()
@@ -30,8 +30,8 @@ pub fn headers_in(request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
     with(request, all).ok().flatten().unwrap_or_default()
 }
 
-/// Whether a variable is set for the request, or was for the one that was redirected to it: what the front found out
-/// about the client holds for all that it is led to.
+/// Whether a variable is set for the request, or for the one that was redirected to it: facts that the front
+/// has established about the client hold after a redirect, too.
 pub fn has_variable(request: u64, name: &str) -> bool {
     let is_meant = |mut key: &[u8]| {
         while key != name.as_bytes() {
@@ -53,7 +53,7 @@ pub fn has_variable(request: u64, name: &str) -> bool {
     with(request, is_set).unwrap_or(false)
 }
 
-/// The variables that rules have set for the request.
+/// The request's environment variables that rules have set.
 pub fn variables(request: u64) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut pairs = Vec::new();
@@ -62,7 +62,7 @@ pub fn variables(request: u64) -> Vec<(String, String)> {
     pairs
 }
 
-/// Sets them, or takes them away.
+/// Sets or removes variables.
 pub fn change_variables(request: u64, changes: &[(String, Option<String>)]) {
     if !changes.is_empty() {
         let _ = with(request, |r| r.change_variables(changes));
@@ -95,7 +95,7 @@ fn apply(changes: &[(String, Option<String>)], variables: &mut Table) {
     }
 }
 
-/// The client's name, if it was looked up and it has one.
+/// The client's host name, if a lookup has found one.
 pub fn remote_host(request: u64) -> Option<String> {
     let name =
         |r: &mut RequestRec| r.known_text(Text::RemoteHost).map(|name| String::from_utf8_lossy(name).into_owned());
@@ -114,7 +114,7 @@ pub fn user(request: u64) -> Option<String> {
     with(request, user).ok().flatten()
 }
 
-/// Sets it, and how that is known, for all that the client asked for.
+/// Sets the user and the authentication scheme in all records of the client.
 pub fn user_is(name: &str, how: &str) {
     for_each(|r| {
         r.set_text(Text::User, Some(name.as_bytes()));
@@ -122,7 +122,7 @@ pub fn user_is(name: &str, how: &str) {
     });
 }
 
-/// How the client is asked who it is.
+/// Sets the challenge of a 401 response.
 pub fn set_challenge(request: u64, challenge: &str) {
     let _ = with(request, |r| r.tables.of_mut(Id::ErrHeadersOut).set(b"WWW-Authenticate", challenge.as_bytes()));
 }

@@ -1,4 +1,4 @@
-//! What the worker reads of the records and sets in them. It knows them by their numbers.
+//! The worker's access to the records, which are named by their generation numbers.
 
 mod answer;
 mod client;

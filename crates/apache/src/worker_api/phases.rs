@@ -1,9 +1,9 @@
-//! Which phase runs, as the worker says it, and what is left of its handlers.
+//! The running phase, set by the worker, and the state of its handlers.
 
 use crate::request_rec::handler_stacks::Stack;
 use crate::request_stack::with;
 
-/// A phase begins. Returns what is left of its configured handlers.
+/// Begins a phase; returns which of its handlers run.
 pub fn enter_phase(request: u64, phase: u32) -> Stack {
     let stacks = with(request, |r| {
         r.stacks.running = Some(phase);
@@ -12,7 +12,7 @@ pub fn enter_phase(request: u64, phase: u32) -> Stack {
     stacks.map_or(Stack::Configured, |stacks| stacks.of(phase))
 }
 
-/// The same once more, when handlers have run that may have pushed others.
+/// Which of the phase's handlers run, after handlers may have pushed others.
 pub fn stack(request: u64, phase: u32) -> Stack {
     with(request, |r| r.stacks.of(phase)).unwrap_or(Stack::Configured)
 }

@@ -1,4 +1,4 @@
-//! What the worker reads of a record, and sets.
+//! Values of a record that the worker reads and sets.
 
 use std::rc::Rc;
 
@@ -15,13 +15,13 @@ use crate::request_stack::with;
 /// What a record was made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requested {
-    /// By which the front knows the request of the client.
+    /// The id of the client's request at the front.
     pub number: u64,
     /// Index of the virtual host.
     pub host: u16,
-    /// As programs see it.
+    /// The path as programs see it.
     pub path: Vec<u8>,
-    /// What stands for the file; empty until the path was translated.
+    /// The name that stands for the file; empty until the path is translated.
     pub filename: Vec<u8>,
 }
 
@@ -36,16 +36,16 @@ pub fn requested(request: u64) -> Requested {
     requested.unwrap_or_default()
 }
 
-/// What was said of a record by its handlers.
+/// Values that handlers have set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetByHandlers {
     /// `$r->uri`, decoded.
     pub uri: Vec<u8>,
     /// `$r->args`, or empty.
     pub args: Vec<u8>,
-    /// `$r->filename`, when a handler set it or has found it by `$r->translate_name`.
+    /// `$r->filename`, set by a handler or found by `$r->translate_name`.
     pub filename: Option<Vec<u8>>,
-    /// `$r->document_root`, when a handler set it.
+    /// `$r->document_root`, if a handler has set it.
     pub document_root: Option<Vec<u8>>,
 }
 
@@ -81,17 +81,17 @@ pub fn is_https(request: u64) -> bool {
     with(request, |r| r.frame.flags().has(Flags::HTTPS)).unwrap_or(false)
 }
 
-/// `$r->filename`, looked up on the disk.
+/// `$r->filename`, looked up on disk.
 pub fn filename(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::Filename).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
-/// Whether another request of this client has led to it.
+/// Whether the record is an internal request: a subrequest or a redirect.
 pub fn is_internal(request: u64) -> bool {
     with(request, |r| r.links.prev.is_some() || r.links.main.is_some()).unwrap_or(false)
 }
 
-/// Whether a file, there or not, stands for what was requested.
+/// Whether the request maps to a file, existing or not.
 pub fn has_file(request: u64) -> bool {
     with(request, |r| r.number(Number::HasFile) != 0).unwrap_or(false)
 }
@@ -101,13 +101,13 @@ pub fn path_info(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::PathInfo).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
-/// `$r->handler`, when a handler set it: `None` when not, an inner `None` for undef.
+/// `$r->handler`, if a handler has set it: an inner `None` is undef.
 pub fn handler(request: u64) -> Option<Option<Vec<u8>>> {
     let set = |r: &mut RequestRec| r.has_set(Text::Handler).then(|| r.known_text(Text::Handler).map(<[u8]>::to_vec));
     with(request, set).ok().flatten()
 }
 
-/// The configuration says this of the place that the request has come to.
+/// Sets the configuration of the request's location.
 pub fn place_is(request: u64, place: Rc<Place>) {
     let gone = with(request, |r| {
         let before = std::mem::replace(&mut r.place, place);
@@ -122,7 +122,8 @@ pub fn place_is(request: u64, place: Rc<Place>) {
     gone.unwrap_or_default().iter().for_each(|(name, _)| libperl::env_forget(name.as_bytes()));
 }
 
-/// What `PerlSetEnv` said of the last place goes, unless a handler has changed it; what it says of this one comes.
+/// Removes the last location's `PerlSetEnv` variables, unless a handler has changed them, and adds the new
+/// location's.
 fn set_env_of_place(r: &mut RequestRec, gone: &[(String, String)]) {
     let mut without = Table::default();
     if !gone.is_empty() {
@@ -139,27 +140,27 @@ fn set_env_of_place(r: &mut RequestRec, gone: &[(String, String)]) {
     r.place.set_env.iter().for_each(|(name, value)| variables.set(name.as_bytes(), value.as_bytes()));
 }
 
-/// Nobody would hear more of its answer.
+/// Whether further output of the request would be dropped.
 pub fn is_unheard(request: u64) -> bool {
     with(request, |r| r.number(Number::Unheard) != 0).unwrap_or(true)
 }
 
-/// The status that `$r->status` says.
+/// `$r->status`
 pub fn status(request: u64) -> u16 {
     with(request, |r| r.status).unwrap_or(500)
 }
 
-/// Sets it.
+/// Sets `$r->status`.
 pub fn set_status(request: u64, status: u16) {
     let _ = with(request, |r| r.status = status);
 }
 
-/// Sends the client elsewhere: `Location`.
+/// Sets the `Location` header.
 pub fn set_location(request: u64, url: &[u8]) {
     let _ = with(request, |r| r.tables.of_mut(Id::HeadersOut).set(b"Location", url));
 }
 
-/// A note for whoever makes the page: `$r->notes`.
+/// Sets a note for the code that makes the error page: `$r->notes`.
 pub fn set_note(request: u64, name: &[u8], value: &[u8]) {
     let _ = with(request, |r| match api() {
         Api::One => r.tables.of_mut(Id::Notes).set(name, value),
@@ -167,7 +168,7 @@ pub fn set_note(request: u64, name: &[u8], value: &[u8]) {
     });
 }
 
-/// The content type that a handler set goes along with the request to where it is redirected.
+/// Copies the content type that a handler has set to the redirected request.
 pub fn keep_content_type(from: u64, to: u64) {
     let kind = with(from, |r| r.known_text(Text::ContentType).map(<[u8]>::to_vec)).ok().flatten();
     let _ = with(to, |r| r.set_text(Text::ContentType, kind.as_deref()));

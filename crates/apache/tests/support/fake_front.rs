@@ -1,5 +1,5 @@
-//! A front for tests: the frame of a request as it sends one, and what keeps the packets that the worker sends back.
-//! The unit tests of `request_rec` and `response` share it with the program `embedded`.
+//! A front for tests: makes the frame of a request, and stores the packets that the worker sends. The unit
+//! tests of `request_rec` and `response` share it with `tests/embedded.rs`.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,7 +11,7 @@ use wire::transport::Presence;
 
 use super::Client;
 
-/// Keeps what was sent at once, each as a packet.
+/// Stores each send as a packet.
 #[derive(Clone, Default)]
 pub struct FakeFront(pub Rc<RefCell<Vec<Vec<u8>>>>);
 
@@ -30,7 +30,7 @@ impl Client for FakeFront {
     }
 }
 
-/// What a client asks for.
+/// The target of a client's request.
 pub struct Target<'a> {
     pub method: &'a str,
     pub path: &'a str,

@@ -2,7 +2,7 @@ use super::*;
 
 const TYPE: &[u8] = b"multipart/form-data; boundary=AaB";
 
-/// `name(file):data` of each part, then `.` at the end or the reason why not.
+/// Formats the parts as `name(file):data`, then `.` at the end or the error.
 fn shown(body: &str, size: usize) -> String {
     let mut multipart = Multipart::new(TYPE).expect("a boundary");
     let mut out = String::new();
@@ -37,7 +37,7 @@ fn a_body_means_the_same_in_pieces_of_any_size() {
         (part("name=f; filename=\"C:\\a\\\"b.txt\"", "data") + "--AaB--", "f(C:\\\\a\\\"b.txt):data ."),
         (part("name=f; filename=\"\"", "") + "--AaB  \r\nX: y\r\n\r\n", "f(): a part has no name"),
         ("--AaB\r\n\r\n".into(), "a part has no name"),
-        ("--AaBcd\r\n\r\n".into(), "something stands behind a boundary"),
+        ("--AaBcd\r\n\r\n".into(), "a boundary's line has other text"),
         (part("name=a", "cut off here"), "a:cut off "),
         ("".into(), ""),
         (format!("--AaB\r\n{}\r\n\r\n", "x".repeat(MAX_HEADER + 1)), "a part's header is longer than 16 KiB"),

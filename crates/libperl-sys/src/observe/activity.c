@@ -2,8 +2,9 @@
 
 #include <time.h>
 
-/* What this process is at, for another one that reads its memory: no system call, no lock. Who reads finds the number of a request
- * before and after all else, and takes it for true when both are the same and not 0. */
+/* The current activity of this process, for another process that reads its memory: no system call, no lock.
+ * The request's number stands before and after the data; a reader trusts the data when both numbers are
+ * equal and not 0. */
 
 cml_activity cml_activity_now;
 
@@ -16,7 +17,7 @@ static void keep(const char *text, size_t length, uint16_t *kept)
     memcpy(now->texts + used, text, *kept);
 }
 
-/* Method, host and target; the last is cut where there is no room. */
+/* Records method, host and target; the target is cut where the room ends. */
 void cml_activity_begins(uint64_t number, uint64_t received_us, const cml_bytes texts[3])
 {
     cml_activity *const now = &cml_activity_now;
@@ -44,13 +45,13 @@ uint16_t cml_activity_phase(uint16_t phase)
     return __atomic_exchange_n(&cml_activity_now.phase, phase, __ATOMIC_RELAXED);
 }
 
-/* Where another process that was forked from the same one has it. */
+/* The address of the activity; processes forked from the same one have the same. */
 uintptr_t cml_activity_address(void)
 {
     return (uintptr_t)&cml_activity_now;
 }
 
-/* Whether `out` is what the process is at; not, when it has no request, or begins one now. */
+/* Reads the activity of another process. Returns 0 when it has no request, or is about to begin one. */
 int cml_activity_of(const cml_memory *memory, uintptr_t address, cml_activity *out)
 {
     if (!memory->read(memory->from, address, out, sizeof *out))

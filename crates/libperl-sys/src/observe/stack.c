@@ -1,14 +1,14 @@
 #include "../internal.h"
 
-/* The stack of another process's perl, read from its memory while it runs on. Everything read may be torn, or gone by the time that it is
- * followed: each address is one that the other process's memory may not have, each number is held within bounds, and nothing but
- * the reader's copies is touched. See perlguts and cop.h for what is where. */
+/* Reads the stack of another process's perl from its memory while it runs. All data may be torn, or be gone
+ * when a pointer is followed: each address may be invalid, each number is bounded, and only the reader's
+ * copies are used. See perlguts and cop.h for the layout. */
 
 #ifdef USE_ITHREADS
 
-/* So many contexts are looked at, the innermost. */
+/* Most contexts that are read, from the innermost. */
 #define MOST_CONTEXTS 400
-/* So many stacks: a sort, a tie or a signal begins another. */
+/* Most stacks: a sort, a tie or a signal begins another. */
 #define MOST_STACKS 32
 
 static int fetch(const cml_memory *memory, const void *address, void *into, size_t length)
@@ -19,7 +19,7 @@ static int fetch(const cml_memory *memory, const void *address, void *into, size
 typedef struct {
     cml_frame *frames;
     size_t count, room;
-    const COP *place; /* where the frame that comes next is */
+    const COP *place; /* the place of the next frame */
 } walk;
 
 static void add(walk *w, cml_frame_kind kind, const void *sub)
@@ -39,7 +39,7 @@ static void add_context(walk *w, const PERL_CONTEXT *cx)
         add(w, CML_FRAME_SUB, cx->blk_format.cv);
         w->place = cx->blk_oldcop;
         break;
-    case CXt_EVAL: /* a block belongs to its sub; a string or a file has a place of its own */
+    case CXt_EVAL: /* a block belongs to its sub; a string or a file is a frame of its own */
         if (CxTRYBLOCK(cx))
             break;
         add(w, CxOLD_OP_TYPE(cx) == OP_ENTEREVAL ? CML_FRAME_EVAL : CML_FRAME_FILE, NULL);
@@ -63,8 +63,8 @@ static int add_stack(walk *w, const cml_memory *memory, const PERL_SI *si)
     return 1;
 }
 
-/* A sub that is written in C has no context; but while it runs, the operator that called it still stands, and above the stack what
- * that took from it. */
+/* A sub written in C has no context. While it runs, the calling operator is still current, and its arguments
+ * lie above the stack's end. */
 static const void *called_in_c(const cml_memory *memory, const PerlInterpreter *perl)
 {
     const SV *called;
@@ -84,10 +84,10 @@ static const void *called_in_c(const cml_memory *memory, const PerlInterpreter *
     return body.xcv_flags & CVf_ISXSUB ? called : NULL;
 }
 
-/* So many arguments are passed over on the way to what is called. */
+/* Most arguments that are skipped on the way to the called method. */
 #define MOST_ARGUMENTS 200
 
-/* What a call of a method calls: the operator that finds it is the last of the call's. */
+/* The method of a method call: the operator that finds it is the call's last. */
 static const SV *method_of(const cml_memory *memory, const PerlInterpreter *perl, const UNOP *call)
 {
     METHOP op;
@@ -122,7 +122,7 @@ static void add_operator(walk *w, const cml_memory *memory, const PerlInterprete
         add(w, CML_FRAME_METHOD, name);
 }
 
-/* The frames, the innermost first, at most `room` of them. 0: it could not be read. */
+/* Reads at most `room` frames, innermost first. Returns 0 if the stack could not be read. */
 size_t cml_stack_of(const cml_memory *memory, uintptr_t address, cml_frame *frames, size_t room)
 {
     static PerlInterpreter perl;
@@ -141,7 +141,7 @@ size_t cml_stack_of(const cml_memory *memory, uintptr_t address, cml_frame *fram
     return w.count;
 }
 
-/* Names: each is written into `into`, of `room` bytes, with a zero byte at its end. */
+/* Functions for names: each writes a terminated name into `into`, of `room` bytes. */
 
 static size_t key(const cml_memory *memory, const HEK *hek, char *into, size_t room)
 {
@@ -181,7 +181,7 @@ static size_t qualified(const cml_memory *memory, const HV *stash, const HEK *na
     return length + key(memory, name, into + length, room - length);
 }
 
-/* `Package::sub`; 0: that cannot be read. */
+/* `Package::sub`; returns 0 if the name could not be read. */
 size_t cml_sub_name_of(const cml_memory *memory, uintptr_t sub, char *into, size_t room)
 {
     SV head;
@@ -200,7 +200,7 @@ size_t cml_sub_name_of(const cml_memory *memory, uintptr_t sub, char *into, size
     return qualified(memory, glob.xnv_u.xgv_stash, glob.xiv_u.xivu_namehek, into, room);
 }
 
-/* The name of a method; 0: that cannot be read. */
+/* The name of a method; returns 0 if it could not be read. */
 size_t cml_method_name_of(const cml_memory *memory, uintptr_t name, char *into, size_t room)
 {
     SV head;
@@ -208,11 +208,11 @@ size_t cml_method_name_of(const cml_memory *memory, uintptr_t name, char *into, 
     if (!fetch(memory, (const void *)name, &head, sizeof head) || !fetch(memory, head.sv_any, &body, sizeof body))
         return 0;
     if ((head.sv_flags & (SVf_IsCOW | SVppv_STATIC)) != SVf_IsCOW || body.xpv_len_u.xpvlenu_len)
-        return 0; /* no string that hashes share, as perl's compiler makes these names */
+        return 0; /* not a shared string, which perl's compiler makes for these names */
     return key(memory, SvSHARED_HEK_FROM_PV(head.sv_u.svu_pv), into, room);
 }
 
-/* A text that ends with a zero byte, in pieces that pass no page: what lies behind it may not be there. */
+/* Reads a terminated text in pieces that do not cross a page: the next page may not exist. */
 static size_t text(const cml_memory *memory, const char *from, char *into, size_t room)
 {
     for (size_t length = 0; length + 1 < room;) {
@@ -229,7 +229,7 @@ static size_t text(const cml_memory *memory, const char *from, char *into, size_
     return room - 1;
 }
 
-/* File and line; 0: that cannot be read. */
+/* File and line; returns 0 if they could not be read. */
 size_t cml_place_of(const cml_memory *memory, uintptr_t place, char *into, size_t room, unsigned *line)
 {
     COP cop;
@@ -241,7 +241,7 @@ size_t cml_place_of(const cml_memory *memory, uintptr_t place, char *into, size_
 
 #else
 
-/* Without threads, perl keeps its state in variables of its own whose places are not told. */
+/* Without threads, perl's state lies in static variables, whose addresses are unknown. */
 size_t cml_stack_of(const cml_memory *memory, uintptr_t address, cml_frame *frames, size_t room)
 {
     return 0;
@@ -264,7 +264,7 @@ size_t cml_place_of(const cml_memory *memory, uintptr_t place, char *into, size_
 
 #endif
 
-/* `sleep`, `match`: as perl calls its operators. */
+/* perl's name of an operator: `sleep`, `match`. */
 const char *cml_operator_name(size_t operator)
 {
     return operator < MAXO ? PL_op_name[operator] : "";

@@ -2,9 +2,9 @@
 
 #include <time.h>
 
-/* What a request asks of databases, for its trace: which method of DBI, when, how long, which statement. DBI's methods are C that
- * perl calls; while a request is traced, another function stands before each, and calls it. Of methods that call one another the
- * outermost counts. */
+/* Records a request's database statements, for its trace: DBI method, start, duration, text. DBI's methods
+ * are C functions; while a request is traced, a wrapper replaces each. Of nested methods only the outermost
+ * is recorded. */
 
 #define MOST 64
 #define LONGEST 300
@@ -48,7 +48,7 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* DBI keeps it in the handle's inner hash. */
+/* DBI stores the statement in the handle's inner hash. */
 static SV *statement_of(pTHX_ SV *handle)
 {
     SV *hash = SvROK(handle) ? SvRV(handle) : NULL;
@@ -66,7 +66,7 @@ static int is_of_name(char c)
     return isALNUM(c) || c == '_' || c == '$';
 }
 
-/* Its shape: values are left out, since they are the visitors'. */
+/* Copies a statement without its values, which may be visitors' data. */
 static size_t without_values(const char *from, size_t length, char *into)
 {
     size_t used = 0;
@@ -98,7 +98,7 @@ static void ended(pTHX_ void *at)
 static void begin(pTHX_ const struct method *method, SV *handle, SV *argument)
 {
     SV *text = strncmp(method->name, "DBI::st::", 9) == 0 ? statement_of(aTHX_ handle) : argument;
-    if (text && SvROK(text)) /* a statement that was prepared */
+    if (text && SvROK(text)) /* a prepared statement */
         text = statement_of(aTHX_ text);
     statements[count].method = method->name;
     statements[count].length = text && SvPOK(text) ? without_values(SvPVX_const(text), SvCUR(text), statements[count].text) : 0;
@@ -126,7 +126,7 @@ static void timed(pTHX_ CV *cv)
     LEAVE;
 }
 
-/* A worker has the mold's DBI, or loads its own. */
+/* Finds DBI's methods: the mold may have loaded DBI, or the worker itself. */
 static void find_methods(pTHX)
 {
     for (size_t i = 0; i < C_ARRAY_LENGTH(methods); i++) {
@@ -139,7 +139,7 @@ static void find_methods(pTHX)
     }
 }
 
-/* A request begins, or has ended. */
+/* Starts or stops the recording, at the beginning and end of a request. */
 void cml_trace_statements(int traced)
 {
     dTHXa(cml_perl);
@@ -149,7 +149,7 @@ void cml_trace_statements(int traced)
         find_methods(aTHX);
 }
 
-/* Those of the request so far. */
+/* Passes the recorded statements of the request. */
 void cml_each_statement(cml_tell_statement tell, void *to)
 {
     for (size_t i = 0; i < count; i++)

@@ -1,32 +1,32 @@
-//! What the master counts since it began to serve: ends of workers by their reasons, reloads, reforks.
+//! Counters of the master since its start: workers that ended, by reason; reloads; reforks.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// See the module.
+/// Counters of the master since its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerCounts {
-    /// Workers that have ended, by why they did.
+    /// Workers that have ended, by reason.
     pub exits: BTreeMap<ExitReason, u64>,
-    /// Reloads that came to serve.
+    /// Reloads whose generation came to serve.
     pub reloads: u64,
-    /// Reloads that failed: the old code served on.
+    /// Reloads that failed: the old code went on serving.
     pub failed_reloads: u64,
     /// Workers that became the mold.
     pub reforks: u64,
-    /// How many promotions lie between the mold that loaded the code and the one that forks.
+    /// Number of promotions between the mold that loaded the code and the mold that forks now.
     pub refork_generation: u32,
 }
 
 impl ServerCounts {
-    /// A worker has ended.
+    /// Counts the end of a worker.
     pub fn exited(&mut self, reason: ExitReason) {
         *self.exits.entry(reason).or_default() += 1;
     }
 
-    /// Ends that nobody wanted.
+    /// Number of workers that ended by a fault ([`ExitReason::is_fault`]).
     pub fn faults(&self) -> u64 {
         self.exits.iter().filter(|(reason, _)| reason.is_fault()).map(|(_, count)| count).sum()
     }
@@ -38,44 +38,44 @@ impl ServerCounts {
 pub enum ExitReason {
     /// `MaxRequestsPerChild`
     MaxRequests,
-    /// Its memory: `MaxMemoryPerChild` and its kin, `MemoryBudget`.
+    /// A memory limit (`MaxMemoryPerChild` and related directives, `MemoryBudget`).
     Memory,
     /// `MaxAgePerChild`
     MaxAge,
     /// `MaxIdlePerChild`
     MaxIdle,
-    /// The program wanted it: `child_terminate`, harakiri.
+    /// The program asked for it: `child_terminate`, harakiri.
     Program,
-    /// A request has left what cannot be put back.
+    /// A request left state behind that cannot be restored.
     Spoilt,
     /// `cameleer recycle`
     Recycle,
-    /// There were more than `MaxSpareServers`, or than `MaxClients` allows now.
+    /// More idle workers than `MaxSpareServers`, or more workers than `MaxClients`.
     Spare,
     /// A newer generation serves.
     Reload,
-    /// Its place is for one that a newer mold has forked, or it became a mold itself.
+    /// The worker made room for a fork of a newer mold, or became a mold itself.
     Refork,
     /// The server stops.
     Stop,
-    /// Killed: it did not end its request after `RequestTimeout`.
+    /// Killed: the request did not end within the grace period after `RequestTimeout`.
     RequestTimeout,
-    /// Killed: it did not begin within `StartTimeout`.
+    /// Killed: the worker did not become ready within `StartTimeout`.
     StartTimeout,
-    /// Killed: its end took too long.
+    /// Killed: the worker took too long to exit.
     SlowEnd,
-    /// Killed: it broke the protocol or closed its socket.
+    /// Killed: the worker broke the protocol or closed its socket.
     Unsound,
-    /// Killed by the kernel for want of memory.
+    /// Killed by the kernel's out-of-memory killer.
     OutOfMemory,
-    /// Died by a signal that was not ours.
+    /// Died by a signal that the server did not send.
     Signal,
-    /// Ended of itself when nobody had asked.
+    /// Exited without being asked to.
     Exit,
 }
 
 impl ExitReason {
-    /// All, as the enum has them.
+    /// All reasons, in the order of the enum.
     pub const ALL: [ExitReason; 18] = {
         use ExitReason::*;
         [
@@ -100,7 +100,7 @@ impl ExitReason {
         ]
     };
 
-    /// As metrics, JSON and tables name it.
+    /// The name in metrics, JSON and tables.
     pub fn name(self) -> &'static str {
         match self {
             ExitReason::MaxRequests => "max_requests",
@@ -124,7 +124,7 @@ impl ExitReason {
         }
     }
 
-    /// Whether it is a fault: something that an administrator should look at.
+    /// Whether the reason is a fault that an administrator should look into.
     pub fn is_fault(self) -> bool {
         use ExitReason::*;
         matches!(self, RequestTimeout | StartTimeout | SlowEnd | Unsound | OutOfMemory | Signal | Exit)

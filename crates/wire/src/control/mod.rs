@@ -1,5 +1,5 @@
-//! What the master says to the front and to the mold, and what they say to it. One JSON object a message; descriptors
-//! travel beside it, in the order that each message names.
+//! Messages between the master and the front, the mold and the expander. Each is one JSON object; descriptors
+//! travel beside it, in the order that the message documents.
 
 mod counts;
 mod status;
@@ -17,60 +17,64 @@ use crate::reply::LeaveReason;
 /// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
 pub type Slot = u32;
 
-/// One worker among all that had its place, one after the other. The front's news of one may arrive when it has ended
-/// and another has its place already: the master must not take it for news of that one.
+/// Identifies a worker process, also after its slot was reused. News of an ended worker may arrive when another
+/// one already has its slot; the serial number keeps the master from mixing them up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkerId {
-    /// Its place.
+    /// The place in the pool.
     pub slot: Slot,
-    /// Counts the workers that this master has asked for, from 1.
+    /// Counts the workers that this master has requested, from 1.
     pub serial: u64,
 }
 
-/// Which generation: counts the starts of the Perl side, of which each reload that succeeds is one.
+/// Number of a generation, from 1: the start is one, and each successful reload.
 pub type GenerationNumber = u32;
 
-/// Which of the pools of a generation: 0 is the server's own, the others are counted in the order of the configuration.
+/// Number of a pool within its generation: 0 is the main server's, others follow in the order of the
+/// configuration.
 pub type PoolNumber = u16;
 
-/// A pool of a generation: a mold and its workers.
+/// Identifies a pool: a mold and its workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct PoolId {
-    /// Whose configuration it has.
+    /// The generation whose configuration the pool has.
     pub generation: GenerationNumber,
-    /// Which of its pools.
+    /// The number of the pool in that generation.
     pub pool: PoolNumber,
 }
 
-/// The master to the front.
+/// Messages from the master to the front.
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum ToFront {
-    /// A configuration to get ready, not yet to serve. Descriptors: a memfd with its JSON, one with the certificates and
-    /// keys of its hosts, then the access logs in order of their first mention. The first one also carries the listeners.
+    /// Prepare a configuration, without serving it yet. Descriptors: a memfd with its JSON, a memfd with the
+    /// certificates and keys of its hosts, then the access logs in the order of their first mention. The first
+    /// `Configure` also carries the listeners.
     Configure {
         generation: GenerationNumber,
-        /// How many access logs follow.
+        /// Number of access logs that follow.
         logs: usize,
-        /// The listeners that follow the logs, complete: those no longer named are closed.
+        /// The complete list of listeners, which follow the logs. Listeners not named here are closed.
         listeners: Vec<Listener>,
-        /// What goes into the `Server` header.
+        /// The value of the `Server` header.
         software: String,
     },
     /// Certificates have changed. Descriptor: a memfd with them, as in `Configure`.
     Certificates {
-        /// Whose.
+        /// The generation that they belong to.
         generation: GenerationNumber,
     },
-    /// A worker was asked of the mold. Descriptors: the front's end of its socket, a copy of the worker's end, by
-    /// which the front takes back what the worker has not begun, and their memory, if they share any. The worker's end is told by `Gone`.
+    /// The master has requested a worker from the mold. Descriptors: the front's end of the worker's socket; a
+    /// copy of the worker's end, with which the front takes back requests that the worker has not begun; and
+    /// the shared memory, if any. `Gone` reports the worker's end.
     Worker {
         worker: WorkerId,
         pool: PoolId,
-        /// It had another front, which has died; it may be in the middle of a request of that one.
+        /// The worker belonged to a front that has died; it may still be in the middle of a request of that
+        /// front.
         adopted: bool,
     },
-    /// The mold forked it.
+    /// The mold forked this worker.
     Forked { slot: Slot, pid: i32 },
     /// A worker has ended; its socket may still hold a last answer.
     Gone { slot: Slot },
@@ -78,33 +82,33 @@ pub enum ToFront {
     Activate { generation: GenerationNumber },
     /// Ask `count` idle workers of this pool to leave.
     Retire { pool: PoolNumber, count: u32 },
-    /// At most so many workers of this pool have a request at one time, until another generation serves.
+    /// Give at most `most` workers of this pool a request at one time, until another generation serves.
     Admit { pool: PoolNumber, most: u32 },
-    /// Have this worker tell about itself. Descriptors: a memfd for what it tells, what is closed when it has told, and those
-    /// that the inspection takes.
+    /// Have this worker inspect itself. Descriptors: a memfd for the result, a descriptor that is closed when
+    /// the result is complete, and those that the [`Inspection`] needs.
     Inspect { worker: WorkerId, what: Inspection },
     /// Ask this worker to leave as soon as it has no request.
     Leave { worker: WorkerId },
-    /// The same, and to become a mold first. Descriptor: the mold's end of a control channel.
+    /// Ask this worker to leave, and to become a mold first. Descriptor: the mold's end of a control channel.
     Promote { worker: WorkerId },
-    /// Logs were opened anew. Descriptors: the error log, then the logs as in `Configure`.
+    /// The logs were reopened. Descriptors: the error log, then the logs as in `Configure`.
     Logs,
-    /// What the master has counted, which the front's own pages show, too.
+    /// The master's counters, for the front's own status pages.
     Counts(ServerCounts),
-    /// Describe yourself: answered by `FromFront::Status`.
+    /// Report the status; the answer is `FromFront::Status`.
     Status,
-    /// Forget answers that are kept: answered by `FromFront::Purged`.
+    /// Drop cached responses; the answer is `FromFront::Purged`.
     Purge {
-        /// Who asks, for the answer.
+        /// The client that asked; the answer repeats it.
         client: u64,
-        /// Which: see `cameleer purge --help`. `*`: all.
+        /// The URLs to drop, see `cameleer purge --help`; `*` is all.
         url: String,
     },
-    /// Are you there? Answered by `FromFront::Alive`.
+    /// Check that the front lives; the answer is `FromFront::Alive`.
     Ping,
-    /// Stop accepting; finish what is under way; answer `Drained`, then exit.
+    /// Stop accepting, finish requests under way, answer `Drained`, then exit.
     Stop,
-    /// Write what the logs are owed, and exit.
+    /// Flush the logs, and exit.
     Exit,
 }
 
@@ -115,13 +119,14 @@ pub struct Listener {
     pub address: String,
 }
 
-/// The front to the master.
+/// Messages from the front to the master.
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum FromFront {
     /// The configuration of this generation is understood.
     Configured { generation: GenerationNumber },
-    /// It cannot be served: no `Configured` follows, or the listeners of an `Activate` cannot be used.
+    /// The configuration cannot be served (no `Configured` follows), or the listeners of an `Activate` cannot
+    /// be used.
     Refused { generation: GenerationNumber, error: String },
     /// The worker sent `Ready`.
     Ready {
@@ -131,56 +136,57 @@ pub enum FromFront {
     },
     /// A pool's state, sent when it changed and at most every 20 ms.
     Load(Load),
-    /// This worker serves no more: it was asked to leave, or said that it will.
+    /// This worker gets no more requests: it was asked to leave, or announced that it will.
     Leaving {
         worker: WorkerId,
-        /// `None`: it was asked to.
+        /// The worker's own reason; `None`: it was asked to leave.
         reason: Option<LeaveReason>,
     },
-    /// This worker is beyond help (request timeout, lies): kill it.
+    /// Kill this worker: it exceeded a timeout or broke the protocol.
     Kill {
         worker: WorkerId,
-        /// Why, for the log.
+        /// The reason, for the log.
         reason: String,
-        /// Why, for the count.
+        /// The reason, for the counters.
         exit: ExitReason,
     },
-    /// This worker's request takes too long: send the signal that makes it die, with the request's number as its value.
+    /// This worker's request exceeded its timeout: send the signal that makes it die, with the request's number
+    /// as its value.
     Interrupt {
         worker: WorkerId,
-        /// The request; the worker may be at another by now.
+        /// The number of the request; the worker may have begun another one by now.
         request: u64,
     },
-    /// Everything of this generation is answered and its workers were asked to leave.
+    /// All requests of this generation are answered, and its workers were asked to leave.
     Retired { generation: GenerationNumber },
     /// Answer to `ToFront::Status`.
     Status(Box<FrontStatus>),
     /// Answer to `ToFront::Purge`.
     Purged {
         client: u64,
-        /// How many answers were forgotten, or what is wrong with the URL.
+        /// How many responses were dropped, or what is wrong with the URL.
         outcome: Result<u64, String>,
     },
     /// Answer to `ToFront::Ping`.
     Alive,
-    /// Nothing is under way any more; sent after `ToFront::Stop`.
+    /// Nothing is under way any more; follows `ToFront::Stop`.
     Drained,
 }
 
 /// How busy a pool of the serving generation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Load {
-    /// Which.
+    /// The pool.
     pub id: PoolId,
     /// Workers that wait for a request.
     pub idle: u32,
-    /// Workers that have one.
+    /// Workers that have a request.
     pub busy: u32,
     /// Requests that wait for a worker.
     pub queued: u32,
 }
 
-/// The life of a generation: one mold and its workers. Drawn in docs/architecture.md.
+/// The states of a generation: one mold and its workers. Drawn in docs/architecture.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GenerationState {
     /// The mold reads the configuration's Perl.
@@ -189,62 +195,63 @@ pub enum GenerationState {
     Starting,
     /// New requests go to its workers.
     Serving,
-    /// A newer one serves; this one finishes what it has.
+    /// A newer generation serves; this one finishes its requests.
     Draining,
-    /// Its code did not load; the error is in the log.
+    /// The code did not load; the error is in the log.
     Failed,
     /// All its processes have ended.
     Gone,
 }
 
-/// The master to the mold.
+/// Messages from the master to a mold.
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum ToMold {
-    /// The first message. Descriptors: a memfd with the configuration's JSON, one with words that say how large each worker may
-    /// become, then the error logs of hosts.
+    /// The first message. Descriptors: a memfd with the configuration's JSON, a memfd with the memory limit of
+    /// each worker, then the error logs of hosts.
     Configure {
         pool: PoolId,
-        /// What it loads besides, if it can (`PerlPreload auto`).
+        /// Code to load beyond the configuration's, where it loads without an error (`PerlPreload auto`).
         preload: LateCode,
     },
     /// Fork a worker. Descriptors: the worker's end of its socket, and the memory that it shares with the front, if any.
     Spawn { slot: Slot },
-    /// The error log was opened anew. Descriptor: the error log.
+    /// The error log was reopened. Descriptor: the error log.
     Logs,
-    /// As `ToFront::Inspect`.
+    /// Inspect the mold, as `ToFront::Inspect` does for a worker.
     Inspect { what: Inspection },
-    /// Tell what this would cost a worker that loads it; a child of the mold finds it out. Descriptors: as `Inspect`.
+    /// Measure the memory that a worker needs to load this code, in a child of the mold. Descriptors: as
+    /// `Inspect`.
     Weigh { code: LateCode },
-    /// Fork no more; exit when the last worker has ended.
+    /// Stop forking; exit when the last worker has ended.
     Retire,
 }
 
-/// The mold to the master.
+/// Messages from a mold to the master.
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum FromMold {
     /// The Perl of the configuration is loaded.
     Ready {
-        /// How long it took, in milliseconds.
+        /// Time to load the code, in milliseconds.
         load_ms: u64,
-        /// What the server says that it is, with the parts that this Perl named.
+        /// The `Server` header, with the components that Perl code added.
         software: String,
-        /// Where its workers note what they are at: an address in their memory.
+        /// Address, in the memory of each worker, where it records its current activity.
         activity: usize,
     },
-    /// A worker has become this mold, and can fork. The first message where there was no `Configure`.
+    /// A worker has become this mold and can fork. The first message of a mold that gets no `Configure`.
     Promoted {
         /// Its process, a child of the master.
         pid: i32,
-        /// From the fork to now, in microseconds.
+        /// Time since the fork, in microseconds.
         fork_us: u32,
-        /// How many requests the worker has answered.
+        /// Number of requests that the worker has answered.
         requests: u64,
     },
-    /// It is not, or the worker cannot become a mold; the process exits. The text names file and line, or the reason.
+    /// The mold could not load the code, or the worker cannot become a mold; the process exits.
     Failed {
-        /// Perl's or our message.
+        /// The message, with file and line or the reason.
         error: String,
     },
     /// A worker runs.
@@ -259,17 +266,17 @@ pub enum FromMold {
     Exited { slot: Slot, pid: i32, exit: Exit },
 }
 
-/// What workers have loaded and their mold has not.
+/// Code that workers have loaded after the fork.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateCode {
     /// Names in `%INC`: `LWP/UserAgent.pm`.
     pub modules: Vec<String>,
-    /// Registry scripts: the key by which they are kept, and the file.
+    /// Registry scripts: cache key and file.
     pub scripts: Vec<(String, String)>,
 }
 
 impl LateCode {
-    /// Also this, each piece once.
+    /// Adds `other`; duplicates are dropped.
     pub fn add(&mut self, other: LateCode) {
         let LateCode { modules, scripts } = other;
         self.modules.extend(modules);
@@ -281,36 +288,38 @@ impl LateCode {
     }
 }
 
-/// What a process that has Perl can tell about itself.
+/// Kinds of self-inspection of a process that runs Perl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inspection {
-    /// What it has loaded since it was forked.
+    /// What the process has loaded since it was forked.
     Loaded,
-    /// What lives in Perl's memory, by class.
+    /// What occupies Perl's memory, by class.
     Census,
-    /// By how much requests have made it grow, by their paths.
+    /// By how much requests have grown the process, by URL path.
     Growth,
-    /// Whose pages are no longer shared with the mold. Descriptors: pagemap and mem of the worker, mem of the mold.
+    /// Which data occupies pages that are no longer shared with the mold. Descriptors: pagemap and mem of the
+    /// worker, mem of the mold.
     Blame,
 }
 
 impl Inspection {
-    /// All, by the numbers that they have in packets.
+    /// All inspections, by their numbers in packets.
     pub const ALL: [Inspection; 4] = [Inspection::Loaded, Inspection::Census, Inspection::Growth, Inspection::Blame];
 }
 
-/// The master to the expander, which runs the configuration's Perl before anything is bound.
+/// Messages from the master to the expander, which runs the configuration's Perl before the master binds any
+/// socket.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToExpander {
-    /// The only message. Descriptor: a memfd with what was read.
+    /// The only message. Descriptor: a memfd with the configuration as read.
     Expand,
 }
 
-/// The expander to the master. After its answer it ends.
+/// Messages from the expander to the master. The expander exits after `Expanded`.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromExpander {
-    /// It is about to run the code of this line.
+    /// The expander is about to run the code of this line.
     Reached {
         /// The configuration file.
         file: String,
@@ -319,16 +328,16 @@ pub enum FromExpander {
         /// The directive or section.
         name: String,
     },
-    /// Descriptor: a memfd with what has become of it, or with the mistakes.
+    /// The expansion is complete. Descriptor: a memfd with the expanded configuration, or with the errors.
     Expanded,
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
-    /// With this code.
+    /// Exit code.
     Code(i32),
-    /// By this signal.
+    /// Signal number.
     Signal(i32),
 }
 

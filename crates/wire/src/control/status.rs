@@ -1,4 +1,4 @@
-//! What the front tells of itself, of its clients and of its workers.
+//! Status of the front, of its clients and of its workers.
 
 use std::collections::BTreeMap;
 
@@ -6,54 +6,55 @@ use serde::{Deserialize, Serialize};
 
 use super::{GenerationNumber, Slot};
 
-/// What finished requests took, since the front began to serve.
+/// Response times since the front began to serve, as quantiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
-    /// From the whole head to the last byte.
+    /// From the complete head of the request to the last byte of the response.
     pub request: Quantiles,
-    /// Until a worker had it, of those that asked for one.
+    /// Wait for a worker; only requests that needed one.
     pub queue: Quantiles,
-    /// From then until the worker had said everything.
+    /// From the worker's start on the request to its last byte.
     pub service: Quantiles,
 }
 
-/// Of many times, in microseconds; good to two digits.
+/// Quantiles of a set of durations, in µs; accurate to two digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Of so many.
+    /// Number of durations.
     pub count: u64,
-    /// Half of them took no longer.
+    /// 50th percentile, in µs.
     pub p50_us: u64,
-    /// Nine tenths.
+    /// 90th percentile, in µs.
     pub p90_us: u64,
-    /// Ninety-nine hundredths.
+    /// 99th percentile, in µs.
     pub p99_us: u64,
-    /// All.
+    /// Maximum, in µs.
     pub max_us: u64,
 }
 
-/// How many times took how long, those that differ by less than a hundredth together, by their middle: for whoever computes quantiles of a part of them, or draws them.
+/// A histogram of durations: from the middle of each class (less than 1 % wide), in µs, to its count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread(pub BTreeMap<u64, u64>);
 
-/// The three of [`Times`].
+/// The histograms behind [`Times`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spreads {
-    /// From the whole head to the last byte, in microseconds.
+    /// From the complete head of the request to the last byte of the response.
     pub request: Spread,
-    /// Until a worker had it.
+    /// Wait for a worker.
     pub queue: Spread,
-    /// From then until the worker had said everything.
+    /// From the worker's start on the request to its last byte.
     pub service: Spread,
 }
 
 impl Spread {
-    /// How many there are.
+    /// Number of durations.
     pub fn count(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// What has been added since `earlier`; where that has more, its front is another one, and all of this is new.
+    /// Returns the durations added since `earlier`. Where `earlier` has more, a new front has begun to count,
+    /// and all are new.
     pub fn since(&self, earlier: &Spread) -> Spread {
         let before = |time| earlier.0.get(time).copied().unwrap_or(0);
         if self.0.iter().any(|(time, count)| *count < before(time)) {
@@ -63,7 +64,7 @@ impl Spread {
         Spread(more.filter(|(_, count)| *count > 0).collect())
     }
 
-    /// So many of a hundred took no longer; 0 where there are none.
+    /// The `percent`th percentile, in µs; 0 without durations.
     pub fn quantile(&self, percent: u64) -> u64 {
         let rank = (self.count() * percent).div_ceil(100).max(1);
         let mut seen = 0;
@@ -75,138 +76,138 @@ impl Spread {
     }
 }
 
-/// What only the front knows.
+/// Status as the front knows it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FrontStatus {
     /// Client connections open.
     pub connections: u64,
-    /// Those of them that wait for a further request.
+    /// Connections that wait for a further request.
     pub kept: u64,
-    /// Some of these.
+    /// A selection of these connections.
     pub kept_clients: Vec<ClientStatus>,
-    /// When it began to serve, in seconds since 1970.
+    /// When the front began to serve, in seconds since 1970.
     #[serde(default)]
     pub started_s: u64,
-    /// What it says that it is (`Server`).
+    /// The value of the `Server` header.
     #[serde(default)]
     pub software: String,
     /// The name of the main server.
     #[serde(default)]
     pub name: String,
-    /// Bytes of answers' bodies.
+    /// Bytes of response bodies.
     #[serde(default)]
     pub bytes: u64,
-    /// What requests took, all together, in milliseconds.
+    /// Sum of all requests' durations, in milliseconds.
     #[serde(default)]
     pub duration_ms: u64,
     /// Requests answered since the start.
     pub requests: u64,
     /// Requests answered by workers.
     pub worker_requests: u64,
-    /// Connections that were handed over to workers, for PerlProcessConnectionHandler.
+    /// Connections handed over to workers, for PerlProcessConnectionHandler.
     #[serde(default)]
     pub handed_over: u64,
-    /// For how long the workers of the generation that serves have had requests, all together, in microseconds.
+    /// Sum of the times during which workers of the serving generation had a request, in microseconds.
     #[serde(default)]
     pub worked_us: u64,
-    /// Requests refused because they had waited too long.
+    /// Requests rejected because they had waited too long.
     pub queue_timeouts: u64,
-    /// Requests refused because the queue was full, or because of an overload.
+    /// Requests rejected because the queue was full, or because of an overload.
     pub turned_away: u64,
-    /// Answers that were ended because their clients were too slow while requests waited for the worker.
+    /// Responses cut off because their clients read too slowly while requests waited for the worker.
     #[serde(default)]
     pub slow_readers: u64,
-    /// HTTP/2 connections that were closed because of what their clients did.
+    /// HTTP/2 connections closed because the client exceeded a limit or broke the protocol.
     #[serde(default)]
     pub http2_closed: u64,
-    /// Requests refused because of a SpeedLimit.
+    /// Requests rejected by a SpeedLimit.
     pub too_fast: u64,
-    /// Requests refused because of a MaxConcurrentReqs.
+    /// Requests rejected by a MaxConcurrentReqs.
     pub throttled: u64,
-    /// More requests come than are answered, for the pool or for a share.
+    /// The pool or one of its shares gets more requests than it can answer.
     pub overloaded: bool,
-    /// One entry a PoolShare.
+    /// One entry per PoolShare.
     pub shares: Vec<ShareStatus>,
-    /// Requests that wait now.
+    /// Requests that wait for a worker now.
     pub queued: u32,
-    /// One entry a pool, where there is more than one.
+    /// One entry per pool, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub pools: Vec<PoolStatus>,
-    /// Finished requests by the status of their answers; 499: the client left before there was one.
+    /// Finished requests by status; 499: the client left before the response began.
     #[serde(default)]
     pub codes: BTreeMap<u16, u64>,
-    /// What they took.
+    /// Quantiles of their durations.
     #[serde(default)]
     pub times: Times,
-    /// The same, all of it; left out where a person reads.
+    /// Histograms of their durations; left out of the output for people.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spreads: Option<Spreads>,
-    /// The requests of the last minutes that took workers longest, the slowest first.
+    /// The requests of the last minutes with the longest service times, slowest first.
     #[serde(default)]
     pub slowest: Vec<SlowRequest>,
-    /// One entry a worker.
+    /// One entry per worker.
     pub workers: Vec<WorkerStatus>,
 }
 
-/// A request that took long.
+/// A slow request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowRequest {
-    /// `GET /path`, for a reader as [`WorkerStatus::request`].
+    /// `GET /path`, shortened and escaped as [`WorkerStatus::request`].
     pub request: String,
-    /// Its virtual host, where that has a name.
+    /// The virtual host, where it has a name.
     pub host: String,
-    /// Of the answer.
+    /// The status of the response.
     pub status: u16,
     /// When it ended, in seconds since 1970.
     pub ended_s: u64,
-    /// How long it waited for a worker, in microseconds.
+    /// Wait for a worker, in microseconds.
     pub waited_us: u64,
-    /// How long the worker had it.
+    /// Service time, in microseconds.
     pub served_us: u64,
-    /// Which worker that was.
+    /// The worker that served the request.
     pub worker: Slot,
 }
 
 impl SlowRequest {
-    /// In all.
+    /// Waiting and service time together.
     pub fn took_us(&self) -> u64 {
         self.waited_us.saturating_add(self.served_us)
     }
 }
 
-/// A pool of the generation that serves.
+/// A pool of the serving generation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolStatus {
-    /// Of its `WorkerPool`, or `default`.
+    /// The name of its `WorkerPool`, or `default`.
     pub name: String,
-    /// Which of mod_perl's APIs it speaks.
+    /// The version of mod_perl's API that the pool speaks: 1 or 2.
     pub perl_generation: u8,
     /// Workers that wait for a request.
     pub idle: u32,
-    /// Workers that have one.
+    /// Workers that have a request.
     pub busy: u32,
     /// Requests that wait for a worker.
     pub queued: u32,
-    /// Its `MaxClients`.
+    /// The pool's `MaxClients`.
     pub most: u32,
-    /// More requests come than are answered.
+    /// The pool gets more requests than it can answer.
     pub overloaded: bool,
 }
 
-/// What the requests of one `PoolShare` have of the pool.
+/// One `PoolShare`: its limit and its use of the pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareStatus {
-    /// The section where it stands.
+    /// The section that contains the directive.
     pub place: String,
-    /// How many workers they may have.
+    /// Most workers that requests of the share may have.
     pub most: u32,
-    /// How many they have.
+    /// Workers that have a request of the share.
     pub busy: u32,
-    /// How many wait.
+    /// Requests of the share that wait.
     pub queued: u32,
-    /// More come than are answered.
+    /// The share gets more requests than it can answer.
     pub overloaded: bool,
-    /// Requests that found no place in the queue.
+    /// Requests rejected because the queue was full.
     pub turned_away: u64,
 }
 
@@ -215,76 +216,77 @@ pub struct ShareStatus {
 pub struct ClientStatus {
     /// `192.0.2.1:40000`
     pub client: String,
-    /// Requests that it has sent.
+    /// Number of requests that it has sent.
     pub served: u32,
-    /// For how long it has been idle, in milliseconds.
+    /// Time since its last request, in milliseconds.
     pub since_ms: u64,
 }
 
-/// One worker as the front sees it.
+/// A worker, as the front knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerStatus {
-    /// Its place in the pool.
+    /// The place in the pool.
     pub slot: Slot,
     /// The generation that it was forked for.
     pub generation: GenerationNumber,
-    /// Its pool, where there is more than one.
+    /// The pool, where there are several.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub pool: String,
-    /// Its process, 0 while it is being forked.
+    /// The process id; 0 while the mold forks the worker.
     pub pid: i32,
-    /// See [`WorkerState`].
+    /// The state, see [`WorkerState`].
     pub state: WorkerState,
-    /// The same as httpd's scoreboard has it.
+    /// The same in the terms of httpd's scoreboard.
     #[serde(default)]
     pub activity: Activity,
-    /// Requests it has answered.
+    /// Number of requests answered.
     pub requests: u64,
-    /// `GET /path` that it works on, or empty: for a reader, so it is cut, and what a terminal would obey is escaped.
+    /// The current request (`GET /path`), or empty. Shortened, and control characters are escaped: terminals
+    /// show this.
     pub request: String,
-    /// The one that it has ended last, in the same manner.
+    /// The last request that has ended, in the same form.
     #[serde(default)]
     pub last_request: String,
     /// The virtual host of `request`, or else of `last_request`, where it has a name.
     #[serde(default)]
     pub host: String,
-    /// How long that request waited for this worker, in microseconds.
+    /// How long `request` waited for this worker, in microseconds.
     #[serde(default)]
     pub queue_wait_us: Option<u64>,
-    /// How long it has been in this state, in milliseconds.
+    /// Time in this state, in milliseconds.
     pub since_ms: u64,
-    /// Memory that no other process has. The front does not know it; whoever shows the status asks the kernel.
+    /// Private memory in bytes. The front leaves this empty; whoever shows the status reads it from the kernel.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub private_bytes: Option<u64>,
-    /// CPU time that it has used, in milliseconds; found out in the same manner.
+    /// CPU time used, in milliseconds; filled in like `private_bytes`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_ms: Option<u64>,
 }
 
-/// What a worker does, with httpd's sign for it. Those that httpd has besides (`R`, `K`, `D`, `C`) never are: who reads requests, keeps
-/// connections, asks for names and closes is the front.
+/// Activity of a worker, with httpd's sign for it. httpd's `R`, `K`, `D` and `C` never occur: the front, not a
+/// worker, reads requests, keeps connections alive, looks up names and closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Activity {
-    /// Nobody is there.
+    /// The slot is empty.
     #[default]
     #[serde(rename = ".")]
     Gone,
-    /// It begins.
+    /// The worker starts.
     #[serde(rename = "S")]
     Starting,
-    /// It waits for a request.
+    /// The worker waits for a request.
     #[serde(rename = "_")]
     Waiting,
-    /// It works on one.
+    /// The worker has a request.
     #[serde(rename = "W")]
     Working,
-    /// Its client has the answer; it logs and cleans up.
+    /// The client has the response; the worker logs and cleans up.
     #[serde(rename = "L")]
     Logging,
-    /// It leaves after the request that it has.
+    /// The worker leaves after its current request.
     #[serde(rename = "G")]
     Finishing,
-    /// It has none any more, and leaves.
+    /// The worker has no request, and leaves.
     #[serde(rename = "I")]
     Leaving,
 }
@@ -303,7 +305,7 @@ impl Activity {
         }
     }
 
-    /// As a person says it.
+    /// The name shown to people.
     pub fn word(self) -> &'static str {
         match self {
             Activity::Gone => "gone",
@@ -317,18 +319,18 @@ impl Activity {
     }
 }
 
-/// The life of a worker. Drawn in docs/architecture.md.
+/// The states of a worker. Drawn in docs/architecture.md.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkerState {
-    /// Asked of the mold, not yet `Ready`.
+    /// Requested from the mold, not yet `Ready`.
     Starting,
     /// Waits for a request.
     Idle,
     /// Has a request.
     Busy,
-    /// Was asked to leave, or said that it will; gets no more requests.
+    /// Was asked to leave, or announced that it will; gets no more requests.
     Retiring,
-    /// Ended and reaped, or given up: its place is free.
+    /// Ended and reaped, or given up: the slot is free.
     #[default]
     Gone,
 }

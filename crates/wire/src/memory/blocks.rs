@@ -1,5 +1,6 @@
-//! Large pieces of answers. The worker takes a free block, fills it and says its number in a packet; the front sends it from
-//! where it lies, and gives it back. What a worker writes into a block that is lent reaches the client of that very answer.
+//! Blocks for large pieces of responses. The worker takes a free block, fills it and sends its number in a
+//! packet. The front sends the bytes to the client directly from the block, then frees it. A worker that
+//! overwrites a lent block damages only its own response.
 
 use std::sync::Arc;
 
@@ -10,9 +11,10 @@ use crate::Malformed;
 
 /// Bytes of a block.
 pub const SIZE: usize = sized(16 * 1024, 8);
-/// A worker has no more.
+/// Most blocks of a worker.
 pub const MOST: usize = sized(64, 2);
-/// So many that lie side by side are lent as one piece, and not more, so that the front sends the first ones while the worker fills others.
+/// Most adjacent blocks lent as one piece: the front sends the first pieces while the worker fills further
+/// ones.
 pub const LONGEST_RUN: usize = sized(16, 2);
 pub(super) const WORDS: usize = MOST * SIZE / 8;
 
@@ -27,7 +29,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// With so many blocks, not more than [`MOST`]; all of them are free.
+    /// A writer with `count` blocks, at most [`MOST`]; all are free.
     pub fn new(memory: &Memory, count: usize) -> Writer {
         let writer = Writer { memory: memory.clone(), count: count.clamp(1, MOST) };
         writer.reset();
@@ -38,14 +40,14 @@ impl Writer {
         &self.memory.words()[at]
     }
 
-    /// All are free: nobody has what was said to the front before.
+    /// Frees all blocks, for a new front.
     pub fn reset(&self) {
         self.word(FREE).store(u64::MAX >> (u64::BITS as usize - self.count), Relaxed);
         self.word(WANTED).store(0, Relaxed);
     }
 
-    /// Writes as much of `bytes` as fits into free blocks that lie side by side. The number of the first one is told, and how
-    /// many bytes lie there.
+    /// Writes as much of `bytes` as fits into adjacent free blocks. Returns the first block's number and the
+    /// bytes written.
     pub fn write(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let free = self.word(FREE);
         let wanted = bytes.len().div_ceil(SIZE).clamp(1, LONGEST_RUN);
@@ -56,8 +58,8 @@ impl Writer {
         Some((first, length))
     }
 
-    /// Has the front send a packet when any block is free: slow clients may hold the others for as long as they like. False: one is
-    /// free, and no packet may come.
+    /// Requests a packet from the front when a block becomes free: slow clients may hold all blocks for long.
+    /// Returns false when a block is free already; then no packet may come.
     pub fn wants_more(&self) -> bool {
         self.word(WANTED).store(1, Relaxed);
         fence(SeqCst);
@@ -65,10 +67,10 @@ impl Writer {
     }
 }
 
-/// The lowest blocks that are free and lie side by side, `wanted` of them or as many as there are: the number of the first one, and how many.
-/// The lowest, so that few are ever touched where answers are small.
+/// Finds the lowest run of free blocks that is `wanted` long, or the longest one. Returns its first block and
+/// its length. The lowest blocks are preferred, so that small responses touch few pages.
 fn lowest_run(free: u64, wanted: usize) -> Option<(usize, usize)> {
-    // A bit stands where as many free blocks begin.
+    // Invariant: a bit is set where `blocks` adjacent free blocks begin.
     let mut begins = free;
     let mut blocks = 1;
     while blocks < wanted && begins & free >> blocks != 0 {
@@ -78,7 +80,7 @@ fn lowest_run(free: u64, wanted: usize) -> Option<(usize, usize)> {
     (begins != 0).then(|| (begins.trailing_zeros() as usize, blocks))
 }
 
-/// The bits of so many blocks.
+/// The bits of `blocks` adjacent blocks from `first` on.
 fn run(first: usize, blocks: usize) -> u64 {
     u64::MAX >> (u64::BITS as usize - blocks) << first
 }
@@ -86,21 +88,21 @@ fn run(first: usize, blocks: usize) -> u64 {
 /// The front's side.
 pub struct Lender {
     memory: Memory,
-    /// How many the worker has.
+    /// Number of blocks of the worker.
     count: usize,
-    /// A bit for each block that the front has.
+    /// One bit per block that the front holds.
     lent: AtomicU64,
     /// Wakes the worker.
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Lender {
-    /// `wake` is called when a worker that waits for blocks has got some; it has `count` of them.
+    /// `wake` is called when a worker that waits for blocks has got one; `count` is the number of its blocks.
     pub fn new(memory: &Memory, count: usize, wake: impl Fn() + Send + Sync + 'static) -> Arc<Lender> {
         Arc::new(Lender { memory: memory.clone(), count, lent: AtomicU64::new(0), wake: Box::new(wake) })
     }
 
-    /// Takes over what the worker says that it has written.
+    /// Takes a block that the worker reports as written.
     pub fn take(self: &Arc<Self>, block: u32, length: u32) -> Result<Block, Malformed> {
         let (first, length) = (block as usize, length as usize);
         let blocks = length.div_ceil(SIZE).max(1);
@@ -114,7 +116,8 @@ impl Lender {
         Ok(Block { lender: self.clone(), first, taken, length })
     }
 
-    /// Whether the worker has few left for other requests: what a client does not take at once is better copied.
+    /// Whether the worker has few free blocks left: bytes that a client does not read at once should then be
+    /// copied out.
     pub fn is_short(&self) -> bool {
         self.lent.load(Relaxed).count_ones() as usize > self.count * 7 / 8
     }
@@ -132,17 +135,17 @@ impl Lender {
     }
 }
 
-/// What lies in a block, or in several side by side, until this goes.
+/// A run of lent blocks; dropping it frees them.
 pub struct Block {
     lender: Arc<Lender>,
     first: usize,
-    /// A bit for each.
+    /// One bit per block of the run.
     taken: u64,
     length: usize,
 }
 
 impl Block {
-    /// Appends a copy of it.
+    /// Appends a copy of the bytes.
     pub fn copy_to(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(self.as_ref());
     }

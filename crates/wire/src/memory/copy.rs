@@ -2,7 +2,8 @@
 
 use super::sync::{AtomicU64, Ordering::Relaxed};
 
-/// Copies `bytes` to the words from `at` on, which must be there; the rest of the last word is zero.
+/// Copies `bytes` to the words from index `at` on; the rest of the last word is zeroed. Does nothing when the
+/// words do not suffice.
 pub fn store(words: &[AtomicU64], at: usize, bytes: &[u8]) {
     let Some(words) = words.get(at..at + bytes.len().div_ceil(8)) else { return };
     let (whole, rest) = bytes.as_chunks::<8>();
@@ -16,7 +17,7 @@ pub fn store(words: &[AtomicU64], at: usize, bytes: &[u8]) {
     }
 }
 
-/// Appends `length` bytes that lie from the word `at` on. Nothing is appended where they are not all there.
+/// Appends `length` bytes from the word index `at` on. Appends nothing when the words do not suffice.
 pub fn load(words: &[AtomicU64], at: usize, length: usize, into: &mut Vec<u8>) {
     let Some(words) = words.get(at..at.saturating_add(length.div_ceil(8))) else { return };
     let start = into.len();

@@ -1,4 +1,4 @@
-//! The memory of one worker as the front has it.
+//! The front's view of one worker's shared memory.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use super::orders::Sender;
 use super::replies::Reader;
 use super::{CONTROL, Flag, Memory, WORKER_SLEEPS};
 
-/// See the module.
+/// The front's view of one worker's shared memory.
 pub struct FrontMemory {
     memory: Memory,
     orders: Mutex<Sender>,
@@ -17,7 +17,8 @@ pub struct FrontMemory {
 }
 
 impl FrontMemory {
-    /// Of a worker with so many blocks, which `wake` wakes. What another front has left there is taken away.
+    /// Takes over the memory of a worker with that many `blocks`; `wake` wakes the worker. Requests left there
+    /// by an earlier front are removed.
     pub fn new(memory: Memory, blocks: usize, wake: impl Fn() + Send + Sync + 'static) -> FrontMemory {
         let orders = Sender::new(&memory);
         orders.clear();
@@ -30,17 +31,17 @@ impl FrontMemory {
         }
     }
 
-    /// Leaves a request for the worker; false: it must travel over the socket.
+    /// Writes a request into a slot. Returns false when it does not fit: send it over the socket.
     pub fn send(&self, id: u64, frame: &[u8], reply_to: u8) -> bool {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner).send(id, frame, reply_to)
     }
 
-    /// The requests that the worker has not begun, oldest first. They are no longer its.
+    /// Takes back the requests that the worker has not begun, oldest first.
     pub fn take_back(&self) -> Vec<u64> {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner).take_back()
     }
 
-    /// Whether the worker sleeps, and must be woken for what was left; it is taken for awake from here on.
+    /// Whether the worker sleeps and the caller must wake it; clears the flag.
     pub fn must_wake(&self) -> bool {
         self.worker_sleeps.take()
     }
@@ -50,17 +51,17 @@ impl FrontMemory {
         self.worker_sleeps.is_raised()
     }
 
-    /// A packet lies in the socket: a worker that has requests here looks there, too.
+    /// Announces a packet in the socket, so that a worker with requests in its slots reads the socket, too.
     pub fn announce_packet(&self) {
         self.control.raise();
     }
 
-    /// The ring of a thread, and its blocks.
+    /// Makes the reader of a front thread's ring.
     pub fn reader(&self, thread: usize) -> Reader {
         Reader::new(&self.memory, thread, &self.lender)
     }
 
-    /// Its blocks.
+    /// The worker's blocks.
     pub fn lender(&self) -> &Arc<Lender> {
         &self.lender
     }

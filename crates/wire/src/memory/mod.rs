@@ -1,5 +1,5 @@
-//! What the front and one worker share besides their socket: requests go and small answers come without a system call unless
-//! somebody sleeps, and what is large is written once and sent from where it lies.
+//! The memory that the front and one worker share. Requests and small responses cost no system call unless the
+//! receiver sleeps; large responses are written once, and sent from where they lie.
 //!
 //! ```text
 //!   front                                                worker
@@ -8,8 +8,8 @@
 //!   blocks::Lender ◀── number of a block, in a packet ── blocks::Writer        a block is the front's until it gives it back
 //! ```
 //!
-//! Each side writes words that the other may change at any moment, so all are atomic. The worker believes the front. The
-//! front believes nothing: a number that it reads here is copied once, and the copy is checked before it is used.
+//! Each side writes words that the other may change at any moment, so all are atomic. The worker trusts the
+//! front. The front trusts nothing: it copies a number once, and checks the copy before use.
 
 pub mod blocks;
 mod copy;
@@ -36,44 +36,46 @@ use sync::{AtomicU64, sized};
 pub use waiting::Flag;
 pub use worker::{Lack, WorkerMemory};
 
-/// What several processes have mapped, and any of them may write at any time.
+/// Memory mapped by several processes; any of them may write to it at any time.
 pub trait SharedMemory: Send + Sync {
     /// All of it, [`WORDS`] long.
     fn words(&self) -> &[AtomicU64];
 
-    /// Copies `bytes` to the words from `at` on, as far as there are any; what is left of the last word is not looked at.
+    /// Copies `bytes` to the words from index `at` on, as far as there are words. The rest of the last word has
+    /// no meaning.
     fn write(&self, at: usize, bytes: &[u8]) {
         copy::store(self.words(), at, bytes);
     }
 
-    /// `length` bytes from the byte `at` on, for the kernel to send, or for what takes any bytes: they may change while they
-    /// are looked at.
+    /// Borrows `length` bytes from the byte offset `at` on. They may change while borrowed: use them only for
+    /// system calls, or where any bytes are safe.
     fn bytes(&self, at: usize, length: usize) -> Option<&[u8]>;
 }
 
-/// Everybody's handle of it.
+/// A shared handle of the memory.
 pub type Memory = Arc<dyn SharedMemory>;
 
-/// Words that two processors can write without waiting for one another.
+/// Words in a cache line: two processors write different lines without contention.
 const LINE: usize = sized(8, 1);
-/// In words.
+/// Words in a page.
 const PAGE: usize = sized(4096 / 8, 1);
 
 /// Set by a worker that waits for a packet: whoever fills a slot or frees a block sends one.
 const WORKER_SLEEPS: usize = 0;
-/// Set by the front when a packet lies in the socket: a worker with requests in its slots looks there all the same.
+/// Set by the front when a packet lies in the socket: a worker with requests in its slots must read the socket,
+/// too.
 const CONTROL: usize = LINE;
-/// A bit for each block that the worker may take.
+/// One bit per block that the worker may take.
 const FREE: usize = 2 * LINE;
 /// Not 0 while the worker waits for a free block.
 const WANTED: usize = 3 * LINE;
 const ORDERS: usize = 8 * LINE;
 const BLOCKS: usize = (ORDERS + orders::WORDS).next_multiple_of(PAGE);
 const RINGS: usize = BLOCKS + blocks::WORDS;
-/// The size of a worker's memory; only what was written once takes any.
+/// Size of a worker's memory, in words; pages that were never written take no memory.
 pub const WORDS: usize = RINGS + replies::WORDS;
 
-/// Makes the memory of a worker. Nobody can change its size afterwards, so that no access fails.
+/// Creates the memory of a worker. Its size is sealed, so that no access can fault.
 pub fn create() -> io::Result<OwnedFd> {
     let memory = File::from(memfd_create("cameleer worker", MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?);
     memory.set_len(8 * WORDS as u64)?;
@@ -82,7 +84,7 @@ pub fn create() -> io::Result<OwnedFd> {
     Ok(memory.into())
 }
 
-/// Where the ring of a thread begins, in words.
+/// Index of the first word of a thread's ring.
 pub fn ring_at(thread: usize) -> usize {
     RINGS + thread % replies::MAX_THREADS * replies::RING
 }

@@ -1,4 +1,5 @@
-//! All that front and worker may see of one another's writing, played through by loom: `make loom`.
+//! Model of the shared memory for loom, which tries all orders in which front and worker can see each other's
+//! writes: `make loom`.
 
 #![cfg(loom)]
 
@@ -13,7 +14,7 @@ use super::replies::{Reader, Writer};
 use super::sync::AtomicU64;
 use super::{Flag, Memory, SharedMemory, WORDS};
 
-/// Memory of a model; no bytes of it are sent.
+/// Memory within one process; its bytes are never sent.
 struct Modelled(Vec<AtomicU64>);
 
 impl SharedMemory for Modelled {
@@ -30,7 +31,7 @@ fn memory() -> Memory {
     Arc::new(Modelled((0..WORDS).map(|_| AtomicU64::new(0)).collect()))
 }
 
-/// Who waits, and what wakes them.
+/// Wakes a sleeping side.
 #[derive(Clone)]
 struct Bell(Arc<Notify>);
 

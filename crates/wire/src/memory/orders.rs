@@ -1,5 +1,5 @@
-//! Requests on their way to a worker. A slot belongs to whoever swaps its state, so that of the front, which may want a request
-//! back, and the worker exactly one gets it.
+//! Slots for requests to a worker. Compare-and-swap on a slot's state decides between the worker, which claims
+//! a request, and the front, which takes it back.
 //!
 //! ```text
 //!   Free ──front writes──▶ Full ──worker claims──▶ Taken ──copied out──▶ Free
@@ -7,7 +7,7 @@
 //!    └──front takes back────┘
 //! ```
 //!
-//! A worker that dies has begun what is `Taken` and what it has freed, and never saw what is `Full`.
+//! Of a dead worker's slots, `Taken` and freed ones were begun; `Full` ones were never seen.
 
 use std::collections::VecDeque;
 
@@ -15,9 +15,10 @@ use super::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use super::sync::{AtomicU64, sized};
 use super::{LINE, Memory, ORDERS, copy};
 
-/// As many requests may be on their way: what a busy worker is sent ahead, and what it has not claimed yet.
+/// Most requests on their way to a worker: those sent ahead to a busy worker, and those that it has not
+/// claimed.
 pub const SLOTS: usize = sized(8, 2);
-/// A longer frame travels over the socket.
+/// Longest frame that fits a slot, in bytes; longer ones travel over the socket.
 pub const MAX_FRAME: usize = sized(4096, 8);
 const SLOT: usize = 2 * LINE + MAX_FRAME / 8;
 pub(super) const WORDS: usize = SLOTS * SLOT;
@@ -58,17 +59,18 @@ impl<'a> Slot<'a> {
 pub struct Sender {
     memory: Memory,
     next: usize,
-    /// The requests in the last slots, the newest behind. Those that the worker has claimed are among them.
+    /// Ids of the requests in the last slots, newest at the back, including those that the worker has claimed.
     sent: VecDeque<u64>,
 }
 
 impl Sender {
-    /// For memory whose slots are all free, or whose worker is asked to free them ([`Receiver::reset`]).
+    /// A sender for memory whose slots are free, or whose worker is about to free them ([`Receiver::reset`]).
     pub fn new(memory: &Memory) -> Sender {
         Sender { memory: memory.clone(), next: 0, sent: VecDeque::new() }
     }
 
-    /// Leaves a frame for the worker, which is then to be woken if it sleeps. False: there is no room for it.
+    /// Writes a frame into the next slot; the caller wakes the worker if it sleeps. Returns false when there is
+    /// no room.
     pub fn send(&mut self, id: u64, frame: &[u8], reply_to: u8) -> bool {
         let slot = Slot::new(&self.memory, self.next);
         if frame.len() > MAX_FRAME || slot.state().load(Acquire) != FREE {
@@ -85,12 +87,12 @@ impl Sender {
         true
     }
 
-    /// Takes back what the worker has not claimed, oldest first.
+    /// Takes back the requests that the worker has not claimed, oldest first.
     pub fn take_back(&mut self) -> Vec<u64> {
         let mut back = VecDeque::new();
         while let Some(id) = self.sent.pop_back() {
             if !Slot::new(&self.memory, self.next - 1).swap(FULL, FREE) {
-                // It is begun, and so are those before it.
+                // The worker has begun this request, and so all older ones.
                 self.sent.clear();
                 break;
             }
@@ -100,7 +102,7 @@ impl Sender {
         back.into()
     }
 
-    /// What another front has left is for nobody.
+    /// Frees the slots that another front has filled.
     pub fn clear(&self) {
         (0..SLOTS).for_each(|number| {
             Slot::new(&self.memory, number).swap(FULL, FREE);
@@ -115,23 +117,24 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Begins with the first slot.
+    /// A receiver that begins with the first slot.
     pub fn new(memory: &Memory) -> Receiver {
         Receiver { memory: memory.clone(), next: 0 }
     }
 
-    /// Begins anew, with another front: what may lie there is of the one before.
+    /// Frees all slots, for another front.
     pub fn reset(&mut self) {
         self.next = 0;
         (0..SLOTS).for_each(|number| Slot::new(&self.memory, number).state().store(FREE, Release));
     }
 
-    /// Whether a request is there.
+    /// Whether a request waits.
     pub fn has_next(&self) -> bool {
         Slot::new(&self.memory, self.next).state().load(Acquire) == FULL
     }
 
-    /// Claims the next request: its frame goes into `buffer`, and the ring that it is to be answered in is told.
+    /// Claims the next request: copies its frame into `buffer` and returns the number of the ring for the
+    /// answer.
     pub fn claim(&mut self, buffer: &mut Vec<u8>) -> Option<u8> {
         let slot = Slot::new(&self.memory, self.next);
         if slot.state().load(Relaxed) != FULL || !slot.swap(FULL, TAKEN) {

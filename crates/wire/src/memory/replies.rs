@@ -1,11 +1,11 @@
-//! Answers on their way to the thread that asked: a ring for each thread of the front, which a worker writes and that thread reads.
+//! Rings for responses: one for each thread of the front, written by the worker and read by that thread.
 //!
 //! ```text
 //!   tail ── written by the worker      head ── written by the front
 //!   an entry: kind and length in one word, then the bytes
 //! ```
 //!
-//! A packet that is too long for the ring lies in blocks, and its entry names them.
+//! A packet too long for the ring lies in blocks, which its entry names.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use super::{Flag, LINE, Memory, copy, ring_at};
 use crate::Malformed;
 use crate::reply::MAX_PACKET;
 
-/// A front has no more threads.
+/// Most threads of a front.
 pub const MAX_THREADS: usize = sized(64, 1);
-/// A longer packet lies in blocks.
+/// Longest packet in the ring itself, in bytes; a longer one lies in blocks.
 pub const MAX_ENTRY: usize = ROOM * 8 / 2 - 8;
-/// More packets never lie in a ring.
+/// Most packets in a ring at one time.
 pub const MAX_ENTRIES: usize = ROOM;
 
-/// In words; a power of two.
+/// Size of a ring's data in words; a power of two.
 const ROOM: usize = sized(1024, 4);
 const TAIL: usize = 0;
 const HEAD: usize = LINE;
@@ -78,20 +78,20 @@ impl Ring {
 /// The worker's side of a ring.
 pub struct Writer {
     ring: Ring,
-    /// Raised when the thread sleeps: it is to be woken for what is written.
+    /// Raised while the front's thread sleeps: the worker must wake it after writing.
     pub front_sleeps: Flag,
     /// Raised while the worker waits for room.
     pub waits: Flag,
 }
 
 impl Writer {
-    /// Of the thread with that number.
+    /// The writer of the ring of thread `number`.
     pub fn new(memory: &Memory, number: usize) -> Writer {
         let ring = Ring::new(memory, number);
         Writer { front_sleeps: ring.flag(FRONT_SLEEPS), waits: ring.flag(WORKER_WAITS), ring }
     }
 
-    /// Empties it, for another front.
+    /// Empties the ring, for another front.
     pub fn reset(&self) {
         self.ring.word(HEAD).store(0, Relaxed);
         self.waits.lower();
@@ -99,12 +99,12 @@ impl Writer {
         self.front_sleeps.raise();
     }
 
-    /// Leaves a packet, not longer than [`MAX_ENTRY`]. False: there is no room for it now.
+    /// Writes a packet of at most [`MAX_ENTRY`] bytes. Returns false when there is no room now.
     pub fn write(&self, packet: &[u8]) -> bool {
         self.put(PACKET, packet)
     }
 
-    /// Leaves a packet that lies in these blocks, so many bytes in each.
+    /// Writes an entry that names blocks: for each run its first block, and its length in bytes.
     pub fn write_blocks(&self, blocks: &[(usize, usize)]) -> bool {
         let named: Vec<u8> = blocks
             .iter()
@@ -114,10 +114,10 @@ impl Writer {
         self.put(IN_BLOCKS, &named)
     }
 
-    /// Whether a packet of that length has room.
+    /// Whether a packet of `length` bytes has room.
     pub fn has_room(&self, length: usize) -> bool {
         let used = self.ring.word(TAIL).load(Relaxed).wrapping_sub(self.ring.word(HEAD).load(Acquire));
-        // The entry's own word comes first.
+        // Each entry takes one word of its own.
         (length.div_ceil(8) as u64) < (ROOM as u64).saturating_sub(used)
     }
 
@@ -133,8 +133,8 @@ impl Writer {
     }
 }
 
-/// The front's side of a ring. It keeps its own place: what the worker does to the words cannot make it read anything but
-/// this ring.
+/// The front's side of a ring. The read position is private: nothing that the worker writes makes it leave the
+/// ring.
 pub struct Reader {
     ring: Ring,
     lender: Arc<Lender>,
@@ -146,7 +146,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Of the thread with that number, for a ring that is empty or will be emptied before it is read.
+    /// The reader of the ring of thread `number`, which is empty, or is emptied before the first read.
     pub fn new(memory: &Memory, number: usize, lender: &Arc<Lender>) -> Reader {
         let ring = Ring::new(memory, number);
         let reader = Reader {
@@ -161,13 +161,13 @@ impl Reader {
         reader
     }
 
-    /// Whether nothing lies there.
+    /// Whether the ring is empty.
     pub fn is_empty(&self) -> bool {
         self.ring.word(TAIL).load(Acquire) == self.head
     }
 
-    /// Takes the next packet out, into `packet`. False: there is none. Whether the worker waits for the room that this makes
-    /// is to be asked with [`Reader::makes_room`].
+    /// Moves the next packet into `packet`. Returns false when the ring is empty. The caller must then ask
+    /// [`Reader::makes_room`] whether the worker waits for the freed room.
     pub fn read(&mut self, packet: &mut Vec<u8>) -> Result<bool, Malformed> {
         let there = self.ring.word(TAIL).load(Acquire).wrapping_sub(self.head);
         if there == 0 {
@@ -191,7 +191,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Whether the worker is to be woken because there is room again.
+    /// Whether the caller must wake the worker, which waited for room.
     pub fn makes_room(&self) -> bool {
         self.worker_waits.take()
     }

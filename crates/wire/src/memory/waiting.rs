@@ -1,13 +1,13 @@
-//! How somebody who waits is noticed by whoever brings what they wait for, and by nobody else.
+//! Flags that let a producer wake a sleeping consumer, and no one else.
 //!
-//! Whoever waits sets the flag, looks once more, and sleeps. Whoever brings something leaves it there, and then takes the flag
-//! down; if it was up, a wake-up is due. Of the two looks at least one comes after the other's writing, so that nobody
-//! sleeps beside what lies there.
+//! The consumer raises the flag, checks for work once more, and sleeps. The producer leaves its work, then
+//! lowers the flag; if it was raised, the producer sends a wake-up. One of the two checks always sees the other
+//! side's write, so that no wake-up is lost.
 
 use super::Memory;
 use super::sync::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 
-/// A word that says that somebody sleeps.
+/// A word that is set while somebody sleeps.
 #[derive(Clone)]
 pub struct Flag {
     memory: Memory,
@@ -15,7 +15,7 @@ pub struct Flag {
 }
 
 impl Flag {
-    /// The word `at`.
+    /// The flag at word index `at`.
     pub(super) fn new(memory: &Memory, at: usize) -> Flag {
         Flag { memory: memory.clone(), at }
     }
@@ -24,23 +24,23 @@ impl Flag {
         self.memory.words().get(self.at)
     }
 
-    /// From now on a wake-up is due for what comes. The caller looks once more before it sleeps.
+    /// Announces that the caller is going to sleep. The caller must check for work once more before it does.
     pub fn raise(&self) {
         self.word().inspect(|word| word.store(1, Relaxed));
         fence(SeqCst);
     }
 
-    /// Nobody sleeps.
+    /// Withdraws [`Flag::raise`].
     pub fn lower(&self) {
         self.word().inspect(|word| word.store(0, Relaxed));
     }
 
-    /// Whether it is up.
+    /// Whether the flag is raised.
     pub fn is_raised(&self) -> bool {
         self.word().is_some_and(|word| word.load(Relaxed) != 0)
     }
 
-    /// To be asked after something was left: whether the caller is to wake somebody.
+    /// Lowers the flag after work was left. Returns whether the caller must send a wake-up.
     pub fn take(&self) -> bool {
         fence(SeqCst);
         self.word().is_some_and(|word| word.load(Relaxed) != 0 && word.swap(0, SeqCst) != 0)

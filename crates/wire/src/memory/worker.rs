@@ -1,4 +1,4 @@
-//! The memory of a worker as it has it itself.
+//! The worker's view of its own shared memory.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,36 +9,36 @@ use super::{CONTROL, Flag, Memory, WORKER_SLEEPS, blocks, orders};
 use crate::Malformed;
 use crate::reply::{Outgoing, Reply};
 
-/// A longer piece of a body lies in blocks.
+/// Longest piece of a body in the ring, in bytes; a longer one lies in blocks.
 const INLINE_BODY: usize = 2 * 1024;
 
-/// See the module.
+/// The worker's view of its own shared memory.
 pub struct WorkerMemory {
-    /// Requests.
+    /// Incoming requests.
     pub orders: orders::Receiver,
-    /// Raised while the worker waits for a packet, whatever else comes.
+    /// Raised while the worker waits for a packet or any other wake-up.
     pub sleeps: Flag,
-    /// Raised when a packet of the front lies in the socket.
+    /// Raised by the front when a packet lies in the socket.
     pub control: Flag,
     blocks: blocks::Writer,
-    /// One for each thread of the front, with what wakes that.
+    /// For each thread of the front: its ring, and the eventfd that wakes it.
     rings: Vec<(replies::Writer, File)>,
     memory: Memory,
-    /// A packet in the making.
+    /// The packet under construction.
     packet: Vec<u8>,
 }
 
-/// What the worker has to wait for.
+/// A resource that the worker must wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
     /// Blocks that the front has not given back.
     Blocks,
-    /// Room in the ring, for an entry of so many bytes.
+    /// Room in the ring for an entry of this many bytes.
     Room(usize),
 }
 
 impl WorkerMemory {
-    /// With so many blocks; nobody has heard anything of this worker yet.
+    /// Memory with that many `blocks`, for a worker that has sent nothing yet.
     pub fn new(memory: Memory, blocks: usize) -> WorkerMemory {
         WorkerMemory {
             orders: orders::Receiver::new(&memory),
@@ -51,7 +51,7 @@ impl WorkerMemory {
         }
     }
 
-    /// The threads of the front are woken by these, that of number 0 first. The front is another than the one before.
+    /// Sets the eventfds of a new front's threads, that of thread 0 first.
     pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> Result<(), Malformed> {
         if bells.len() > replies::MAX_THREADS {
             return Err(Malformed("more threads than rings"));
@@ -61,20 +61,20 @@ impl WorkerMemory {
         Ok(())
     }
 
-    /// Nothing that was said before is heard any more.
+    /// Empties slots, blocks and rings, for a new front.
     pub fn reset(&mut self) {
         self.orders.reset();
         self.blocks.reset();
         self.rings.iter().for_each(|(ring, _)| ring.reset());
     }
 
-    /// What wakes the front.
+    /// The eventfds of the front's threads.
     pub fn bells(&self) -> impl Iterator<Item = &File> {
         self.rings.iter().map(|(_, bell)| bell)
     }
 
-    /// Says something to that thread. `wait` is called while something is lacking; it comes back when that may be there, or with
-    /// an error when nobody wants to hear more.
+    /// Sends `said` to thread `reply_to`. Where a resource is lacking, `wait` is called; it returns when the
+    /// resource may be there, or an error when the front has gone.
     pub fn send(
         &mut self,
         said: &Outgoing<'_>,
@@ -110,7 +110,7 @@ impl WorkerMemory {
             let (block, length) = match self.blocks.write(rest) {
                 Some(written) => written,
                 None => {
-                    // The front gives back only what it knows of.
+                    // The front frees only blocks that it knows of: send their numbers first.
                     self.flush(packet, reply_to, wait)?;
                     self.write_blocks(rest, wait)?
                 }
@@ -174,7 +174,8 @@ impl WorkerMemory {
         }
     }
 
-    /// Has the front send a packet when what is lacking is there. False: it is there, and none may come.
+    /// Requests a packet from the front when the resource is there. Returns false when it is there already;
+    /// then no packet may come.
     pub fn announce(&self, lack: Lack, reply_to: u8) -> bool {
         match lack {
             Lack::Blocks => self.blocks.wants_more(),

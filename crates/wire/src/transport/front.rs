@@ -14,32 +14,34 @@ use crate::channel::{receive_packet, send_packet, try_receive_packet};
 use crate::frame::id_of;
 use crate::memory::{FrontMemory, Memory};
 
-/// What became of an order.
+/// How an order was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Sent {
-    /// It wakes a worker that sleeps.
+    /// In a packet, which wakes a worker that sleeps.
     Arrives,
-    /// It lies in the worker's memory: [`SocketFront::wake_if_asleep`] is due, for this one and those that follow soon.
+    /// In the worker's memory: call [`SocketFront::wake_if_asleep`] once after this order and those that follow
+    /// soon.
     Left,
 }
 
 /// The front's end of a socketpair, with the memory that goes with it. Never blocks.
 ///
-/// A worker that is quick may be sent requests ahead of time, so that it need not be woken for each. What it has not
-/// begun can be taken back: of the front and the worker exactly one gets an order.
+/// A worker that answers quickly may be sent requests ahead of time, so that it need not be woken for each.
+/// Requests that it has not begun can be taken back: either the front or the worker gets an order, never both.
 pub struct SocketFront {
     socket: Arc<OwnedFd>,
-    /// The worker's end as well: receiving there takes back what the worker has not received. While the front holds
-    /// it, the worker's death is not an end of file here.
+    /// The worker's end as well: receiving from it takes back requests that the worker has not received. While
+    /// the front holds this end, the worker's death causes no end of file here.
     theirs: OwnedFd,
     memory: FrontMemory,
-    /// A request was sent in a packet, and may lie in the socket.
+    /// A request was sent in a packet, and may still lie in the socket.
     has_packet: AtomicBool,
 }
 
 impl SocketFront {
-    /// Takes both ends of a pair over, makes ours non-blocking, and uses the memory of the worker, which has so many blocks.
+    /// Takes both ends of a pair, makes the front's end non-blocking, and uses the memory of a worker with that
+    /// many `blocks`.
     pub fn new(socket: OwnedFd, theirs: OwnedFd, memory: Memory, blocks: usize) -> io::Result<SocketFront> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(&socket, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -61,7 +63,7 @@ impl SocketFront {
         ring(self.socket.as_fd());
     }
 
-    /// Wakes the worker if it sleeps beside what was left in its memory.
+    /// Wakes the worker if it sleeps although a request lies in its memory.
     pub fn wake_if_asleep(&self) {
         if self.memory.must_wake() {
             self.wake();
@@ -123,7 +125,7 @@ impl SocketFront {
         if fds.is_empty() { Ok(received) } else { Err(Malformed("descriptors from a worker").into()) }
     }
 
-    /// Takes back the requests that the worker has not begun, oldest first. Their numbers are told.
+    /// Takes back the requests that the worker has not begun, oldest first. Returns their ids.
     pub fn take_back(&self, buffer: &mut [u8]) -> io::Result<Vec<u64>> {
         let (mut requests, mut others) = (Vec::new(), Vec::new());
         while self.has_packet.load(SeqCst) {
@@ -142,7 +144,7 @@ impl SocketFront {
                 other => others.push(other),
             }
         }
-        // A request in a packet was sent when there was none in a slot.
+        // A request in a packet was sent while no slot held one, so it is older.
         requests.extend(self.memory.take_back());
         others.into_iter().try_for_each(|other| self.send_again(other))?;
         Ok(requests)
@@ -183,7 +185,7 @@ fn raw(fds: &[BorrowedFd<'_>]) -> Vec<RawFd> {
     fds.iter().map(AsRawFd::as_raw_fd).collect()
 }
 
-/// A worker whose socket is full has enough to wake for.
+/// A full socket needs no bell: the worker has packets to wake for.
 fn ring(socket: BorrowedFd<'_>) {
     let _ = send_packet(socket, &[IoSlice::new(&[BELL])], &[]);
 }

@@ -1,9 +1,9 @@
-//! How frames and replies travel between the front and one worker.
+//! Transport of frames and replies between the front and one worker.
 //!
-//! Small requests and all answers lie in [`memory`](crate::memory) that both have. Beside it there is one packet socket a worker; it
-//! carries requests that are large or have descriptors, what is about no request, and *bells*, which wake a worker that sleeps.
-//! [`SocketFront`] and [`WorkerPort`] are the ends of both. A request says which thread of the front wants the answer, so that the thread that asked
-//! is the one that hears, and no other need wake for it; each has an eventfd that wakes it.
+//! Small requests and all responses lie in [`memory`](crate::memory) that both share. One packet socket per
+//! worker carries large requests, descriptors, messages about no request, and *bells*, which wake a sleeping
+//! worker. [`SocketFront`] and [`WorkerPort`] are the ends of both. A request names the thread of the front
+//! that wants the answer; that thread alone reads it, and has an eventfd that wakes it.
 //!
 //! ```text
 //!   front                                     worker
@@ -27,14 +27,14 @@ use crate::control::Inspection;
 use crate::frame::{Flags, Frame};
 use crate::{Cursor, Malformed};
 
-/// A frame up to this size travels in the packet, a longer one in a memfd.
+/// Longest frame that travels in a packet, in bytes; a longer one travels in a memfd.
 pub const MAX_INLINE: usize = 96 * 1024;
-/// No frame is larger (LimitRequestFields × LimitRequestFieldSize stays far below).
+/// Largest frame, in bytes (LimitRequestFields × LimitRequestFieldSize stays far below).
 const MAX_FRAME: u64 = 64 * 1024 * 1024;
-/// A million virtual hosts; it comes from the administrator.
+/// Largest configuration, in bytes: a million virtual hosts. Its source, the administrator, is trusted.
 const MAX_CONFIGURATION: u64 = 2 * 1024 * 1024 * 1024;
 
-/// What one process tells about itself.
+/// Longest result of an inspection, in bytes.
 const MAX_TOLD: u64 = 16 * 1024 * 1024;
 
 const REQUEST: u8 = 1;
@@ -48,86 +48,86 @@ const BELLS: u8 = 8;
 const BELL: u8 = 9;
 const PROMOTE: u8 = 10;
 const INSPECT: u8 = 11;
-/// What stands before an inline frame: the kind and the thread that wants the answer.
+/// Bytes before an inline frame: the kind and the thread that wants the answer.
 const BEFORE_FRAME: usize = 2;
-/// The largest packet of the front.
+/// The largest packet of the front, in bytes.
 pub const MAX_ORDER: usize = BEFORE_FRAME + MAX_INLINE;
 
-/// What the front tells a worker.
+/// Messages from the front to a worker.
 #[derive(Debug)]
 pub enum Order<'a> {
     /// Answer this frame; its body may be a file.
     Request {
         /// An encoded [`crate::frame::Request`].
         frame: &'a [u8],
-        /// The body when the frame says [`Flags::BODY_IN_FD`], read from its start.
+        /// The body, with [`Flags::BODY_IN_FD`]; read from its start.
         body: Option<BorrowedFd<'a>>,
         /// The thread that wants the answer.
         reply_to: u8,
     },
-    /// With these eventfds the threads of the front are woken, that of number 0 first; not more than
+    /// The eventfds that wake the threads of the front, that of thread 0 first; at most
     /// [`MAX_THREADS`](crate::memory::MAX_THREADS).
     Bells {
-        /// One for each thread.
+        /// One per thread.
         bells: &'a [BorrowedFd<'a>],
     },
-    /// Use these error logs from now on; not more than [`MAX_FDS`](crate::channel::MAX_FDS).
+    /// Use these error logs from now on; at most [`MAX_FDS`](crate::channel::MAX_FDS).
     Logs {
         /// The first one's number: 0 is the main server's, the others are those of hosts.
         first: u16,
-        /// Opened anew.
+        /// The reopened logs.
         logs: &'a [BorrowedFd<'a>],
     },
-    /// Leave: no request will come.
+    /// Leave: no further request follows.
     Leave,
-    /// The same, and become a mold first.
+    /// Become a mold, then leave.
     Promote {
         /// The mold's end of a control channel to the master.
         control: BorrowedFd<'a>,
     },
-    /// Tell about yourself.
+    /// Inspect yourself.
     Inspect {
-        /// What.
+        /// The kind of inspection.
         what: Inspection,
-        /// A memfd for it.
+        /// A memfd for the result.
         into: BorrowedFd<'a>,
-        /// To be closed when it is there.
+        /// Closed by the worker when the result is complete.
         done: BorrowedFd<'a>,
-        /// What it takes, see [`Inspection`].
+        /// Descriptors that the [`Inspection`] needs.
         with: &'a [BorrowedFd<'a>],
     },
-    /// Nobody waits for the answer to this request any more.
+    /// The answer to this request is no longer wanted.
     Abandoned {
-        /// The number in its frame.
+        /// The id in the request's frame.
         request: u64,
     },
-    /// The client of this request sends nothing more: it may have left, or wait for the end of its answer.
+    /// The client of this request sends nothing more: it may have left, or wait for the rest of the response.
     HungUp {
-        /// The number in its frame.
+        /// The id in the request's frame.
         request: u64,
     },
-    /// This front is another than the one before, whose clients are gone: answered by [`Reply::Greeted`](crate::reply::Reply)
-    /// when the worker has nothing under way.
+    /// A new front has replaced the one before, whose clients are gone. The worker answers with
+    /// [`Reply::Greeted`](crate::reply::Reply) when it has nothing under way.
     Greet,
 }
 
-/// Whether anybody waits for a request's answer.
+/// Whether the answer to a request is still wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// As far as is known.
+    /// The client is connected, as far as is known.
     Here,
-    /// The client sends nothing more; whether it still listens is seen when something is sent.
+    /// The client sends nothing more; only sending shows whether it still reads.
     HungUp,
-    /// Nobody.
+    /// The client or the front has gone.
     Gone,
 }
 
-/// What a worker is told, as it arrives.
+/// Messages of the front as the worker receives them.
 #[derive(Debug)]
 pub enum Inbound {
-    /// Answer this.
+    /// Answer this request; the descriptor is its body.
     Request(Frame, Option<OwnedFd>),
-    /// Error logs were opened anew.
+    /// Error logs were reopened.
     Logs {
         /// As in [`Order::Logs`].
         first: u16,
@@ -140,16 +140,16 @@ pub enum Inbound {
     Promote(OwnedFd),
     /// As [`Order::Inspect`].
     Inspect {
-        /// What.
+        /// The kind of inspection.
         what: Inspection,
-        /// A memfd for it.
+        /// A memfd for the result.
         into: OwnedFd,
-        /// To be closed when it is there.
+        /// To be closed when the result is complete.
         done: OwnedFd,
-        /// What it takes, see [`Inspection`].
+        /// Descriptors that the [`Inspection`] needs.
         with: Vec<OwnedFd>,
     },
-    /// Nobody waits for this request, which may be over.
+    /// The answer to this request, which may be over, is no longer wanted.
     Abandoned(u64),
     /// As [`Order::HungUp`]; the request may be over.
     HungUp(u64),
@@ -157,11 +157,11 @@ pub enum Inbound {
     Greet,
     /// As [`Order::Bells`].
     Bells(Vec<OwnedFd>),
-    /// Something lies in the worker's memory, or there is room in it.
+    /// A request lies in the worker's memory, or there is room in it again.
     Bell,
 }
 
-/// What a packet of the front says, and the thread that wants the answer; an inline frame goes into `buffer`.
+/// Decodes a packet of the front, and the thread that wants the answer; an inline frame goes into `buffer`.
 fn decode(packet: &[u8], fds: Vec<OwnedFd>, mut buffer: Vec<u8>) -> io::Result<(Inbound, u8)> {
     let mut fds = fds.into_iter();
     let mut packet = Cursor(packet);
@@ -212,17 +212,18 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// What a process has told of itself, which runs the site's code: the text that there is by now.
+/// Reads the result of an inspection, as far as it is written. The process that wrote it runs the site's code,
+/// and is not trusted.
 pub fn read_told(memory: BorrowedFd<'_>) -> io::Result<String> {
     String::from_utf8(read_all(memory.try_clone_to_owned()?, MAX_TOLD)?).map_err(|_| Malformed("no UTF-8").into())
 }
 
-/// All bytes of a memfd, from its start; a request's frame.
+/// All bytes of a request's frame, from the start of its memfd.
 fn read_frame(memory: OwnedFd) -> io::Result<Vec<u8>> {
     read_all(memory, MAX_FRAME)
 }
 
-/// The same of a configuration, and of certificates.
+/// All bytes of a configuration or of certificates, from the start of their memfd.
 pub fn read_configuration(memory: OwnedFd) -> io::Result<Vec<u8>> {
     read_all(memory, MAX_CONFIGURATION)
 }
@@ -231,7 +232,7 @@ fn read_all(memory: OwnedFd, most: u64) -> io::Result<Vec<u8>> {
     let mut file = File::from(memory);
     let about = file.metadata()?;
     if !about.is_file() {
-        // Reading a pipe would wait for whoever has its other end.
+        // Reading a pipe would block until its other end is closed.
         return Err(Malformed("a descriptor that is no file").into());
     }
     if about.len() > most {
@@ -239,7 +240,7 @@ fn read_all(memory: OwnedFd, most: u64) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     file.rewind()?;
-    // Others may hold it too, and make it longer meanwhile.
+    // Another process may hold the memfd and enlarge it meanwhile.
     file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

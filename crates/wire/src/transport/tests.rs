@@ -9,7 +9,7 @@ use crate::frame::{Field, Request};
 use crate::memory::{self, replies};
 use crate::reply::{Outgoing, Packet, Reply};
 
-/// The path of a request that travels in a packet.
+/// A path so long that its request travels in a packet.
 const TOO_LONG_FOR_A_SLOT: [u8; 5000] = [b'x'; 5000];
 
 fn ask(path: &[u8]) -> (Frame, Option<OwnedFd>) {
@@ -108,7 +108,7 @@ fn a_client_that_has_hung_up_may_be_gone_later() {
     assert_eq!(worker.presence(5).expect("well formed"), Presence::HungUp);
 }
 
-/// A front and a worker that knows no bells yet.
+/// A front, and a worker that has no bells yet.
 fn ends(blocks: usize) -> (SocketFront, WorkerPort) {
     let (ours, theirs) = pair().expect("a pair");
     let memory = memory::tests::memory();
@@ -116,7 +116,7 @@ fn ends(blocks: usize) -> (SocketFront, WorkerPort) {
     (SocketFront::new(ours, theirs, memory, blocks).expect("a port"), worker)
 }
 
-/// A front and a worker, and what the front hears in the ring of its only thread.
+/// A front and a worker, with the reader of the only ring.
 fn connected(blocks: usize) -> (SocketFront, WorkerPort, replies::Reader) {
     let (front, mut worker) = ends(blocks);
     let bell = EventFd::new().expect("an eventfd");
@@ -167,7 +167,7 @@ fn what_is_large_or_has_descriptors_still_arrives() {
     let log = in_memory("log", b"").expect("a memfd");
     ask_for(&front, 3, b"/");
     front.send(&Order::Logs { first: 0, logs: &[log.as_fd()] }).map(drop).expect("sent");
-    // Between requests, and not when there are none any more.
+    // `next` receives such an order between requests.
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { .. }))));
     assert_eq!(begin(&mut worker), 3);
     front.send(&Order::Leave).map(drop).expect("sent");
@@ -179,7 +179,7 @@ fn a_request_in_a_packet_is_begun_before_those_in_memory_that_were_sent_after_it
     let (front, mut worker, _ring) = connected(4);
     ask_for(&front, 1, &[b'x'; 10_000]);
     ask_for(&front, 2, b"/");
-    // Looking who waits, in the middle of the request before, must not hide it.
+    // Checking for the client, in the middle of the request before, must not hide the request in the packet.
     assert_eq!(worker.presence(0).expect("well formed"), Presence::Here);
     front.send(&Order::HungUp { request: 9 }).map(drop).expect("sent");
     assert_eq!(begin(&mut worker), 1);
@@ -286,12 +286,12 @@ fn a_worker_whose_front_has_died_says_nothing_more_and_begins_anew_with_the_next
     let (bell, buffer) = (EventFd::new().expect("an eventfd"), &mut vec![0; MAX_ORDER]);
     std::thread::scope(|scope| {
         let works = scope.spawn(move || {
-            // More than there is room for: it waits, and nobody reads.
+            // More than there is room for: the worker waits, but the front reads nothing.
             worker.send(&Outgoing { id, before: &[], body: &[1; 100_000], after: &[] }).expect("it is for nobody");
             assert_eq!(worker.presence(id).expect("well formed"), Presence::Gone);
             worker
         });
-        // As the master gives it to the next front.
+        // The master hands the same ends to the next front.
         let next = dead;
         assert_eq!(next.take_back(buffer).expect("taken"), [2]);
         next.send(&Order::Bells { bells: &[bell.as_fd()] }).map(drop).expect("sent");

@@ -13,24 +13,24 @@ use crate::reply::{Outgoing, Reply};
 /// The worker's end of a socketpair, with its memory. Blocks.
 pub struct WorkerPort {
     line: Line,
-    /// The thread that is answered.
+    /// The thread that gets the answer.
     reply_to: u8,
     memory: WorkerMemory,
 }
 
-/// The socket, and what came over it.
+/// The socket, and orders received over it.
 struct Line {
     socket: OwnedFd,
     /// See [`packet_buffer`].
     packet: Box<[u8]>,
-    /// What was heard in the middle of a request and is for afterwards.
+    /// Orders received in the middle of a request, to be handled after it.
     heard: VecDeque<Inbound>,
-    /// The front for which the worker works has died.
+    /// The front that sent the current request has died.
     is_for_nobody: bool,
 }
 
-/// Room for the largest packet of the front. Made once: zeroing this much for every request would cost more than a small
-/// request does. Made before a fork it is shared memory but for the pages that packets reach.
+/// Room for the largest packet of the front. Allocated once: zeroing it for every request would cost more than
+/// a small request. Allocated before a fork, its pages stay shared until a packet reaches them.
 pub fn packet_buffer() -> Box<[u8]> {
     vec![0; MAX_ORDER].into()
 }
@@ -42,7 +42,7 @@ impl AsFd for WorkerPort {
 }
 
 impl WorkerPort {
-    /// Takes an end of a pair over, what [`packet_buffer`] made, and memory with so many blocks.
+    /// Takes an end of a pair, a buffer from [`packet_buffer`], and memory with that many `blocks`.
     pub fn new(socket: OwnedFd, packet: Box<[u8]>, memory: Memory, blocks: usize) -> WorkerPort {
         let line = Line { socket, packet, heard: VecDeque::new(), is_for_nobody: false };
         WorkerPort { line, reply_to: 0, memory: WorkerMemory::new(memory, blocks) }
@@ -53,13 +53,13 @@ impl WorkerPort {
         self.memory.orders.has_next()
     }
 
-    /// Its socket, and what wakes the front.
+    /// The socket, and the eventfds that wake the front.
     pub fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         std::iter::once(self.line.socket.as_fd()).chain(self.memory.bells().map(AsFd::as_fd))
     }
 
-    /// Waits for what comes next; `None` when the front has gone. `buffer` is emptied and used for a frame. What is sent from
-    /// here on goes to the thread that wants the answer.
+    /// Waits for the next order; `None` when the front has gone. `buffer` is reused for a frame. Replies go to
+    /// the thread that sent the order from here on.
     pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         self.reply_to = 0;
         loop {
@@ -70,7 +70,8 @@ impl WorkerPort {
             if !self.line.heard.is_empty() {
                 continue;
             }
-            // It was sent when there was none in the slots, and comes before those that are there now.
+            // The request in the socket was sent while no slot held one, so it is older than those in the
+            // slots.
             if !request_lies_in_socket {
                 if let Some(reply_to) = self.memory.orders.claim(&mut buffer) {
                     self.reply_to = reply_to;
@@ -101,19 +102,19 @@ impl WorkerPort {
         inbound
     }
 
-    /// The threads of the front are woken by these, as [`Order::Bells`](super::Order) says.
+    /// Sets the eventfds of the front's threads, from [`Order::Bells`](super::Order).
     pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> io::Result<()> {
         Ok(self.memory.take_bells(bells)?)
     }
 
-    /// Says something that is about no request.
+    /// Sends a message that concerns no request.
     pub fn say(&mut self, reply: &Reply<'_>) -> io::Result<()> {
         let mut packet = Vec::new();
         reply.put(0, &mut packet);
         send_packet(self.line.socket.as_fd(), &[IoSlice::new(&packet)], &[])
     }
 
-    /// Says something about a request. What was for a front that has died is for nobody.
+    /// Sends part of an answer. Answers for a front that has died are dropped.
     pub fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
         let (line, reply_to) = (&mut self.line, self.reply_to);
         if line.is_for_nobody {
@@ -123,8 +124,8 @@ impl WorkerPort {
         if line.is_for_nobody { Ok(()) } else { sent }
     }
 
-    /// What the front has said meanwhile of who waits for this request. Takes no request from the front: it may want it
-    /// back.
+    /// Whether the answer to this request is still wanted, by the orders that have arrived. Takes no request
+    /// out of the socket: the front may want it back.
     pub fn presence(&mut self, request: u64) -> io::Result<Presence> {
         self.line.hear_what_is_announced(&self.memory)?;
         Ok(self.line.presence(request))
@@ -138,7 +139,8 @@ impl Line {
         decode(self.packet.get(..n).unwrap_or_default(), fds, buffer).map(Some)
     }
 
-    /// Takes what the front says that it has sent, but no request: says whether one lies there, which stays announced.
+    /// Receives announced orders, but no request. Returns whether a request lies in the socket; its
+    /// announcement stays.
     fn hear_what_is_announced(&mut self, memory: &WorkerMemory) -> io::Result<bool> {
         let request_lies_there = memory.control.take() && self.hear_all()?;
         if request_lies_there {
@@ -147,7 +149,7 @@ impl Line {
         Ok(request_lies_there)
     }
 
-    /// Takes what is there, but no request: says whether one lies there.
+    /// Receives the orders that lie in the socket, but no request. Returns whether a request lies there.
     fn hear_all(&mut self) -> io::Result<bool> {
         loop {
             match first_byte(self.socket.as_fd())? {
@@ -166,7 +168,7 @@ impl Line {
         }
     }
 
-    /// What was heard of who waits for this request. Of others, which are over, it is forgotten.
+    /// The presence by the orders received so far. Orders about other requests, which are over, are dropped.
     fn presence(&mut self, request: u64) -> Presence {
         let mut presence = Presence::Here;
         self.heard.retain(|heard| match heard {
@@ -185,7 +187,7 @@ impl Line {
         presence
     }
 
-    /// Waits until the front may have done something about what is lacking.
+    /// Waits until the front may have made room.
     fn wait_for(&mut self, memory: &WorkerMemory, lack: Lack, reply_to: u8) -> io::Result<()> {
         if !memory.announce(lack, reply_to) {
             return Ok(());

@@ -85,7 +85,10 @@ fn main() {
     let made = out.join("APR.so");
     let mut link = build.get_compiler().to_command();
     link.arg("-shared").arg("-o").arg(&made).args(objects).args(apr(&["--link-ld"]).split_whitespace());
-    assert!(link.status().expect("the C compiler").success(), "APR.so: linking failed; the linker's messages are above");
+    assert!(
+        link.status().expect("the C compiler").success(),
+        "APR.so: linking failed; the linker's messages are above"
+    );
     std::fs::copy(&made, folder.join("APR.so.new")).expect("cargo's folder is writable");
     let sources: Vec<PathBuf> = ["xs", "c", "h"].iter().flat_map(|extension| sources(extension)).collect();
     // The object's time is its newest source's: cargo reruns this script when the object is missing, and takes

@@ -426,7 +426,8 @@ fn text(from: sys::Bytes) -> String {
 }
 
 fn own<T>(code: *mut T, invocant: *mut T) -> Result<Code> {
-    let code = NonNull::new(code.cast()).ok_or_else(|| Interrupted::Died("the handler's name led to no code".into()))?;
+    let code =
+        NonNull::new(code.cast()).ok_or_else(|| Interrupted::Died("the handler's name led to no code".into()))?;
     Ok(Code { code, invocant: NonNull::new(invocant.cast()) })
 }
 

@@ -73,7 +73,10 @@ pub fn read(file: &File) -> io::Result<String> {
         }
         std::thread::yield_now();
     }
-    Err(io::Error::new(io::ErrorKind::WouldBlock, "the board is being written all the time, or its writer died while writing"))
+    Err(io::Error::new(
+        io::ErrorKind::WouldBlock,
+        "the board is being written all the time, or its writer died while writing",
+    ))
 }
 
 fn number(file: &File, at: u64) -> io::Result<u64> {

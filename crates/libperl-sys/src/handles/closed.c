@@ -2,7 +2,8 @@
 
 #include <errno.h>
 
-/* Handles that a request has kept and that must not reach the next one's descriptors: they stay valid and fail. */
+/* Handles that a program has kept beyond its request: they stay valid, but fail, so that they never reach
+ * the next request's descriptors. */
 
 static SSize_t closed_read(pTHX_ PerlIO *f, void *bytes, Size_t count)
 {
@@ -27,7 +28,7 @@ static SSize_t input_read(pTHX_ PerlIO *f, void *bytes, Size_t count)
     PERL_UNUSED_ARG(f);
     PERL_UNUSED_ARG(bytes);
     PERL_UNUSED_ARG(count);
-    croak("psgi.input: this request is over: its input was kept and read later");
+    croak("psgi.input: this request is over; its input cannot be read any more");
 }
 
 static IV closed_seek(pTHX_ PerlIO *f, Off_t offset, int whence)
@@ -44,7 +45,7 @@ static IV input_seek(pTHX_ PerlIO *f, Off_t offset, int whence)
     PERL_UNUSED_ARG(f);
     PERL_UNUSED_ARG(offset);
     PERL_UNUSED_ARG(whence);
-    croak("psgi.input: this request is over: its input was kept and rewound later");
+    croak("psgi.input: this request is over; its input cannot be rewound any more");
 }
 
 static IV no_fileno(pTHX_ PerlIO *f)
@@ -71,14 +72,14 @@ static IV close_nothing(pTHX_ PerlIO *f)
 static PerlIO_funcs closed_layer = CLOSED(closed_read, closed_seek);
 static PerlIO_funcs input_layer = CLOSED(input_read, input_seek);
 
-/* The handle's place in perl's table stays taken: an IO of the request still refers to it. */
+/* Closes a handle whose slot in perl's table stays taken: an IO of the request still refers to it. */
 void cml_close_handle(pTHX_ PerlIO *f)
 {
     PerlIO_close(f);
     PerlIO_push(aTHX_ f, &closed_layer, "w", NULL);
 }
 
-/* What a psgi.input that was kept becomes. */
+/* Makes the input that replaces a psgi.input that was kept. */
 IO *cml_closed_input(pTHX)
 {
     IO *const io = newIO();

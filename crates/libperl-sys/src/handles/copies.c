@@ -1,15 +1,15 @@
 #include "../internal.h"
 
-/* Handles beside the standard ones that lead to descriptors 0 or 1: `open my $copy, ">&STDOUT"`, `>&=`, fdopen. What they
- * hold belongs to the answer of their request; when that is over they lead nowhere. */
+/* Handles other than the standard ones that lead to descriptors 0 or 1: `open my $copy, ">&STDOUT"`, `>&=`,
+ * fdopen. Their buffers belong to their request's response; after the request they lead nowhere. */
 
-/* perlio.c: the handles of a table, whose first entry refers to the next table. */
+/* From perlio.c: a table of handles, whose first entry refers to the next table. */
 enum { HANDLES_PER_TABLE = 64, MAX_HOME = 32 };
 
-/* Those of start-up code and perl's own lead to the descriptors of every request. */
+/* Handles of start-up code and of perl itself: they lead to the descriptors of every request. */
 static PerlIO *home[MAX_HOME];
 static size_t home_count;
-static int home_writes; /* one of start-up code may write to descriptor 1, and no operator of a request would show it */
+static int home_writes; /* whether start-up code has a handle to descriptor 1, which requests can use without an operator that sets a flag */
 
 typedef void (*visitor)(pTHX_ PerlIO *f);
 
@@ -38,7 +38,7 @@ static void remember(pTHX_ PerlIO *f)
     home_writes |= fd == 1 && f != PerlIO_stdout();
 }
 
-/* In a worker at its birth. */
+/* Runs in a fresh worker. */
 void cml_remember_copies(pTHX)
 {
     home_count = 0;
@@ -79,7 +79,7 @@ static void flush_all(pTHX_ void *unused)
     each_handle(aTHX_ flush_copy);
 }
 
-/* Before the answer ends. C code writes by PerlIO_stdout() and stdio. */
+/* Runs before the response ends. C code writes through PerlIO_stdout() and stdio. */
 void cml_flush_copies(pTHX)
 {
     if (cml_forked_child)
@@ -101,8 +101,8 @@ static void end_copy(pTHX_ PerlIO *f)
         cml_close_handle(aTHX_ f);
 }
 
-/* After the request, before descriptors 0 and 1 are put back: its handles must not come to lead to the next one's. Those on
- * copies of the descriptors lead to files that are closed to everybody. */
+/* Runs after the request, before descriptors 0 and 1 are restored, so that its handles do not lead to the
+ * next request's. Handles on duplicates of the descriptors lead to files that are closed. */
 void cml_end_copies(pTHX_ int is_sure)
 {
     if (is_sure || may_have_copies())

@@ -5,17 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Descriptor 1 is a plain file, a memfd of this worker: what system() and other children write there joins the
- * response when Perl goes on. Descriptor 0 is the request's body.
+/* Descriptor 1 is a memfd of this worker: output of system() and other children is added to the response
+ * when Perl continues. Descriptor 0 is the request's body.
  *
- * Who writes to the memfd is not known, nor when: a child in the background may do so at any moment. So nothing that was
- * written is moved or overwritten. Everybody appends, we read on from where we were, and give back the memory of what was
- * read. When its request is over the file is closed to everybody. */
+ * A background child may write to the memfd at any time, so written bytes are never moved or overwritten.
+ * Writers append; the worker reads on from `out_read`, and frees the memory of bytes that it has read. After
+ * the request the file is sealed against writes. */
 
 static int out_memfd = -1, in_memfd = -1, err_fd = -1;
 static dev_t out_device;
 static ino_t out_inode;
-static off_t out_read; /* so much of it is in the response */
+static off_t out_read; /* bytes up to here are in the response */
 static int body_fd_installed;
 
 static int new_memfd(const char *name, int onto)
@@ -40,7 +40,7 @@ static void new_out_memfd(void)
     fcntl(out_memfd, F_SETFL, O_APPEND);
 }
 
-/* The error log, for scripts that open STDERR to somewhere else. */
+/* Stores a duplicate of the error log, for scripts that reopen STDERR. */
 void cml_stderr_is_log(void)
 {
     if (err_fd >= 0)
@@ -48,7 +48,8 @@ void cml_stderr_is_log(void)
     err_fd = fcntl(2, F_DUPFD_CLOEXEC, 64);
 }
 
-/* Those of a worker that has become a mold. What a mold prints goes to the error log, and nobody talks to it. */
+/* Drops the descriptors of a worker that has become a mold. A mold's output goes to the error log; its input
+ * is empty. */
 void cml_drop_descriptors(void)
 {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -60,7 +61,7 @@ void cml_drop_descriptors(void)
     close(nothing);
 }
 
-/* Each worker has descriptors of its own. Nobody can write to the body of a request that has none. */
+/* Gives a worker its own descriptors. The body of a request without one cannot be written to. */
 void cml_new_descriptors(void)
 {
     new_out_memfd();
@@ -69,7 +70,7 @@ void cml_new_descriptors(void)
     cml_stderr_is_log();
 }
 
-/* Descriptor 0 becomes `fd` (taken over), or an empty file when there is no body. */
+/* Makes `fd`, or an empty file, descriptor 0; takes ownership of it. */
 int cml_stdin_is(int fd)
 {
     dTHXa(cml_perl);
@@ -92,11 +93,11 @@ static int is_ours(const struct stat *st)
     return st->st_ino == out_inode && st->st_dev == out_device;
 }
 
-/* Of the last look at descriptor 1: the turn of perl, and whether a script had made it something else. */
+/* The last check of descriptor 1: perl's turn, and whether a script had replaced the descriptor. */
 static unsigned looked_in;
 static int was_elsewhere;
 
-/* Whether a script has made descriptor 1 something else. */
+/* Whether a script has replaced descriptor 1. */
 static int is_elsewhere(struct stat *st)
 {
     looked_in = cml_turn;
@@ -104,22 +105,22 @@ static int is_elsewhere(struct stat *st)
     return was_elsewhere;
 }
 
-/* The same for the end of a request. That is one call into Perl, which has just begun: if the look before it was in the turn
- * before, nothing has happened in between. */
+/* The same at the end of a request, which is one call into Perl: if the last check was in the turn before,
+ * nothing has happened since. */
 static int is_elsewhere_at_end(void)
 {
     struct stat st;
     return looked_in == cml_turn - 1 ? was_elsewhere : is_elsewhere(&st);
 }
 
-/* Whether what is written there joins the answer. */
+/* Whether output to the descriptor is added to the response. */
 int cml_is_output(int fd)
 {
     struct stat st;
     return fd > 1 && out_memfd >= 0 && fstat(fd, &st) == 0 && is_ours(&st);
 }
 
-/* A handle was opened. One beside the standard handles may lead to our file, or to descriptors 0 and 1 themselves. */
+/* A handle was opened. A non-standard one may lead to the memfd, or to descriptors 0 and 1 themselves. */
 void cml_has_opened(pTHX_ GV *gv)
 {
     const IO *const io = gv && isGV_with_GP(gv) ? GvIO(gv) : NULL;
@@ -133,19 +134,19 @@ void cml_has_opened(pTHX_ GV *gv)
         cml_touched |= CML_COPIED;
 }
 
-/* Whether it is worth a look who has written to descriptor 1, or what it is. */
+/* Whether descriptor 1 may have been written to or replaced. */
 static int may_be_touched(pTHX)
 {
     return cml_forked_in_request || cml_start_up_writes() || cml_has_foreign_code(aTHX) || cml_touched & (CML_WROTE | CML_COPIED);
 }
 
-/* Between calls into Perl nothing happens that a second look could find. */
+/* Between calls into Perl nothing changes that a second check could find. */
 static int was_looked_at(void)
 {
     return !cml_is_guarded() && looked_in == cml_turn;
 }
 
-/* Moves what children wrote to descriptor 1 into the response. */
+/* Adds the output of children on descriptor 1 to the response. */
 void cml_drain_fd1(void)
 {
     dTHXa(cml_perl);
@@ -157,7 +158,7 @@ void cml_drain_fd1(void)
     if (is_elsewhere(&st) && fstat(out_memfd, &st) != 0)
         return;
     if (st.st_size < out_read)
-        out_read = 0; /* somebody has opened it by a name and emptied it */
+        out_read = 0; /* a program has opened the file by name and truncated it */
     const off_t from = out_read;
     while (out_read < st.st_size) {
         const ssize_t n = pread(out_memfd, buffer, sizeof buffer, out_read);
@@ -170,8 +171,8 @@ void cml_drain_fd1(void)
         fallocate(out_memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, out_read);
 }
 
-/* The next request's is another. A handle that was kept writes nowhere, and a background child that still writes to this one is told that it fails: what it says
- * is nobody's, and must not fill the memory. */
+/* Gives the next request another memfd. A handle that was kept writes nowhere; a background child gets an
+ * error, so that its output, which belongs to no request, cannot fill the memory. */
 static void renew_out_memfd(void)
 {
     if (ftruncate(out_memfd, 0) == 0)
@@ -180,15 +181,15 @@ static void renew_out_memfd(void)
     new_out_memfd();
 }
 
-/* Children that are about to start write into that log by themselves, as on STDERR, for as long as they live. Returns
- * whether something was done that cml_after_child must undo. */
+/* While STDOUT is the log: makes descriptor 1 the log for children that are about to start. Returns whether
+ * cml_after_child must undo that. */
 int cml_before_child(void)
 {
     struct stat st;
     return cml_stdout_logs && !cml_forked_child && !is_elsewhere(&st) && dup2(2, 1) == 1;
 }
 
-/* In the worker, which goes on. */
+/* Runs in the worker, after the child has started. */
 void cml_after_child(int was_moved)
 {
     if (was_moved && !cml_forked_child)
@@ -215,7 +216,7 @@ void cml_put_stdin_back(void)
     cml_stdin_is(-1);
 }
 
-/* Descriptor 0, whatever it has become. */
+/* Empties descriptor 0, whatever file it is. */
 void cml_empty_stdin(void)
 {
     dup2(in_memfd, 0);

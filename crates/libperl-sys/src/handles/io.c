@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* STDOUT is a PerlIO layer whose write is a call into the response buffer; STDERR one whose write is the error log. */
+/* STDOUT has a PerlIO layer that writes to the response buffer; STDERR one that writes to the error log. */
 
 int cml_mute_flush, cml_stdout_logs;
 PerlIO *cml_out_handle, *cml_err_handle;
@@ -62,13 +62,14 @@ static IV just_close(pTHX_ PerlIO *f)
     return 0;
 }
 
-/* A new handle without layers, whatever `use open` holds where perl is now. */
+/* Opens a handle without layers, whatever `use open` is in effect. */
 PerlIO *cml_plain_handle(pTHX_ int fd, const char *mode)
 {
     return PerlIO_openn(aTHX_ ":unix:perlio", mode, fd, 0, 0, NULL, 0, NULL);
 }
 
-/* `open my $copy, ">&STDOUT"` with perl's PERLIO_DUP_FD: a plain handle on a copy of the descriptor. */
+/* `open my $copy, ">&STDOUT"`, which uses perl's PERLIO_DUP_FD: returns a plain handle on a duplicate of the
+ * descriptor. */
 static PerlIO *dup_as_plain(pTHX_ PerlIO *f, PerlIO *o, CLONE_PARAMS *param, int flags)
 {
     PERL_UNUSED_ARG(f);
@@ -85,7 +86,8 @@ static PerlIO *dup_as_plain(pTHX_ PerlIO *f, PerlIO *o, CLONE_PARAMS *param, int
         .Error = PerlIOBase_error, .Clearerr = PerlIOBase_clearerr, .Setlinebuf = PerlIOBase_setlinebuf,               \
     }
 
-/* They go by perlio's name: modules that copy a handle push the layers that it reports (Test2::Util::clone_io). */
+/* The layers have perlio's name: modules that copy a handle push the layers that it reports
+ * (Test2::Util::clone_io). */
 PerlIO_funcs cml_out_layer = LAYER("perlio", out_write, out_flush, out_fileno);
 PerlIO_funcs cml_err_layer = LAYER("perlio", err_write, PerlIOBase_noop_ok, err_fileno);
 
@@ -105,7 +107,7 @@ int cml_has_layer(PerlIO *f, const PerlIO_funcs *layer)
     return 0;
 }
 
-/* As perl's own STDERR is. */
+/* Unbuffered, as perl's own STDERR. */
 static PerlIO *unbuffered(PerlIO *f)
 {
     if (PerlIOValid(f))
@@ -113,8 +115,8 @@ static PerlIO *unbuffered(PerlIO *f)
     return f;
 }
 
-/* Perl reopens a standard handle by moving the new file to its descriptor and keeping the handle: one of ours would go
- * on writing to the response. A plain handle on the same descriptor follows the file. */
+/* perl reopens a standard handle by moving the new file to its descriptor, and keeps the handle: the shim's
+ * handle would still write to the response. A plain handle on the same descriptor follows the file. */
 void cml_before_reopen(pTHX_ GV *gv, int has_descriptor)
 {
     IO *const io = GvIO(gv);
@@ -122,7 +124,8 @@ void cml_before_reopen(pTHX_ GV *gv, int has_descriptor)
         cml_touched |= CML_LEFT_STDIN;
     if (!io)
         return;
-    /* To close ours left the descriptor open: a file that is opened then takes it, as the lowest that is free. */
+    /* The shim's close left the descriptor open: close it now, so that the new file takes its number, the
+     * lowest free one. */
     const int was_closed = !IoIFP(io) && !IoOFP(io) && has_descriptor;
     if (gv == cml_stdin_gv && was_closed)
         IoIFP(io) = cml_plain_handle(aTHX_ 0, "r");
@@ -148,7 +151,7 @@ static void end_of_output(pTHX_ void *tied)
     LEAVE;
 }
 
-/* Modules of output chains tie STDOUT and hold text back: their objects have a method for when no more comes. */
+/* Modules of output chains tie STDOUT and buffer text: their objects have a method that ends the output. */
 static void finish_chain(pTHX_ IO *io)
 {
     MAGIC *const tie = SvRMAGICAL((SV *)io) ? mg_find((SV *)io, PERL_MAGIC_tiedscalar) : NULL;
@@ -161,7 +164,7 @@ static void finish_chain(pTHX_ IO *io)
         cml_log_error();
 }
 
-/* What a pushed :encoding still holds, or a plain handle on descriptor 1, must not be lost at the end of a request. */
+/* Flushes the buffers of a pushed :encoding, or of a plain handle on descriptor 1, at the end of a request. */
 static void flush_layers(pTHX)
 {
     IO *const io = GvIO(cml_stdout_gv);
@@ -182,7 +185,8 @@ void cml_flush_stdout(void)
     cml_flush_copies(aTHX);
 }
 
-/* A PSGI application answers by what it returns; what is printed meanwhile is for the log. Returns how it was. */
+/* A PSGI application responds by its return value; printed output goes to the log. Returns the previous
+ * setting. */
 int cml_stdout_is_log(int is_log)
 {
     dTHXa(cml_perl);

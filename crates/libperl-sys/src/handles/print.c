@@ -1,18 +1,18 @@
 #include "../internal.h"
 
-/* print and say on STDOUT, as mod_perl 1 had them: of a reference to a text they print the text. There the handle was tied to
- * $r, whose PRINT does this; here it is a plain handle, which costs less. */
+/* print and say on STDOUT as in mod_perl 1: for a reference to a text they print the text. mod_perl 1 ties
+ * STDOUT to $r, whose PRINT does this; here STDOUT is a plain handle, which is faster. */
 
 static OP *(*print_of_perl)(pTHX);
 static OP *(*say_of_perl)(pTHX);
 
-/* As is_plain_scalar_ref of the API's xs.c. */
+/* Same rule as is_plain_scalar_ref in the API's xs.c. */
 static int is_text_ref(SV *sv)
 {
     return SvROK(sv) && !SvOBJECT(SvRV(sv)) && SvTYPE(SvRV(sv)) < SVt_PVGV && !SvROK(SvRV(sv));
 }
 
-/* The list of the op that runs: behind the handle, where one is named. */
+/* The arguments of the current op: they follow the handle, where one is named. */
 static void follow_references(pTHX)
 {
     SV **at = PL_stack_base + TOPMARK + 1;

@@ -1,10 +1,11 @@
 #include "../internal.h"
 
-/* STDIN, STDOUT and STDERR: new for each request, without layers, whatever scripts or start-up code did to them. */
+/* STDIN, STDOUT and STDERR are new for each request, without layers, whatever scripts or start-up code did
+ * to them. */
 
 GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 
-/* What each glob holds when the interpreter is new. */
+/* The contents of a glob when the interpreter is new. */
 typedef struct {
     GV *gv;
     GP *gp;
@@ -13,9 +14,9 @@ typedef struct {
 
 static standard in, out, err;
 static PerlIO *in_handle;
-static U32 in_references; /* of in.io, those of start-up code included */
-static SV *err_tie;       /* start-up code may have tied STDERR: the log is no request's */
-/* $| of STDOUT, as start-up code left it: mod_perl 1 takes it away from every request, mod_perl 2 does not. */
+static U32 in_references; /* to in.io, those of start-up code included */
+static SV *err_tie;       /* a tie of STDERR by start-up code stays: the log belongs to no request */
+/* $| of STDOUT after start-up: mod_perl 1 resets it for every request, mod_perl 2 does not. */
 static int keeps_autoflush;
 static U8 born_autoflush;
 
@@ -36,8 +37,8 @@ int cml_is_standard(const PerlIO *f)
     return f == IoIFP(in.io) || f == IoOFP(out.io) || f == IoOFP(err.io);
 }
 
-/* Whoever closes a standard handle must not free its descriptor: the next thing that is opened, be it the server's own
- * socket, would take the place of the next request's body or answer. */
+/* Holds a reference to a standard handle, so that closing it does not free its descriptor: the next open,
+ * even of the server's own socket, would take the place of the next request's body or response. */
 static GV *hold(pTHX_ standard *s, const char *name, int fd)
 {
     PerlIOUnix_refcnt_inc(fd);
@@ -57,7 +58,7 @@ void cml_io_boot(pTHX)
     point(err.io, cml_err_handle, IoTYPE_WRONLY);
 }
 
-/* In a process that is a program to everybody else: perl's own handles, on descriptors 1 and 2. */
+/* Gives a process that acts as a program perl's own handles, on descriptors 1 and 2. */
 void cml_plain_output(pTHX)
 {
     point(out.io, PerlIO_stdout(), IoTYPE_WRONLY);
@@ -65,7 +66,7 @@ void cml_plain_output(pTHX)
     IoFLAGS(out.io) &= ~IOf_FLUSH;
 }
 
-/* `*STDOUT = *OTHER`, `undef *STDOUT`, `*STDOUT = *OTHER{IO}`: the others keep what is theirs. */
+/* Undoes `*STDOUT = *OTHER`, `undef *STDOUT` and `*STDOUT = *OTHER{IO}`; the other globs keep their values. */
 static int restore_glob(pTHX_ standard *s)
 {
     if (GvGP(s->gv) == s->gp && s->gp->gp_io == s->io)
@@ -82,7 +83,7 @@ static int restore_glob(pTHX_ standard *s)
     return 1;
 }
 
-/* Without layers, and nothing read or pushed back that nobody has taken. */
+/* Whether the handle has no layers, and no bytes that were read or pushed back. */
 static int is_fresh(PerlIO *f)
 {
     if (!PerlIOValid(f) || PerlIOBase(f)->tab != &PerlIO_perlio || PerlIOBase(f)->flags & (PERLIO_F_UTF8 | PERLIO_F_CRLF))
@@ -91,7 +92,7 @@ static int is_fresh(PerlIO *f)
     return buffer->ptr == buffer->end && PerlIOValid(PerlIONext(f)) && !PerlIOValid(PerlIONext(PerlIONext(f)));
 }
 
-/* The new handle comes first: an old one may be Perl code that dies. */
+/* Makes the new handle first: an old one may be Perl code that dies. */
 static void renew_stdin(pTHX)
 {
     PerlIO *const before = IoIFP(in.io), *const other = IoOFP(in.io);
@@ -104,23 +105,23 @@ static void renew_stdin(pTHX)
         PerlIO_close(other);
 }
 
-/* Throws away what the handle has buffered and reads descriptor 0 from where it stands. */
+/* Drops the handle's buffer and reads descriptor 0 from its start. */
 void cml_rewind_stdin(pTHX)
 {
     if (IoIFP(in.io) != in_handle || !PerlIOValid(in_handle))
-        return; /* of start-up code in the mold, or about to be renewed */
+        return; /* a handle of start-up code in the mold, or one that is about to be renewed */
     PerlIO_seek(in_handle, 0, SEEK_SET);
     PerlIO_clearerr(in_handle);
     IoLINES(in.io) = 0;
 }
 
-/* Somebody holds the IO of a psgi.input, which is that of STDIN: it goes with its request. */
+/* The program has kept a psgi.input, which shares STDIN's IO: gives STDIN a new IO. */
 static void replace_io(pTHX)
 {
     IO *const kept = in.io;
     in.io = newIO();
     in.gp->gp_io = (IO *)SvREFCNT_inc((SV *)in.io);
-    SvREFCNT_dec((SV *)kept); /* of the glob */
+    SvREFCNT_dec((SV *)kept); /* the glob's reference */
     IoIFP(in.io) = IoIFP(kept);
     IoTYPE(in.io) = IoTYPE_RDONLY;
     IoIFP(kept) = IoOFP(kept) = NULL;
@@ -141,8 +142,8 @@ static void restore_stdin(pTHX_ int is_changed)
         renew_stdin(aTHX);
 }
 
-/* Takes off what a script pushed (:utf8, :encoding, :crlf); false when the handle is not the one it had. The place of one
- * that was closed may have become another's. */
+/* Removes layers that a script pushed (:utf8, :encoding, :crlf). Returns false when the handle was replaced;
+ * the slot of a closed one may belong to another handle. */
 static int strip_layers(pTHX_ IO *io, PerlIO *handle, PerlIO_funcs *layer)
 {
     if (IoOFP(io) != handle || !cml_has_layer(handle, layer))
@@ -155,7 +156,7 @@ static int strip_layers(pTHX_ IO *io, PerlIO *handle, PerlIO_funcs *layer)
     return 1;
 }
 
-/* Gives a standard handle back to its layer; says whether that was needed. */
+/* Restores the layer of a standard handle; returns whether that was necessary. */
 static int restore_handle(pTHX_ IO *io, PerlIO **handle, PerlIO_funcs *layer)
 {
     if (strip_layers(aTHX_ io, *handle, layer))
@@ -184,14 +185,14 @@ static int untie(pTHX_ IO *io, SV *home)
     return 1;
 }
 
-/* Each worker has descriptors of its own: two that shared one would read each other's output. */
+/* Gives each worker its own descriptors: workers that shared one would read each other's output. */
 void cml_worker_boot(pTHX)
 {
     cml_new_descriptors();
     restore_glob(aTHX_ &in);
     restore_glob(aTHX_ &out);
     restore_glob(aTHX_ &err);
-    if (!cml_out_handle) /* the mold may have been a worker */
+    if (!cml_out_handle) /* a mold that was a worker has one already */
         cml_out_handle = cml_new_handle(aTHX_ &cml_out_layer);
     point(out.io, cml_out_handle, IoTYPE_WRONLY);
     restore_handle(aTHX_ err.io, &cml_err_handle, &cml_err_layer);

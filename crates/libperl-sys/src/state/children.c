@@ -2,15 +2,15 @@
 
 #include <sys/wait.h>
 
-/* How children ended that the worker has reaped while no program waited: a program that waits for one in a later request is told,
- * as in a process whose children stay zombies until then. */
+/* Exit statuses of children that the worker has reaped. A program that waits for such a child in a later
+ * request gets its status, as if the child had stayed a zombie. */
 
 typedef struct {
-    int pid; /* 0: nobody */
+    int pid; /* 0: the slot is free */
     int status;
 } ended;
 
-/* The oldest makes room for the next. */
+/* The oldest entry is replaced when all are used. */
 enum { KEPT = 64 };
 static ended kept[KEPT];
 static unsigned next, count;
@@ -23,7 +23,7 @@ void cml_child_has_ended(int pid, int status)
     next = (next + 1) % KEPT;
 }
 
-/* Another process may have its number now. */
+/* Forgets a child whose pid a new child has got. */
 void cml_forget_child(int pid)
 {
     for (unsigned i = 0; count > 0 && i < KEPT; i++)
@@ -33,14 +33,14 @@ void cml_forget_child(int pid)
         }
 }
 
-/* In a forked child, whose they are not. */
+/* Runs in a forked child, which has none of these children. */
 void cml_forget_children(void)
 {
     memset(kept, 0, sizeof kept);
     count = 0;
 }
 
-/* The process, and what $? becomes; the oldest for -1, 0 when it is none of those. */
+/* Takes the entry of `pid`, or the oldest for -1, and sets $? to its status. Returns 0 when there is none. */
 static int take(pTHX_ int pid)
 {
     for (unsigned i = 0; count > 0 && i < KEPT; i++) {
@@ -56,7 +56,7 @@ static int take(pTHX_ int pid)
     return 0;
 }
 
-/* In the place of `wait` and `waitpid`: whether the answer is known. */
+/* Replaces `wait` and `waitpid`; returns whether the result was known. */
 int cml_wait_is_over(pTHX)
 {
     dSP;
@@ -73,18 +73,18 @@ int cml_wait_is_over(pTHX)
     return 1;
 }
 
-/* The process behind a pipe that is about to be closed, if one may have been reaped. */
+/* The process behind a pipe that is about to be closed, if it may have been reaped. */
 int cml_child_of_pipe(pTHX_ const GV *gv)
 {
     const IO *const io = gv && isGV_with_GP(gv) ? GvIO(gv) : NULL;
     if (count == 0 || !io || IoTYPE(io) != IoTYPE_PIPE || !IoIFP(io))
         return 0;
     SV **const pid = av_fetch(PL_fdpid, PerlIO_fileno(IoIFP(io)), FALSE);
-    /* perl sets the number without a word that it is one */
+    /* perl sets the number without the flag SvIOK */
     return pid && SvTYPE(*pid) == SVt_IV ? (int)SvIVX(*pid) : 0;
 }
 
-/* Behind `close` of that pipe. */
+/* Runs after `close` of that pipe. */
 void cml_pipe_is_closed(pTHX_ int pid)
 {
     if (pid > 0 && take(aTHX_ pid))

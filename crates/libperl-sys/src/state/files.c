@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files and folders that start-up code has open for reading, be it DATA. A descriptor's position belongs to all processes that have it from
- * one fork: each worker opens the file anew, at the same place and under the same number, so that perl's handles and their layers
- * need not know. */
+/* Files and folders that start-up code has open for reading, DATA included. Processes that inherit a
+ * descriptor share its position. Each worker therefore reopens the file, at the same position and under the
+ * same number, so that perl's handles and layers stay valid. */
 
 typedef struct {
     int fd;
@@ -39,7 +39,7 @@ static void know_file(int fd)
     files[file_count++] = (file){fd, about.st_dev, about.st_ino};
 }
 
-/* In the process that is about to fork workers. */
+/* Runs in the process that is about to fork workers. */
 void cml_know_files(void)
 {
     DIR *const folder = opendir("/proc/self/fd");
@@ -52,7 +52,7 @@ void cml_know_files(void)
     closedir(folder);
 }
 
-/* Nothing is changed where the file cannot be opened: Cameleer::StartUp has named it. */
+/* Leaves the descriptor unchanged if the file cannot be opened: Cameleer::StartUp has logged its name. */
 static void reopen(const file *known)
 {
     struct stat now;
@@ -70,7 +70,7 @@ static void reopen(const file *known)
     close(own);
 }
 
-/* In a fresh worker. */
+/* Runs in a fresh worker. */
 void cml_reopen_files(void)
 {
     for (size_t i = 0; i < file_count; i++)

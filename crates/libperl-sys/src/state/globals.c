@@ -3,7 +3,7 @@
 #include <locale.h>
 #include <sys/prctl.h>
 
-/* Variables of perl that hold for all code in the process, and the locale. */
+/* perl's global variables, and the locale. */
 
 /* Plain variables, by name. */
 static struct plain {
@@ -16,7 +16,7 @@ static struct plain {
     {";", CML_LEFT_SUBSCRIPT_SEPARATOR, NULL, NULL},
     {"\"", CML_LEFT_LIST_SEPARATOR, NULL, NULL},
     {"0", CML_LEFT_NAME, NULL, NULL},
-    {"_", 0, NULL, NULL}, /* nobody counts on it: that is not worth a line in the log */
+    {"_", 0, NULL, NULL}, /* no code relies on its value, so a change needs no log line */
 };
 
 static SV *input_separator, *output_separator; /* copies of $/ and $\; NULL: undef */
@@ -25,7 +25,7 @@ static unsigned home_warnings;
 static char process_name[16];
 static char *home_locale;
 
-/* Neither an object nor what is tied is asked: that would run its code. */
+/* Objects and tied values count as changed: reading them would run their code. */
 static int is_kept(pTHX_ SV *now, SV *kept)
 {
     if (SvRMAGICAL(now) && mg_find(now, PERL_MAGIC_tiedscalar))
@@ -33,7 +33,7 @@ static int is_kept(pTHX_ SV *now, SV *kept)
     return cml_is_same(aTHX_ now, kept);
 }
 
-/* What the mold remembers already no worker writes again. */
+/* Skips values that the mold has stored already: a write would un-share the page. */
 static void remember_plain(pTHX_ struct plain *p)
 {
     p->gv = gv_fetchpv(p->name, GV_ADD, SVt_PV);
@@ -72,7 +72,7 @@ void cml_remember_globals(pTHX)
     remember_locale(aTHX);
 }
 
-/* Without the variable's magic: that of $0 would cut the title that ps shows. */
+/* Restores the value without the variable's magic: that of $0 would cut the title that ps shows. */
 static unsigned restore_plain(pTHX_ const struct plain *p)
 {
     SV *const now = GvSVn(p->gv);
@@ -126,7 +126,7 @@ unsigned cml_restore_globals(pTHX)
         PL_dowarn ^= G_WARN_ON;
         left |= CML_LEFT_WARNINGS;
     }
-    /* Who asks for numbers that repeat asks for himself alone: the next has new ones. */
+    /* srand of one request must not make the next request's numbers repeat. */
     if (cml_touched & CML_SEEDED)
         PL_srand_called = FALSE;
     return left;

@@ -2,10 +2,10 @@
 
 #include <signal.h>
 
-/* %SIG as the worker had it when it was born: handlers of signals, __WARN__, __DIE__, and which names exist.
+/* %SIG as in a fresh worker: handlers of signals, __WARN__, __DIE__, and the names that exist.
  *
- * PL_psig_ptr, PL_warnhook and PL_diehook refer to the element of %SIG itself. Another handler changes the element's value
- * and not the pointer, so values are copied and compared. */
+ * PL_psig_ptr, PL_warnhook and PL_diehook refer to the element of %SIG itself. A new handler changes the
+ * element's value, not the pointer, so values are copied and compared. */
 
 static SV *handlers[SIG_SIZE]; /* copies; NULL: none */
 static SV *warn_hook, *die_hook;
@@ -14,7 +14,7 @@ static GV *sig_gv;
 static char existed[SIG_SIZE];
 static STRLEN name_count;
 
-/* A handler that is undef is none. */
+/* An undefined handler counts as none. */
 static SV *defined(SV *handler)
 {
     return handler && (SvROK(handler) || SvOK(handler)) ? handler : NULL;
@@ -26,7 +26,7 @@ static int is_home(pTHX_ SV *now, SV *home)
     return now && home ? cml_is_same(aTHX_ now, home) : now == home;
 }
 
-/* What the mold remembers already no worker writes again. */
+/* Skips values that the mold has stored already: a write would un-share the page. */
 static void remember(pTHX_ SV **home, SV *now)
 {
     if (is_home(aTHX_ now, *home))
@@ -75,14 +75,14 @@ static unsigned restore_hook(pTHX_ const char *name, SV **now, SV *home)
     if (is_home(aTHX_ *now, home))
         return 0;
     set_handler(aTHX_ name, home);
-    if (!home && *now) { /* its element is no longer in %SIG */
+    if (!home && *now) { /* the element is no longer in %SIG */
         SvREFCNT_dec(*now);
         *now = NULL;
     }
     return CML_LEFT_SIGNAL;
 }
 
-/* POSIX::sigaction also sets flags and a mask, which no element of %SIG shows. */
+/* POSIX::sigaction also sets flags and a mask, which %SIG does not show. */
 static int is_action_home(int number)
 {
     struct sigaction now;
@@ -93,8 +93,8 @@ static int is_action_home(int number)
         && cml_are_same_signals(&now.sa_mask, &home->sa_mask);
 }
 
-/* A read of $SIG{X} makes perl store the kernel's state in the place of the handler: nothing has changed. The kernel and
- * the C library keep some signals for themselves, for which nobody can set a handler. */
+/* Whether $SIG{X} was only read: perl then stores the kernel's state in place of the handler. The kernel and
+ * the C library reserve some signals, for which no handler can be set. */
 static int was_only_read(pTHX_ int number)
 {
     struct sigaction action;
@@ -103,13 +103,14 @@ static int was_only_read(pTHX_ int number)
     return sigaction(number, NULL, &action) != 0 || action.sa_handler == home_action[number].sa_handler;
 }
 
-/* The worker has handlers of its own for some signals, and start-up may have set flags: perl's default for a handler that
- * goes is neither. A signal that came for the handler that goes is for nobody. */
+/* Restores the action itself, not perl's default for a removed handler: the worker has handlers of its own
+ * for some signals, and start-up code may have set flags. A pending signal of the removed handler is
+ * dropped. */
 static unsigned restore_signal(pTHX_ int number)
 {
     const int was_set = defined(PL_psig_ptr[number]) != NULL;
-    /* A worker has its own action there, whatever start-up has set: the end of `local $SIG{CHLD}` takes that away, and is no script's
-     * change. */
+    /* The end of `local $SIG{CHLD}` removes the worker's own action, whatever start-up code has set: that is
+     * not reported as a change of the script. */
     if (cml_is_workers_signal(number) && handlers[number] && is_home(aTHX_ PL_psig_ptr[number], handlers[number])) {
         sigaction(number, &home_action[number], NULL);
         return 0;
@@ -127,11 +128,11 @@ static unsigned restore_signal(pTHX_ int number)
     PL_psig_pend[number] = 0;
     if (number < NSIG)
         sigaction(number, &home_action[number], NULL);
-    /* The end of `local $SIG{X}` leaves undef and the default: that is nobody's mistake. */
+    /* The end of `local $SIG{X}` leaves undef and the default action: that is not reported as a change. */
     return was_set || handlers[number] ? CML_LEFT_SIGNAL : 0;
 }
 
-/* Programs ask `exists $SIG{X}` for the signals that there are: sigtrap waits for one that exists. */
+/* Programs test `exists $SIG{X}` to learn which signals exist: sigtrap does. */
 static void restore_names(pTHX)
 {
     HV *const sig = GvHVn(sig_gv);

@@ -1,8 +1,8 @@
 #include "../internal.h"
 
-/* @INC returns to what it was when the worker was born, as in mod_perl 1: one that a handler has spoilt would take the
- * modules of all that come after. A PSGI application's stays as the application leaves it, because its servers never put
- * it back; from then on that is where handlers beside it return to. */
+/* @INC is restored after each request, as in mod_perl 1: a handler that damages it would break later loading
+ * of modules. A PSGI application's changes stay, because PSGI servers never restore @INC; from then on other
+ * handlers return to that value. */
 
 static AV *home_inc; /* copies */
 static int is_apps;
@@ -17,7 +17,7 @@ static int is_same(pTHX_ SV *now, SV *kept)
     if (!now)
         return !SvOK(kept);
     if (SvGMAGICAL(now))
-        return 0; /* tied: to look would run its code */
+        return 0; /* tied: reading it would run its code */
     return cml_is_same(aTHX_ now, kept);
 }
 
@@ -37,7 +37,7 @@ void cml_remember_inc(pTHX)
     AV *const inc = GvAVn(PL_incgv);
     const SSize_t last = av_top_index(inc);
     if (home_inc && is_home(aTHX_ inc))
-        return; /* no worker writes what the mold has written already */
+        return; /* unchanged: a write would un-share the mold's page */
     SvREFCNT_dec(home_inc);
     home_inc = newAV();
     for (SSize_t i = 0; i <= last; i++) {
@@ -46,7 +46,7 @@ void cml_remember_inc(pTHX)
     }
 }
 
-/* The same array where that can be: others may hold a reference to it. */
+/* The same array if possible: the program may hold a reference to it. */
 static AV *emptied(pTHX_ AV *inc)
 {
     if (!SvMAGICAL(inc) && !SvREADONLY(inc)) {

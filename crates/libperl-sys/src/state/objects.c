@@ -5,19 +5,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The end of objects. Each process destroys what it has made itself: a worker's folders go with the worker, and what start-up
- * code made goes with the mold. perl_destruct would write to every page that refers to an object, which un-shares the mold's
- * memory; here most pages are only read. */
+/* Destruction of objects at a process's end. Each process destroys the objects that it has made: a worker's
+ * temporary folders go with the worker, start-up code's with the mold. perl_destruct would write to every
+ * page that refers to an object, which un-shares the mold's memory; here most pages are only read. */
 
 typedef struct {
     const SV *object;
     const HV *class;
 } known;
 
-/* The objects of the process that forks, in the order of the arenas; in its children these are not theirs. */
+/* Objects of the process that forked, in the order of the arenas; its children do not destroy them. */
 static known *inherited;
 static size_t inherited_count;
-/* The process that has started perl: whatever there is, it has made. */
+/* The process that has started perl: it has made all objects. */
 static pid_t first;
 
 typedef struct {
@@ -31,7 +31,7 @@ static int is_object(const SV *sv)
     return is_value && SvTYPE(sv) >= SVt_PVMG && SvOBJECT(sv) && SvSTASH(sv);
 }
 
-/* New arenas stand before those that there were: a second walk meets the values of the first in the same order. */
+/* New arenas are inserted before old ones: a second walk meets the values of the first in the same order. */
 static void each_value(pTHX_ void (*visit)(SV *sv, void *to), void *to)
 {
     for (SV *arena = PL_sv_arenaroot; arena; arena = (SV *)SvANY(arena)) {
@@ -53,7 +53,7 @@ static void know_object(SV *sv, void *to)
         inherited[inherited_count++] = (known){sv, SvSTASH(sv)};
 }
 
-/* In the process that is about to fork workers. */
+/* Runs in the process that is about to fork workers. */
 void cml_know_objects(pTHX)
 {
     size_t count = 0;
@@ -76,7 +76,8 @@ typedef struct {
     size_t next, end; /* of the inherited ones */
 } search;
 
-/* A place that an inherited object has left may hold one of the process's own, of another class. */
+/* Whether the object is an inherited one. The address of an inherited object that was freed may hold a new
+ * one, of another class. */
 static int is_inherited(SV *sv, search *s)
 {
     if (s->next >= s->end || inherited[s->next].object != sv)
@@ -133,7 +134,7 @@ static void destroy_own(pTHX)
     free(own.objects);
 }
 
-/* A signal that no Perl program uses by accident. */
+/* A signal that Perl programs do not use by accident. */
 static int bound_signal(void)
 {
     return SIGRTMAX - 4;
@@ -141,14 +142,14 @@ static int bound_signal(void)
 
 static void give_up(int signal)
 {
-    static const char text[] = "cameleer: END blocks and destructors took longer than 3 s: the process ends without the rest\n";
+    static const char text[] = "cameleer: END blocks and destructors took longer than 3 s; the process ends without completing them\n";
     PERL_UNUSED_VAR(signal);
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(0);
     _exit(0);
 }
 
-/* Whatever Perl code does from now on, the process ends: nobody who stops a server waits for a destructor. */
+/* Ends the process after 3 s, whatever Perl code does: a destructor must not delay the server's stop. */
 void cml_bound_end(void)
 {
     const struct itimerspec bound = {.it_value = {.tv_sec = 3}};
@@ -164,7 +165,7 @@ void cml_bound_end(void)
         timer_settime(timer, 0, &bound, NULL);
 }
 
-/* The last thing in a process but what its handles have not written. */
+/* Runs at the end of a process; only the flush of its handles follows. */
 void cml_end_objects(pTHX)
 {
     cml_bound_end();

@@ -4,7 +4,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* The mask of signals and the timers, as the worker had them when it was born; handlers are in handlers.c. */
+/* The signal mask and the timers as in a fresh worker; handlers.c has the handlers. */
 
 static sigset_t home_mask;
 
@@ -13,7 +13,7 @@ void cml_remember_mask(void)
     sigprocmask(SIG_SETMASK, NULL, &home_mask);
 }
 
-/* What has come while it was blocked was meant for the request. */
+/* A signal that came while it was blocked was meant for the request. */
 static void drop_pending(const sigset_t *blocked)
 {
     const struct timespec at_once = {0, 0};
@@ -25,7 +25,7 @@ static void drop_pending(const sigset_t *blocked)
     }
 }
 
-/* Signal by signal: a sigset_t has room for more than there are, and the C library leaves that room as it was. */
+/* Compares signal by signal: a sigset_t has room for more, which the C library leaves undefined. */
 int cml_are_same_signals(const sigset_t *one, const sigset_t *other)
 {
     for (int signal = 1; signal < NSIG; signal++)

@@ -4,14 +4,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a request may not leave to the next one. The worker remembers how it was born and returns to it; what differed
- * is told by name, because a script that leaves it behind was written for a process that ends. */
+/* Restores the process to its state at birth, so that a request leaves nothing to the next one. Changes are
+ * reported by name: a script that leaves them behind was written for a process that ends. */
 
 static int home = -1;
 static struct stat home_stat;
 static mode_t home_umask;
 
-/* Once after the fork, and again when what is done in a fresh worker has been done: that may change it for good. */
+/* Runs once after the fork, and again after start-up work in a fresh worker, which may change the state for
+ * good. */
 void cml_remember_state(void)
 {
     dTHXa(cml_perl);
@@ -30,13 +31,13 @@ void cml_remember_state(void)
     cml_touched = 0;
 }
 
-/* Most values are plain texts: these are compared without a call of perl's. */
+/* Most values are plain texts: these are compared without calling perl. */
 static int are_texts(const SV *now, const SV *kept)
 {
     return (SvFLAGS(now) & SvFLAGS(kept) & SVf_POK) && !SvROK(now) && !SvROK(kept) && !SvUTF8(now) == !SvUTF8(kept);
 }
 
-/* Whether a value is still what the copy says. Objects are not asked. */
+/* Whether a value equals its copy. Objects are compared by identity only. */
 int cml_is_same(pTHX_ SV *now, SV *kept)
 {
     if (are_texts(now, kept)) /* a copy shares the string's memory until one of the two is written */
@@ -59,7 +60,7 @@ static unsigned restore_folder(void)
     return fchdir(home) == 0 ? CML_LEFT_CWD : 0;
 }
 
-/* For code of ours that has changed the folder and knows it: says whether there was a home to go to. */
+/* Returns to the home folder after code of the server's own has changed it. Returns whether there was one. */
 int cml_go_home(void)
 {
     if (home < 0 || fchdir(home) != 0)
@@ -98,18 +99,18 @@ static void whole_body(pTHX_ void *argument)
     handles_body(aTHX_ argument);
 }
 
-/* Returns CML_LEFT_… bits for what had to be put back. */
+/* Restores all state; returns CML_LEFT_… bits of what had changed. */
 unsigned cml_restore_state(void)
 {
     dTHXa(cml_perl);
     restoring r = {0};
     cml_look(aTHX);
     r.left |= cml_restore_timers() | restore_folder() | restore_umask();
-    r.left |= cml_restore_mask(); /* before the handlers go: what was blocked must not meet a default */
-    /* Destructors and layers of what is dropped here may die: the handles are put back all the same. */
+    r.left |= cml_restore_mask(); /* before the handlers go: a blocked signal must not meet the default action */
+    /* Destructors and layers may die here: the handles are restored all the same. */
     if (cml_guarded_whole(aTHX_ whole_body, &r) != CML_OK)
         cml_guarded_whole(aTHX_ handles_body, &r);
-    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS; /* also when a cleanup handler did it */
+    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS; /* also when a cleanup handler changed it */
     cml_env_end();
     return r.left;
 }

@@ -1,11 +1,11 @@
-//! What was worked out and may be asked for again, in bounded memory: much of it is kept by strangers' words.
+//! A cache with bounded memory, for values whose keys come from clients.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// At most `MOST` values. Each time that half as many were kept or asked for, all others are forgotten: what is in use
-/// stays, whatever else strangers ask for.
+/// A cache of at most `MOST` values. After every `MOST / 2` insertions or uses, entries that were not used since the
+/// previous such point are dropped. Entries in use stay, whatever else clients request.
 #[derive(Debug)]
 pub struct Cache<K, V, const MOST: usize> {
     recent: HashMap<K, V>,
@@ -19,7 +19,7 @@ impl<K, V, const MOST: usize> Default for Cache<K, V, MOST> {
 }
 
 impl<K: Eq + Hash, V, const MOST: usize> Cache<K, V, MOST> {
-    /// The value that was kept for `key`, if it is still there.
+    /// The cached value of `key`.
     pub fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -31,7 +31,7 @@ impl<K: Eq + Hash, V, const MOST: usize> Cache<K, V, MOST> {
         self.recent.get(key)
     }
 
-    /// Keeps a value.
+    /// Stores a value.
     pub fn put(&mut self, key: K, value: V) {
         if self.recent.len() >= MOST / 2 && !self.recent.contains_key(&key) {
             self.older = std::mem::take(&mut self.recent);
@@ -39,7 +39,7 @@ impl<K: Eq + Hash, V, const MOST: usize> Cache<K, V, MOST> {
         self.recent.insert(key, value);
     }
 
-    /// The value for `key`, made and kept if need be.
+    /// The cached value of `key`, computed and stored if missing.
     pub fn get_or_put(&mut self, key: K, make: impl FnOnce() -> V) -> V
     where
         V: Clone,
@@ -52,7 +52,7 @@ impl<K: Eq + Hash, V, const MOST: usize> Cache<K, V, MOST> {
         value
     }
 
-    /// Forgets all.
+    /// Removes all values.
     pub fn clear(&mut self) {
         *self = Cache::default();
     }
@@ -63,7 +63,7 @@ mod tests {
     use super::Cache;
 
     #[test]
-    fn what_is_used_stays_and_there_is_never_more_than_the_bound() {
+    fn used_values_stay_and_the_size_is_bounded() {
         let mut cache = Cache::<u32, u32, 100>::default();
         cache.put(0, 7);
         for n in 1..10_000 {

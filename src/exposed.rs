@@ -1,5 +1,5 @@
-//! Files that root writes under names of the configuration. Who may write to the folder decides what lies behind the name: a
-//! link there would have root write to any file of the machine.
+//! Checks for files that root writes under names from the configuration. Whoever may write to the folder can replace the file by a
+//! link, through which root would write to any file of the machine.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -11,8 +11,8 @@ const STICKY: u32 = 0o1000;
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 
-/// Why somebody else than root decides what lies at `path`, in words for a message. `None`: nobody does, or this process is not
-/// root's and can do no more than its user.
+/// Why another user than root controls `path`, as part of a message. `None`: only root does, or this process does not
+/// run as root and has no more rights than its user.
 pub fn because(path: &Path) -> Option<String> {
     if !geteuid().is_root() || path.starts_with("/dev") {
         return None;
@@ -22,7 +22,7 @@ pub fn because(path: &Path) -> Option<String> {
     [Some(path), behind.as_deref()].into_iter().flatten().find_map(folder)
 }
 
-/// The first of the folders that lead to `path` that others may change.
+/// The first folder on the way to `path` that others may change.
 fn folder(path: &Path) -> Option<String> {
     let folder =
         fs::canonicalize(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))).ok()?;
@@ -39,13 +39,13 @@ fn folder(path: &Path) -> Option<String> {
     })
 }
 
-/// Whether somebody else than the owner may replace a file of root there. In a sticky folder nobody may.
+/// Whether others than the owner may replace a file of root in the folder. In a sticky folder they may not.
 fn is_open(folder: &Metadata) -> bool {
     let group = folder.mode() & GROUP_WRITES != 0 && folder.gid() != 0;
     (folder.mode() & OTHERS_WRITE != 0 || group) && folder.mode() & STICKY == 0
 }
 
-/// Whether `file` could be somebody else's in a sticky folder: it was there before, or has a second name elsewhere.
+/// Whether `file`, in a sticky folder, may have been made by another user: it belongs to one, or has a second hard link.
 pub fn is_planted(file: &Metadata) -> bool {
     geteuid().is_root() && file.is_file() && (file.uid() != 0 || file.nlink() > 1)
 }

@@ -7,79 +7,79 @@
 //!          └─ workers   one request at a time
 //! ```
 //!
-//! The modules, in reading order. Each uses what stands below it and nothing above; `tests/walls/layers.rs` says so too.
+//! Modules are listed in reading order. Each uses only modules below it, which `tests/walls/layers.rs` checks.
 
-// The command line: one file a subcommand.
+// Command line: one file per subcommand.
 pub mod cli;
 
-// The processes' parent: starts, watches, replaces, reloads.
+// The master process: starts, monitors, replaces and reloads the others.
 pub mod master;
 
-// The process that has all clients: HTTP, TLS, files, limits, and the queue before the workers.
+// The front process: client connections, HTTP, TLS, files, limits, and the queue of requests.
 pub mod front;
 
-// The processes that have Perl: the mold, its workers, and one request's way through them.
+// Processes with Perl: the mold and its workers, and the handling of a request.
 pub mod worker;
 
-// Shows the server to its administrators, and keeps its past.
+// The monitor process: dashboard, metrics and history for administrators.
 pub mod monitor;
 
-// Measures the memory of the others, for the master.
+// The sampler process: measures the memory of other processes for the master.
 pub mod sampler;
 
-// Reads the stacks of workers, for the master.
+// The profiler process: reads the stacks of workers for the master.
 pub mod profiler;
 
-// The load tester: how fast this server answers, or any other.
+// Load tester for this or any other server.
 pub mod bench;
 
-// What a site of mod_perl 1's time uses, and whether it works here: `check --compat`.
+// Survey of a mod_perl 1 site, and its compatibility: `check --compat`.
 pub mod compat;
 
-// Who may come in. The front asks, and the worker where Perl has a say.
+// Access control, used by the front, and by workers where Perl handlers take part.
 pub mod access;
 
-// Certificates, keys, and how hosts speak TLS.
+// Certificates, keys, and TLS settings of hosts.
 pub mod tls;
 
-// Files that become parts of answers, opened so that no link leads out of the site.
+// Opening of files, restricted so that no link leads out of the site.
 pub mod open;
 
-// What a file's name says of its type.
+// File types by name.
 pub mod mime;
 
-// What a running server tells of itself, and the forms in which it is read.
+// Status of a running server, and its output formats.
 pub mod status;
 
-// What processes have of the machine's memory, and how many workers fit into it.
+// Memory of processes, and the number of workers that fit.
 pub mod memory;
 
-// How many workers a machine has work for.
+// Number of workers for which a machine has processor time.
 pub mod capacity;
 
-// The error log.
+// Error log.
 pub mod log;
 
-// Which files root must not write because others decide what lies behind their names.
+// Checks for files that root must not write, because others control the folder.
 pub mod exposed;
 
-// Who the processes become when root starts them.
+// User and group of the processes when root starts the server.
 pub mod privileges;
 
-// What of the operating system Rust cannot check: the only unsafe code of this package.
+// System calls that Rust cannot check: the only unsafe code of this package.
 pub mod sys;
 
-// Apache's language: from text to what will be done.
+// httpd's configuration language: parser, table of directives, and settings.
 pub mod config;
 
-// Paths of URLs, normalised.
+// Normalisation of URL paths.
 pub mod path;
 
-// What was worked out and may be asked for again, in bounded memory.
+// Caches with bounded memory.
 pub mod cache;
 
-// What tells whether a file is as it was.
+// Detection of changed files.
 pub mod stamp;
 
-// Strangers' words where a person reads them.
+// Escaping of untrusted text for logs, terminals and pages.
 pub mod printable;

@@ -1,12 +1,12 @@
-//! Lines of the error log, in Apache's shape, to standard error:
+//! Lines of the error log, in httpd's format, on standard error:
 //!
 //! ```text
 //!   [Sat Nov 21 08:00:00.123456 2026] [front:warn] [pid 12] [client 192.0.2.1:5022] what happened
 //! ```
 //!
-//! or, with `ErrorLogFormat json`, as a JSON object each: docs/operating/logs.md has the fields.
+//! With `ErrorLogFormat json`, each line is a JSON object: docs/operating/logs.md lists the fields.
 //!
-//! Every process writes its own lines with one `write` each, so that lines of several processes never mix.
+//! Each line is written with one `write`, so that lines of several processes are not mixed.
 
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -18,41 +18,41 @@ use serde::Serialize;
 use crate::config::{Config, Host, LogLevel};
 use crate::printable;
 
-/// Set once from `LogLevel`; read before each line. The only state that the parts of `-X`'s one process share.
+/// `LogLevel`, set once and read before each line. The only global state that the parts of `-X`'s single process share.
 static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
 
-/// `LogLevel module:level`, likewise.
+/// `LogLevel module:level`.
 static MODULES: RwLock<Vec<(String, LogLevel)>> = RwLock::new(Vec::new());
 
-/// `ErrorLogFormat json`, likewise.
+/// `ErrorLogFormat json`.
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// From now on, lines are JSON objects, or not.
+/// Selects whether lines are JSON objects.
 pub fn write_as_json(is_json: bool) {
     AS_JSON.store(is_json, Ordering::Relaxed);
 }
 
-/// What a line is about.
+/// Subject of a line.
 #[derive(Default)]
 pub struct Subject<'a> {
-    /// Where it stands in Apache's shape.
+    /// Position of the subject in httpd's format.
     pub context: Context,
-    /// Who asked.
+    /// Address of the client.
     pub client: Option<&'a dyn Display>,
-    /// The worker's place in the pool.
+    /// Slot of the worker.
     pub worker: Option<u32>,
     /// The request.
     pub request: Option<RequestSubject<'a>>,
 }
 
-/// The request that a line is about.
+/// Subject of a line about a request.
 #[derive(Debug)]
 pub struct RequestSubject<'a> {
-    /// By which the access log knows it.
+    /// Request id, which the access log has, too.
     pub name: String,
-    /// Empty: not told in Apache's shape.
+    /// Method; empty: omitted in httpd's format.
     pub method: &'a str,
-    /// Decoded.
+    /// Decoded path.
     pub path: &'a str,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// The message with what it is about, in Apache's shape.
+    /// The message with its subject, in httpd's format.
     fn tell(&self, message: &dyn Display) -> String {
         let worker = self.worker.map(|worker| format!("worker={worker}"));
         let request = self.request.as_ref().map(ToString::to_string);
@@ -95,17 +95,17 @@ impl Display for RequestSubject<'_> {
     }
 }
 
-/// From now on, less urgent lines are not written.
+/// Sets the log level. Less urgent lines are not written.
 pub fn set_level(level: LogLevel) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// The same as `config` says it where this host answers, for single modules too.
+/// Sets the levels of a host, including those of single modules.
 pub fn set_levels(config: &Config, host: Option<&Host>) {
     let (level, modules) = config.levels(host);
     set_level(level);
     write_as_json(config.error_log_json);
-    // Who panicked while it held the lock has written nothing half.
+    // A panic while the lock was held cannot have left the list half written.
     let mut known = MODULES.write().unwrap_or_else(PoisonError::into_inner);
     if *known != modules {
         *known = modules.to_vec();
@@ -120,55 +120,55 @@ fn enabled_in(level: LogLevel, module: &str) -> bool {
     }
 }
 
-/// Whether a line of this level would be written: for messages that are expensive to make.
+/// Whether a line of this level would be written: for messages that are expensive to format.
 pub fn enabled(level: LogLevel) -> bool {
     level as u8 <= LEVEL.load(Ordering::Relaxed)
 }
 
-/// The server or a part of it cannot go on.
+/// Logs that the server or a part of it cannot continue.
 pub fn crit(module: &str, message: impl Display) {
     write(LogLevel::Crit, module, &Subject::default(), &message);
 }
 
-/// A request or a task failed.
+/// Logs that a request or a task failed.
 pub fn error(module: &str, message: impl Display) {
     write(LogLevel::Error, module, &Subject::default(), &message);
 }
 
-/// Something that the operator should look at.
+/// Logs a condition that the operator should check.
 pub fn warn(module: &str, message: impl Display) {
     write(LogLevel::Warn, module, &Subject::default(), &message);
 }
 
-/// A normal event that matters: start, reload, stop.
+/// Logs a normal event of importance: start, reload, stop.
 pub fn notice(module: &str, message: impl Display) {
     write(LogLevel::Notice, module, &Subject::default(), &message);
 }
 
-/// A normal event.
+/// Logs a normal event.
 pub fn info(module: &str, message: impl Display) {
     write(LogLevel::Info, module, &Subject::default(), &message);
 }
 
-/// For developers.
+/// Logs a message for developers.
 pub fn debug(module: &str, message: impl Display) {
     write(LogLevel::Debug, module, &Subject::default(), &message);
 }
 
-/// Lines that found the error log full.
+/// Number of lines that could not be written.
 static LOST: AtomicU32 = AtomicU32::new(0);
 
-/// Writes a line, with what it is about.
+/// Writes a line with its subject.
 pub fn write(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) {
     if enabled_in(level, module) {
         write_always(level, module, about, message);
     }
 }
 
-/// Likewise, whatever `LogLevel` says.
+/// Writes a line regardless of `LogLevel`.
 pub fn write_always(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) {
     let lost = LOST.swap(0, Ordering::Relaxed);
-    let note = format_args!("{lost} lines were lost: the program that ErrorLog names does not read them");
+    let note = format_args!("{lost} lines were lost, because the program of ErrorLog does not read its input");
     if lost > 0 && !write_to(&mut std::io::stderr(), LogLevel::Warn, "log", &Subject::default(), &note) {
         LOST.fetch_add(lost, Ordering::Relaxed);
     }
@@ -177,7 +177,7 @@ pub fn write_always(level: LogLevel, module: &str, about: &Subject<'_>, message:
     }
 }
 
-/// The same to another log, whatever `LogLevel` says; says whether it had room.
+/// Writes a line to another log regardless of `LogLevel`. Returns whether the write succeeded.
 pub fn write_to(
     log: &mut dyn std::io::Write,
     level: LogLevel,
@@ -202,13 +202,13 @@ fn line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Displa
     if let Some(client) = about.client_in_front() {
         let _ = write!(line, "[client {}] ", printable::line(&client.to_string()));
     }
-    // One event stays one line, whatever a client or a script put into it; and what looks escaped was.
+    // Control characters are escaped, so that a client or a script cannot forge a line. Backslashes are escaped, too.
     printable::put_line(about.tell(message).trim_end(), &mut line);
     line.push('\n');
     line
 }
 
-/// A line of `ErrorLogFormat json`. Fields that the access log has too have the same names.
+/// A line of `ErrorLogFormat json`. Fields that JSON access logs have, too, have the same names.
 #[derive(Serialize)]
 struct JsonLine<'a> {
     log: &'static str,
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_apaches_shape_and_cannot_be_forged() {
+    fn a_line_has_httpds_format_and_cannot_be_forged() {
         let line = line(LogLevel::Warn, "front", &Subject::of_client(&"192.0.2.1:5022"), &"a\n[forged] \x1b[0m \\n\n");
         let pattern = r"^\[\w{3} \w{3} \d\d \d\d:\d\d:\d\d\.\d{6} \d{4}\] \[front:warn\] \[pid \d+\] \[client 192.0.2.1:5022\] a\\n\[forged\] \\x1b\[0m \\\\n\n$";
         assert!(regex::Regex::new(pattern).expect("a pattern").is_match(&line), "{line}");

@@ -1,4 +1,4 @@
-//! `cameleer`: parse, run, print the error, exit code.
+//! `cameleer`: runs the command line, and prints the error.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A request's path: percent-decoded once, then normalised, in Apache's order, so that `%2e%2e` is `..` too.
+//! Normalisation of a request's path: percent-decoded once, then resolved, in httpd's order, so that `%2e%2e` is `..` too.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -7,18 +7,18 @@ use std::path::{Component, Path, PathBuf};
 use http::StatusCode;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
-/// What a path in a `Location`, or in a request that another leads to, keeps as it is.
+/// Bytes of a path that are escaped in `Location` and in internal redirections.
 pub const PATH: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+');
 
-/// Why a path leads nowhere.
+/// Reason why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadPath {
-    /// `%zz`, or above the root: 400.
+    /// Invalid escape, or above the root: 400.
     Malformed,
-    /// A slash as `%2f`, or a zero byte, which no file name can hold: 404.
+    /// `%2f` or a zero byte, which no file name contains: 404.
     Impossible,
-    /// More than [`MAX_SEGMENTS`]: 414.
+    /// More segments than [`MAX_SEGMENTS`]: 414.
     TooDeep,
 }
 
@@ -32,34 +32,34 @@ impl From<BadPath> for StatusCode {
     }
 }
 
-/// No site's addresses have so many segments, and no file system in use has folders so deep. Whatever is done for each
-/// segment of a path, in here or by a program, is bounded by it.
+/// Maximum number of segments of a path, which bounds all work per segment, here and in programs. Neither sites nor file
+/// systems need more.
 pub const MAX_SEGMENTS: usize = 1000;
 
-/// What `%2f` in a path is: `AllowEncodedSlashes`.
+/// `AllowEncodedSlashes`: meaning of `%2f` in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EncodedSlashes {
-    /// Off: nothing has such a name.
+    /// Off: the path is refused.
     #[default]
     Refused,
-    /// On: a slash as any other, also where it leads up or into a folder.
+    /// On: a slash, also before `..` and in folder names.
     Decoded,
     /// NoDecode: three characters of a name.
     Kept,
 }
 
-/// `/a//b/../c%20d` is `/a/c d`.
+/// Normalises a path: `/a//b/../c%20d` becomes `/a/c d`.
 pub fn normalise(raw: &[u8]) -> Result<Vec<u8>, BadPath> {
     normalise_with(raw, EncodedSlashes::Refused)
 }
 
-/// The same where encoded slashes may be allowed.
+/// Normalises a path, with a choice for encoded slashes.
 pub fn normalise_with(raw: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, BadPath> {
     if raw.first() != Some(&b'/') {
         return Err(BadPath::Malformed);
     }
     let decoded = decode(raw, slashes)?;
-    // The slashes of the path as it was sent: empty segments and `.` are work too.
+    // Empty segments and `.` are work too, so slashes are counted before the path is resolved.
     if decoded.iter().filter(|byte| **byte == b'/').count() > MAX_SEGMENTS {
         return Err(BadPath::TooDeep);
     }
@@ -69,15 +69,15 @@ pub fn normalise_with(raw: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, Ba
     if decoded.windows(2).any(|pair| pair == b"//" || pair == b"/.") { resolve(&decoded) } else { Ok(decoded) }
 }
 
-/// The same with its repeated slashes; `None` when there are none, or when the path climbs, which only its canonical form can.
+/// The decoded path with its repeated slashes. `None` if it has none, or contains `.` or `..`.
 pub fn unmerged(raw: &[u8], slashes: EncodedSlashes) -> Option<Vec<u8>> {
     let decoded = decode(raw, slashes).ok()?;
     let climbs = || decoded.split(|byte| *byte == b'/').any(|segment| matches!(segment, b"." | b".."));
     (decoded.windows(2).any(|pair| pair == b"//") && !climbs()).then_some(decoded)
 }
 
-/// Whether an index name stays within its folder. `DirectoryIndex` may stand in a `.htaccess` file, whose owner must not be able
-/// to name files outside of the folder.
+/// Whether an index name stays within its folder. `DirectoryIndex` may come from a `.htaccess` file, whose owner must not name
+/// files outside of the folder.
 pub fn stays_below(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
@@ -106,13 +106,13 @@ fn file_byte(byte: u8) -> Result<u8, BadPath> {
     if byte == 0 { Err(BadPath::Impossible) } else { Ok(byte) }
 }
 
-/// Whether a slash or a dot may hide in more bytes than UTF-8 has for it: an old decoder behind us would find it.
+/// Whether the path contains overlong UTF-8 of a slash or a dot, which an old decoder in a program would accept.
 fn is_overlong(path: &[u8]) -> bool {
     path.windows(3).any(|bytes| matches!(bytes, [0xe0, 0x80..=0x9f, 0x80..=0xbf] | [0xf0, 0x80..=0x8f, 0x80..=0xbf]))
         || path.windows(2).any(|bytes| matches!(bytes, [0xc0 | 0xc1, 0x80..=0xbf]))
 }
 
-/// Whether `raw` has a slash as `%2f`.
+/// Whether `raw` contains `%2f`.
 pub fn has_encoded_slash(raw: &[u8]) -> bool {
     raw.windows(3).any(|part| part.eq_ignore_ascii_case(b"%2f"))
 }
@@ -143,15 +143,15 @@ fn resolve(path: &[u8]) -> Result<Vec<u8>, BadPath> {
     Ok(resolved)
 }
 
-/// The beginnings of `path` that are longer than `from` and end where a name ends: the folders on the way, outermost first,
-/// then what it names.
+/// Prefixes of `path` longer than `from` that end at the end of a segment: the folders from the outermost, then
+/// the path itself.
 pub fn ways(path: &[u8], from: usize) -> impl Iterator<Item = &[u8]> {
     let ends_here = |at: &usize| matches!(path.get(*at), Some(b'/') | None) && path.get(*at - 1) != Some(&b'/');
     (from.saturating_add(1)..path.len().saturating_add(1)).filter(ends_here).filter_map(|end| path.get(..end))
 }
 
-/// The greatest number up to `most` of which `holds` is true, where it is true of all smaller ones: for questions about the
-/// beginnings of a path that cost a look at the disk each. Doubling finds an early end at once, a late one in few steps.
+/// The greatest number up to `most` for which `holds` is true, where it is true for all smaller ones. Each call may cost a file
+/// system lookup: doubling, then bisection, needs few calls.
 pub fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut good, mut next) = (0, 1);
     while next <= most && holds(next) {
@@ -165,29 +165,29 @@ pub fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
     good
 }
 
-/// A path as the configuration can read it. Old sites have file names in Latin-1: a byte that is not UTF-8 stands as a
-/// character of a private plane and becomes itself again in the file's name. Of such a character that a client sends, each
-/// byte stands so: no two paths become the same text.
+/// A path as a string for the configuration, which may be Latin-1. A byte that is not UTF-8 is represented by a
+/// private-use character, and converted back for the file name. Such characters in the path itself are represented
+/// byte by byte, so that different paths have different texts.
 pub struct Text(pub String);
 
 const PRIVATE: u32 = 0x10_FF00;
 
 impl Text {
-    /// Of a path's bytes.
+    /// Converts the bytes of a path.
     pub fn new(path: &[u8]) -> Text {
         let mut text = String::with_capacity(path.len());
         for chunk in path.utf8_chunks() {
             for part in chunk.valid().split_inclusive(is_private) {
                 let plain = part.trim_end_matches(is_private);
                 text.push_str(plain);
-                text.extend(part[plain.len()..].bytes().map(stand_in));
+                text.extend(part[plain.len()..].bytes().map(private_use));
             }
-            text.extend(chunk.invalid().iter().copied().map(stand_in));
+            text.extend(chunk.invalid().iter().copied().map(private_use));
         }
         Text(text)
     }
 
-    /// The name of a file that a text led to, as the disk knows it.
+    /// Converts a file name made from such a text to its bytes.
     pub fn bytes_of(path: PathBuf) -> PathBuf {
         match path.to_str().filter(|text| text.contains(is_private)) {
             Some(text) => PathBuf::from(OsString::from_vec(Text::bytes_in(text))),
@@ -195,7 +195,7 @@ impl Text {
         }
     }
 
-    /// The bytes that a part of such a text stands for.
+    /// The bytes that a part of such a text represents.
     pub fn bytes_in(text: &str) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
@@ -208,7 +208,7 @@ impl Text {
     }
 }
 
-fn stand_in(byte: u8) -> char {
+fn private_use(byte: u8) -> char {
     char::from_u32(PRIVATE + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn encoded_slashes_are_slashes_or_characters_of_a_name() {
+    fn an_encoded_slash_is_a_slash_or_part_of_a_name() {
         let cases = [
             ("/a%2fb%2Fc", Ok("/a/b/c"), Ok("/a%2fb%2Fc")),
             ("/a%2f..%2f%2e%2e/b", Err(BadPath::Malformed), Ok("/a%2f..%2f../b")),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_a_file_is_given_folder_by_folder() {
+    fn the_prefixes_of_a_path_are_its_folders() {
         let steps = |path: &str, from: usize| -> Vec<String> {
             ways(path.as_bytes(), from).map(|way| String::from_utf8_lossy(way).into_owned()).collect()
         };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_beginning_is_found_in_few_questions() {
+    fn the_longest_prefix_is_found_with_few_calls() {
         for (most, length) in [(0, 0), (1, 0), (1, 1), (7, 3), (1000, 0), (1000, 1), (1000, 999), (1000, 1000)] {
             let asked = std::cell::Cell::new(0);
             let holds = |n| {
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_latin_1_survive_the_configuration() {
+    fn latin_1_names_are_preserved() {
         for path in [&b"/plain"[..], b"/caf\xe9", "/café".as_bytes(), b"/\xff\x80\xc3", "/a\u{10ffe9}b".as_bytes()] {
             let through = Text::bytes_of(PathBuf::from(Text::new(path).0));
             assert_eq!(through.into_os_string().into_vec(), path);

@@ -1,16 +1,16 @@
-//! Text of strangers where a person reads it: logs, terminals, pages. What a terminal or a browser would obey instead of
-//! showing it is written as its number.
+//! Escaping of untrusted text for logs, terminals and pages. Characters that a terminal or browser would interpret are
+//! written as their numbers.
 
 use std::fmt::Write;
 
-/// `text` as one line; what looks escaped was.
+/// `text` as one line, with escaped backslashes.
 pub fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     put_line(text, &mut line);
     line
 }
 
-/// The same at the end of `line`.
+/// Appends `text` as one line, with escaped backslashes.
 pub fn put_line(text: &str, line: &mut String) {
     for c in text.chars() {
         match c {
@@ -22,7 +22,7 @@ pub fn put_line(text: &str, line: &mut String) {
     }
 }
 
-/// `text` as the lines that it has.
+/// `text` with its line breaks.
 pub fn lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
     for c in text.chars() {
@@ -34,7 +34,7 @@ pub fn lines(text: &str) -> String {
     lines
 }
 
-/// JSON that a terminal may be shown: the same values, since only strings have such characters.
+/// JSON that is safe for a terminal. The values are unchanged, since only strings contain such characters.
 pub fn json(text: &str) -> String {
     let mut json = String::with_capacity(text.len());
     for c in text.chars() {
@@ -66,8 +66,8 @@ fn put(c: char, into: &mut String) {
     }
 }
 
-/// Controls, and what Unicode has to turn a line's direction, to break it or to hide in it: a reader would see another
-/// text than the one that is there.
+/// Whether a character is a control, or a Unicode character that changes direction, breaks lines or is invisible: the displayed
+/// text would differ from the actual text.
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_written_as_its_number() {
+    fn characters_that_a_terminal_interprets_are_written_as_numbers() {
         for (text, expected) in [
             ("plain, dotted ÄÖÜ, 日本語, a\tb", "plain, dotted ÄÖÜ, 日本語, a\tb"),
             ("\x1b[2J\x07\x7f\r", "\\x1b[2J\\x07\\x7f\\x0d"),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_the_values_that_it_had() {
+    fn escaped_json_has_the_same_values() {
         let value = serde_json::json!({ "a": "\x1b\u{9b}\u{202e}\u{e0041}\n\"\\" });
         let shown = json(&serde_json::to_string_pretty(&value).expect("text"));
         assert!(shown.chars().all(|c| c == '\n' || !is_obeyed(c)), "{shown}");

@@ -1,4 +1,4 @@
-//! Who the front and the Perl side become when root starts them: `User` and `Group`, by name or `#number`.
+//! `User` and `Group`, by name or `#number`: the account of the front and the Perl processes when root starts the server.
 
 use std::ffi::CString;
 
@@ -14,15 +14,15 @@ use crate::config::Config;
 /// An unprivileged account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// The user's name, for its supplementary groups.
+    /// User name, for its supplementary groups.
     pub name: CString,
-    /// The user.
+    /// User id.
     pub uid: u32,
-    /// The primary group.
+    /// Id of the primary group.
     pub gid: u32,
 }
 
-/// What to become; `None` when we are not root, or root was told nothing and stays itself.
+/// The account to change to. `None` if this process does not run as root, or neither User nor Group is set.
 pub fn wanted(config: &Config) -> anyhow::Result<Option<Account>> {
     if !geteuid().is_root() || (config.user.is_none() && config.group.is_none()) {
         return Ok(None);
@@ -32,19 +32,19 @@ pub fn wanted(config: &Config) -> anyhow::Result<Option<Account>> {
     Ok(Some(Account { name: CString::new(user.name)?, uid: user.uid.as_raw(), gid: gid.as_raw() }))
 }
 
-/// Becomes `User` and `Group` when started by root; does nothing otherwise. Call it before any user code and any
-/// client's byte.
+/// Changes to `User` and `Group` if started by root. Must be called before any user code runs and any byte of a client is
+/// read.
 pub fn drop(config: &Config) -> anyhow::Result<()> {
     wanted(config)?.map_or(Ok(()), |account| become_account(&account))
 }
 
-/// Becomes this user, for good.
+/// Changes to this account permanently.
 pub fn become_account(account: &Account) -> anyhow::Result<()> {
     let (uid, gid) = (Uid::from_raw(account.uid), Gid::from_raw(account.gid));
     initgroups(&account.name, gid).context("initgroups")?;
     setgid(gid).with_context(|| format!("cannot become group {}", account.gid))?;
     setuid(uid).with_context(|| format!("cannot become user {}", account.uid))?;
-    // The kernel clears it when the user changes: nobody must outlive the master.
+    // The kernel resets the signal when the user changes, but this process must not outlive the master.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     Ok(())
 }
@@ -55,7 +55,7 @@ fn find_user(name: &str) -> anyhow::Result<User> {
         None => User::from_name(name),
     };
     found
-        .with_context(|| format!("User {name}: the user database cannot be read"))?
+        .with_context(|| format!("User {name}: cannot read the user database"))?
         .ok_or_else(|| anyhow!("User {name}: no such user; see getent passwd"))
 }
 
@@ -64,7 +64,7 @@ fn find_group(name: &str) -> anyhow::Result<Gid> {
         return Ok(Gid::from_raw(id));
     }
     Group::from_name(name)
-        .with_context(|| format!("Group {name}: the group database cannot be read"))?
+        .with_context(|| format!("Group {name}: cannot read the group database"))?
         .map(|group| group.gid)
         .ok_or_else(|| anyhow!("Group {name}: no such group; see getent group"))
 }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_that_does_not_exist_is_named() {
+    fn an_unknown_user_is_named_in_the_error() {
         let error = find_user("nobody-here").expect_err("no such user").to_string();
         assert!(error.contains("User nobody-here: no such user"), "{error}");
     }

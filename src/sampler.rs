@@ -1,5 +1,5 @@
-//! The sampler: measures the memory of the server's processes, one after the other, as the master asks. For each the kernel
-//! walks all pages of a process, and waits where that process changes its mappings: neither master nor front has that time.
+//! The sampler process: measures the memory of the server's processes, one at a time, on request of the master. The kernel
+//! walks all pages of the process for it, and blocks on changes of its mappings, which would delay master or front.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -12,30 +12,30 @@ use wire::channel::Channel;
 
 use crate::memory::{Available, Machine, Sizes};
 
-/// The master to the sampler.
+/// Message of the master to the sampler.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToSampler {
-    /// Measure this process.
+    /// Requests a measurement.
     Measure {
-        /// Its number.
+        /// Process id.
         pid: i32,
     },
 }
 
-/// The sampler's answer.
+/// Response of the sampler.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Sampled {
-    /// Which process was measured.
+    /// Process id.
     pub pid: i32,
-    /// `None`: it has ended.
+    /// Memory of the process; `None`: it has ended.
     pub sizes: Option<Sizes>,
-    /// How much more there is for it.
+    /// Memory that is still available to the process.
     pub available: Option<Available>,
-    /// How much of a processor that took, in microseconds.
+    /// CPU time of the measurement, in microseconds.
     pub took_us: u64,
 }
 
-/// Answers until the master has gone.
+/// Answers requests until the master ends.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let master: Channel<Sampled, ToSampler> = Channel::new(control);
@@ -50,7 +50,7 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What this process has used of the processors.
+/// CPU time of this process.
 fn processor_time() -> Duration {
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }

@@ -1,4 +1,4 @@
-//! What tells, without reading a file, whether it is as it was.
+//! Detection of changed files without reading them.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::fstat;
 
-/// A state of a file: which one it is, its size, when its contents and anything about it last changed. Two changes within
-/// one tick of the file system's clock may leave the same stamp.
+/// State of a file: identity, size, and times of the last change of contents and metadata. Two changes within one tick of
+/// the file system's clock may have the same stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
     file: (u64, u64),
@@ -18,7 +18,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The state in which a look has found it.
+    /// The stamp in a file's metadata.
     pub fn of(it: &Metadata) -> Stamp {
         Stamp {
             file: (it.dev(), it.ino()),
@@ -28,7 +28,7 @@ impl Stamp {
         }
     }
 
-    /// The state of an open file, by the cheapest call that tells it.
+    /// The stamp of an open file, by the cheapest system call.
     pub fn of_open(file: &File) -> io::Result<Stamp> {
         let it = fstat(file)?;
         Ok(Stamp {
@@ -39,7 +39,7 @@ impl Stamp {
         })
     }
 
-    /// How long before `now` it came to be so.
+    /// Time from the last change to `now`.
     pub fn age_at(&self, now: SystemTime) -> Duration {
         let (seconds, nanos) = self.changed;
         let changed = Duration::new(seconds.try_into().unwrap_or(0), nanos.try_into().unwrap_or(0));

@@ -1,4 +1,4 @@
-//! Basic authentication: what the client sends, and how it is asked.
+//! HTTP Basic authentication: parsing of credentials, and the challenge.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ pub struct Credentials {
     pub password: Vec<u8>,
 }
 
-/// `None` for another scheme and for what nobody can read. As in httpd, the first of several that were joined by commas counts.
+/// Parses an `Authorization` header. `None` for another scheme or invalid data. As in httpd, the first of several joined by commas counts.
 pub fn credentials(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -23,7 +23,7 @@ pub fn credentials(header: &[u8]) -> Option<Credentials> {
     Some(Credentials { user: String::from_utf8(user.to_vec()).ok()?, password: password.get(1..)?.to_vec() })
 }
 
-/// `Basic realm="…"`
+/// The challenge `Basic realm="…"`.
 pub fn challenge(realm: &str) -> String {
     let printable = realm.chars().filter(|c| !c.is_control()).collect::<String>();
     format!("Basic realm=\"{}\"", printable.replace('\\', "\\\\").replace('"', "\\\""))
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_read_is_nobody() {
+    fn an_invalid_header_has_no_credentials() {
         let no_colon = format!("Basic {}", STANDARD.encode(b"ana"));
         let digest = format!("Digest {}", STANDARD.encode(b"ana:x"));
         for header in [&b""[..], b"Basic", b"Basic ", b"Basic ?", b"\xff", no_colon.as_bytes(), digest.as_bytes()] {

@@ -1,5 +1,5 @@
-//! Password and group files as they are on disk. Each is looked at once a second at most, however many ask, and what was
-//! read of it is kept while it stays as it is. To look is work for another thread: see [`Reading`].
+//! Password and group files. Each is checked for changes once a second at most, and its parsed contents are cached while it
+//! stays unchanged. File access happens on another thread: see [`Reading`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,27 +13,27 @@ use crate::config::regular;
 use crate::stamp::Stamp;
 
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// Files that are kept; `.htaccess` files can name any number.
+/// Maximum number of cached files; `.htaccess` files can name any number.
 const MOST: usize = 256;
-/// What is kept of all of them, in bytes.
+/// Maximum size of all cached contents, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// What a kind of file holds.
+/// Parsed contents of one kind of file.
 pub trait Contents: Sized {
-    /// A longer file is refused.
+    /// Maximum size of a file in bytes.
     const LONGEST: u64;
 
-    /// What the text means, or what is wrong with it.
+    /// Parses the text.
     fn parse(text: String) -> Result<Self, String>;
 
-    /// What it takes of memory, in bytes.
+    /// Memory of the contents in bytes.
     fn size(&self) -> usize;
 }
 
-/// What a file held, or a sentence about what is wrong with it.
+/// Parsed contents, or an error message.
 pub type Held<T> = Result<Arc<T>, String>;
 
-/// The files of one kind that somebody has asked for.
+/// Cache of files of one kind.
 pub struct Files<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
 
 struct CachedFile<T> {
@@ -42,13 +42,13 @@ struct CachedFile<T> {
     held: Held<T>,
 }
 
-/// A look at a file that is to be taken.
+/// A file that has to be checked or read.
 pub struct Reading<T> {
     path: PathBuf,
     before: Option<(Stamp, Arc<T>)>,
 }
 
-/// A look that was taken.
+/// Result of checking or reading a file.
 pub struct Look<T> {
     path: PathBuf,
     stamp: Option<Stamp>,
@@ -62,7 +62,7 @@ impl<T> Default for Files<T> {
 }
 
 impl<T: Contents> Files<T> {
-    /// What a file holds as far as that is known: looked at since `since`, or a short while ago.
+    /// The cached contents, if the file was checked after `since` or within the last second.
     pub fn ask(&self, path: &Path, since: Instant) -> Result<Held<T>, Reading<T>> {
         let files = self.0.borrow();
         let known = files.get(path);
@@ -73,7 +73,7 @@ impl<T: Contents> Files<T> {
         Err(Reading { path: path.to_owned(), before })
     }
 
-    /// Keeps what was found, and forgets for it what nobody has asked for longest.
+    /// Stores a result. The least recently checked files are dropped if the cache is full.
     pub fn learn(&self, look: Look<T>) {
         let mut files = self.0.borrow_mut();
         files.remove(&look.path);
@@ -96,7 +96,7 @@ fn size<T: Contents>(held: &Held<T>) -> usize {
 }
 
 impl<T: Contents> Reading<T> {
-    /// The file as it was, when it has not changed; else it must be read, which takes longer.
+    /// Checks whether the file has changed since it was cached. `Err`: it must be read, which takes longer.
     pub fn glance(self) -> Result<Look<T>, Reading<T>> {
         let now = std::fs::metadata(&self.path).ok().map(|it| Stamp::of(&it));
         match self.before {
@@ -107,7 +107,7 @@ impl<T: Contents> Reading<T> {
         }
     }
 
-    /// Looks at the file; may take long.
+    /// Checks or reads the file, which may take long.
     pub fn take(self) -> Look<T> {
         let Reading { path, before } = self;
         let found = look(&path, before).map_err(|error| format!("{}: {error}", path.display()));
@@ -118,7 +118,7 @@ impl<T: Contents> Reading<T> {
     }
 }
 
-/// As it was before, or read. The stamp is that of the bytes that are read, not of a file that takes its place meanwhile.
+/// The cached contents, or new ones. The stamp belongs to the bytes that were read, even if the file is replaced meanwhile.
 fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result<(Stamp, Arc<T>)> {
     if let Some((known, contents)) = before
         && known == Stamp::of(&std::fs::metadata(path)?)
@@ -131,7 +131,7 @@ fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result
     Ok((Stamp::of(&it), Arc::new(contents)))
 }
 
-/// What is no UTF-8 is replaced, which may make it three times as long.
+/// Decodes text. Replacing invalid UTF-8 may triple its length, which is limited, too.
 fn text(bytes: Vec<u8>, longest: u64) -> Result<String, String> {
     let replaced = |chunk: Utf8Chunk<'_>| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty());
     String::from_utf8(bytes).or_else(|error| {
@@ -167,15 +167,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_again_only_when_it_has_changed() {
+    fn an_unchanged_file_is_not_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let files = Files::<Text>::default();
         std::fs::write(&path, "one").unwrap();
         let look = || {
-            // As if nobody had looked lately.
+            // Makes the last check appear old.
             files.0.borrow_mut().values_mut().for_each(|known| known.looked -= LOOK_AGAIN);
-            let Err(reading) = files.ask(&path, Instant::now()) else { panic!("it is to be looked at") };
+            let Err(reading) = files.ask(&path, Instant::now()) else { panic!("a check is due") };
             files.learn(reading.take());
             files.ask(&path, Instant::now()).ok().expect("known").unwrap()
         };
@@ -186,14 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_utf_8_does_not_become_longer_than_a_file_may_be() {
+    fn invalid_utf_8_does_not_exceed_the_maximum_length() {
         assert_eq!(text(b"a\xe9".to_vec(), 4).as_deref(), Ok("a\u{fffd}"));
         assert!(text(b"a\xe9".to_vec(), 3).is_err());
         assert_eq!(text(vec![b'a'; 9], 3).as_deref(), Ok("aaaaaaaaa"));
     }
 
     #[test]
-    fn what_is_kept_is_bounded_in_number_and_bytes() {
+    fn the_cache_is_bounded_in_number_and_bytes() {
         let files = Files::<Text>::default();
         let look = |name: String, size: usize| Look {
             path: name.into(),
@@ -205,6 +205,6 @@ mod tests {
         (0..10).for_each(|n| files.learn(look(format!("large {n}"), 4 << 20)));
         let (_, bytes) = kept(&files);
         assert!(bytes <= MOST_BYTES, "{bytes}");
-        assert!(files.ask(Path::new("large 9"), Instant::now()).is_ok(), "what was read last is there");
+        assert!(files.ask(Path::new("large 9"), Instant::now()).is_ok(), "the file that was read last is cached");
     }
 }

@@ -1,14 +1,14 @@
-//! What the hash of a password costs to compute, by its parameters. Whoever writes a password file chooses them, and without a
-//! limit one guess could take a processor for a day or all memory. Nothing is computed before they were read.
+//! Cost of password hashes by their parameters. The author of a password file chooses them, and without a limit one guess could
+//! occupy a processor for a day, or all memory. The parameters are checked before a hash is computed.
 
-/// The largest cost of bcrypt, which doubles the time with each step: about a second.
+/// Maximum cost of bcrypt, about a second. Each step doubles the time.
 const MOST_BCRYPT: u8 = 14;
-/// The most rounds of the SHA crypts: about a second.
+/// Maximum rounds of the SHA crypts, about a second.
 const MOST_ROUNDS: u64 = 1_000_000;
-/// The most memory of scrypt and yescrypt, in bytes. Their time grows with it.
+/// Maximum memory of scrypt and yescrypt, in bytes. Their time is proportional to it.
 pub const MOST_MEMORY: u64 = 32 << 20;
 
-/// How many bytes of memory the hash takes; an error says which limit it exceeds.
+/// Memory of the computation in bytes. The error names the limit that is exceeded.
 pub fn memory(hash: &str) -> Result<usize, String> {
     match hash.get(..3).unwrap_or_default() {
         "$2a" | "$2b" | "$2y" => bcrypt(hash).map(|()| 0),
@@ -22,26 +22,26 @@ pub fn memory(hash: &str) -> Result<usize, String> {
 fn bcrypt(hash: &str) -> Result<(), String> {
     match hash.get(4..6).and_then(|cost| cost.parse::<u8>().ok()) {
         Some(cost) if cost <= MOST_BCRYPT => Ok(()),
-        Some(cost) => Err(format!("the cost of this bcrypt hash is {cost}, the limit is {MOST_BCRYPT}")),
+        Some(cost) => Err(format!("the cost of this bcrypt hash is {cost}, but the limit is {MOST_BCRYPT}")),
         None => Err(unknown("bcrypt")),
     }
 }
 
-/// `$6$rounds=5000$salt$`; without the word it is 5000.
+/// Checks `$6$rounds=5000$salt$`. The default is 5000 rounds.
 fn rounds(hash: &str) -> Result<(), String> {
     let Some(rest) = hash.get(3..).and_then(|rest| rest.strip_prefix("rounds=")) else { return Ok(()) };
     match rest.split_once('$').and_then(|(rounds, _)| rounds.parse::<u64>().ok()) {
         Some(rounds) if rounds <= MOST_ROUNDS => Ok(()),
-        Some(rounds) => Err(format!("this SHA crypt hash has {rounds} rounds, the limit is {MOST_ROUNDS}")),
+        Some(rounds) => Err(format!("this SHA crypt hash has {rounds} rounds, but the limit is {MOST_ROUNDS}")),
         None => Err(unknown("SHA crypt")),
     }
 }
 
-/// `j9T$salt$`: the flavour, the logarithm of N, r. More than these three crypt(3) never makes: they would multiply the time.
+/// Checks `j9T$salt$`: flavour, logarithm of N, r. crypt(3) never writes further parameters, which would multiply the time.
 fn yescrypt(rest: &str) -> Result<usize, String> {
     let mut numbers = rest.split('$').next().unwrap_or_default().chars().map(digit);
     let read = [numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten()];
-    // Larger digits begin a number of several.
+    // Digits from 48 on begin a number of several digits.
     let small = |digit: Option<u64>| digit.filter(|digit| *digit < 48);
     match (read.map(small), numbers.next()) {
         ([Some(0 | 1 | 47), Some(log), Some(r)], None) => fitting("yescrypt", log + 1, r + 1, 1),
@@ -49,7 +49,7 @@ fn yescrypt(rest: &str) -> Result<usize, String> {
     }
 }
 
-/// `C6..../....salt$`: the logarithm of N, r and p.
+/// Checks `C6..../....salt$`: logarithm of N, r and p.
 fn scrypt(rest: &str) -> Result<usize, String> {
     let digits: Option<Vec<u64>> = rest.chars().take(11).map(digit).collect();
     let Some((log, numbers)) = digits.as_deref().and_then(<[u64]>::split_first) else { return Err(unknown("scrypt")) };
@@ -60,21 +60,21 @@ fn scrypt(rest: &str) -> Result<usize, String> {
     }
 }
 
-/// 128·N·r bytes are filled, p times.
+/// Checks that p times 128·N·r bytes are within the limit.
 fn fitting(what: &str, log: u64, r: u64, p: u64) -> Result<usize, String> {
     let n = 1u128 << log.min(63);
     let size = (128 * n).saturating_mul(u128::from(r)).saturating_mul(u128::from(p));
     match usize::try_from(size) {
         Ok(size) if size as u64 <= MOST_MEMORY => Ok(size),
-        _ => Err(format!("this {what} hash takes {} MB, the limit is {} MB", size >> 20, MOST_MEMORY >> 20)),
+        _ => Err(format!("this {what} hash takes {} MB, but the limit is {} MB", size >> 20, MOST_MEMORY >> 20)),
     }
 }
 
 fn unknown(what: &str) -> String {
-    format!("the parameters of this {what} hash are not understood, so what it costs is not known")
+    format!("unknown parameters of this {what} hash, so that its cost cannot be limited")
 }
 
-/// A digit of crypt(3), which counts by 64.
+/// Value of a base-64 digit of crypt(3).
 fn digit(c: char) -> Option<u64> {
     Some(match c {
         '.' => 0,
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tools_make_is_computed() {
+    fn hashes_of_common_tools_are_accepted() {
         for (hash, expected) in [
             ("$2y$05$q9I3rMaXvskYsf3pT5wpveQmsqGDiiPbayt6hGJvaD3DMRCoHJEgi", 0),
             ("$2b$14$q9I3rMaXvskYsf3pT5wpve", 0),
@@ -110,24 +110,24 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_too_much_is_refused_with_the_limit() {
+    fn a_hash_that_costs_too_much_is_refused_with_the_limit() {
         for (hash, said) in [
-            ("$2y$15$salt", "is 15, the limit is 14"),
-            ("$2a$31$salt", "is 31, the limit is 14"),
-            ("$2b$", "not understood"),
-            ("$2y$é", "not understood"),
-            ("$6$rounds=1000001$salt$", "has 1000001 rounds, the limit is 1000000"),
+            ("$2y$15$salt", "is 15, but the limit is 14"),
+            ("$2a$31$salt", "is 31, but the limit is 14"),
+            ("$2b$", "unknown parameters"),
+            ("$2y$é", "unknown parameters"),
+            ("$6$rounds=1000001$salt$", "has 1000001 rounds, but the limit is 1000000"),
             ("$5$rounds=999999999$salt$", "the limit is 1000000"),
-            ("$6$rounds=99999999999999999999999$salt$", "not understood"),
-            ("$6$rounds=9", "not understood"),
-            ("$y$jBT$salt$", "takes 64 MB, the limit is 32 MB"),
-            ("$y$j9T5$salt$", "not understood"),
-            ("$y$j9zzz$salt$", "not understood"),
-            ("$y$", "not understood"),
-            ("$7$I6..../....salt$", "takes 1024 MB, the limit is 32 MB"),
+            ("$6$rounds=99999999999999999999999$salt$", "unknown parameters"),
+            ("$6$rounds=9", "unknown parameters"),
+            ("$y$jBT$salt$", "takes 64 MB, but the limit is 32 MB"),
+            ("$y$j9T5$salt$", "unknown parameters"),
+            ("$y$j9zzz$salt$", "unknown parameters"),
+            ("$y$", "unknown parameters"),
+            ("$7$I6..../....salt$", "takes 1024 MB, but the limit is 32 MB"),
             ("$7$C6....z....salt$", "the limit is 32 MB"),
             ("$7$zzzzzzzzzzzsalt$", "the limit is 32 MB"),
-            ("$7$C6", "not understood"),
+            ("$7$C6", "unknown parameters"),
         ] {
             let refused = memory(hash).expect_err(hash);
             assert!(refused.contains(said), "{hash}: {refused}");

@@ -1,9 +1,9 @@
-//! `Order`, `Allow` and `Deny`. What is not known yet is `None`.
+//! Evaluation of `Order`, `Allow` and `Deny`. `None`: the result depends on a host name that is not known yet.
 
 use super::{Facts, Name};
 use crate::config::access::{AccessOrigin, HostRules, Limited, Methods, Order};
 
-/// Whether the client's address pleases.
+/// Whether the client's address is permitted.
 pub fn welcome(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
     let order = rules.orders.iter().rev().find(|order| order.methods.has(facts.methods));
     let (allowed, denied) = (any(&rules.allow, facts), any(&rules.deny, facts));
@@ -14,7 +14,7 @@ pub fn welcome(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
     }
 }
 
-/// Whether a line for this method names a host.
+/// Whether a line for this method contains a host name.
 pub fn name_names(rules: &HostRules, methods: Methods) -> bool {
     let mut lines = rules.allow.iter().chain(&rules.deny);
     lines.any(|line| line.methods.has(methods) && matches!(line.what, AccessOrigin::Name(_)))
@@ -35,7 +35,7 @@ fn fits(origin: &AccessOrigin, facts: &Facts<'_>) -> Option<bool> {
     }
 }
 
-/// `example.com` is that host and all below it, `.example.com` only those below. `None` when nobody has asked.
+/// Whether a name is in a domain: `example.com` includes the host itself, `.example.com` does not. `None`: the name is not known yet.
 pub fn is_in_domain(name: Name<'_>, domain: &str) -> Option<bool> {
     let name = match name {
         Name::NotAsked => return None,

@@ -1,44 +1,44 @@
-//! What password and group files say: lines `name: value`. Comments and what has no colon are left out. A user is found
-//! without a walk through all lines.
+//! Parser of password and group files: lines `name: value`. Comments and lines without a colon are ignored. Users are indexed,
+//! so that a lookup does not scan all lines.
 
 use super::files::Contents;
 
-/// A `.htpasswd` file: users and the hashes of their passwords.
+/// A `.htpasswd` file: users and their password hashes.
 #[derive(Debug)]
 pub struct Passwords {
     text: String,
-    /// The lines with a colon; by name, the first of a name first.
+    /// Lines with a colon, sorted by name, then by position.
     lines: Vec<UserLine>,
 }
 
 /// A line of a password file.
 #[derive(Debug, Clone, Copy)]
 struct UserLine {
-    /// Where it begins in the text.
+    /// Offset in the text.
     from: u32,
-    /// Its number in the file, from 1.
+    /// Line number from 1.
     number: u32,
 }
 
-/// The hash of a user.
+/// Password hash of a user.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UserHash<'a> {
-    /// As it stands in the file.
+    /// Hash as written.
     pub text: &'a str,
-    /// The number of its line, from 1.
+    /// Line number from 1.
     pub line: u32,
 }
 
-/// More lines with a colon are too many, in either file: the shortest line with a hash has 16 bytes.
+/// Maximum number of lines with a colon. The shortest line with a hash has 16 bytes.
 const MOST_LINES: usize = 1 << 20;
 
 /// A group file: groups and their users.
 #[derive(Debug)]
 pub struct Groups {
     text: String,
-    /// Names of groups, by their places in the text.
+    /// Offsets of group names in the text: start, and colon.
     groups: Vec<(u32, u32)>,
-    /// Where each member's name begins, and the number of its group; by name.
+    /// Offset of each member's name, and index of its group; sorted by name.
     members: Vec<(u32, u32)>,
 }
 
@@ -58,7 +58,7 @@ impl Contents for Passwords {
 }
 
 impl Passwords {
-    /// The hash of a user: what stands before the next colon of its first line.
+    /// The hash of a user: the text up to the next colon of the user's first line.
     pub fn hash_of(&self, user: &str) -> Option<UserHash<'_>> {
         let first = self.lines.partition_point(|line| line.name(&self.text) < user);
         let line = self.lines.get(first).filter(|line| line.name(&self.text) == user)?;
@@ -69,13 +69,13 @@ impl Passwords {
 }
 
 impl UserLine {
-    /// What stands before the colon.
+    /// The text before the colon.
     fn name(self, text: &str) -> &str {
         text.get(self.from as usize..).and_then(|line| line.split(':').next()).unwrap_or_default().trim()
     }
 }
 
-/// An error when there are too many.
+/// Checks that a count is within the limit.
 fn few(count: usize, what: &str) -> Result<usize, String> {
     if count <= MOST_LINES { Ok(count) } else { Err(format!("it has more than {MOST_LINES} {what}")) }
 }
@@ -107,7 +107,7 @@ impl Contents for Groups {
 }
 
 impl Groups {
-    /// The groups that a user stands in.
+    /// Groups of a user.
     pub fn of(&self, user: &str) -> impl Iterator<Item = &str> {
         let first = self.members.partition_point(|(from, _)| word(&self.text, *from) < user);
         let members = self.members.iter().skip(first);
@@ -116,7 +116,7 @@ impl Groups {
     }
 }
 
-/// A line with a colon: where it begins, where the colon stands, and its number from 1. A text is never longer than 32 bits count.
+/// A line with a colon: offset of the line and of the colon, and line number from 1. Files are smaller than 4 GB.
 struct Pair {
     from: u32,
     colon: u32,
@@ -149,7 +149,7 @@ mod tests {
     const TEXT: &str = "# staff: eve\nana:$1$a$b:Ana Lopez\n\nnonsense\nana:other\n staff : ana  ben\r\nall: ana ana\n";
 
     #[test]
-    fn lines_are_read_as_httpd_reads_them() {
+    fn lines_are_parsed_as_in_httpd() {
         let passwords = |text: &str| Passwords::parse(text.to_owned()).expect("few lines");
         let of = |text: &str, user: &str| passwords(text).hash_of(user).map(|hash| (hash.text.to_owned(), hash.line));
         let hash = |text: &str, line: u32| Some((text.to_owned(), line));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn every_user_of_many_is_found() {
+    fn each_of_many_users_is_found() {
         let users: Vec<String> = (0..1000).map(|n| format!("user{n}")).collect();
         let text: String = users.iter().map(|user| format!("{user}:hash of {user}\n")).collect();
         let passwords = Passwords::parse(text).expect("few lines");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_too_many_lines_or_members_are_refused() {
+    fn a_file_with_too_many_lines_or_members_is_refused() {
         let lines = "a:\n".repeat(MOST_LINES + 1);
         let members = format!("all:{}", " a".repeat(MOST_LINES + 1));
         assert_eq!(Passwords::parse(lines).map(|_| ()), Err("it has more than 1048576 lines".to_owned()));

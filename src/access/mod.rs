@@ -1,7 +1,7 @@
-//! Who may come in: what the rules of a place mean for a request. No sockets, no Perl, no async.
+//! Access control: evaluation of a place's rules for a request. No sockets, no Perl, no async.
 //!
-//! [`judge`] is a pure function. What costs time to find out (the client's name, whether a password is right) it asks for
-//! only when the answer hangs on it; whoever calls it, the front or a worker, finds out in its own way and asks again:
+//! [`judge`] is a pure function. It requests expensive facts (the client's host name, the user) only if the result
+//! depends on them. The caller, the front or a worker, determines the fact and calls it again:
 //!
 //! ```text
 //!   judge ─▶ NeedsName ─▶ names::look_up ──▶ Facts::name ─┐
@@ -32,62 +32,62 @@ pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
 use crate::config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
 use crate::config::response::expr::Expr;
 
-/// What a request is judged by.
+/// Facts about a request.
 pub struct Facts<'a> {
-    /// Its method.
+    /// Method of the request.
     pub methods: Methods,
-    /// The client's address.
+    /// Address of the client.
     pub client: IpAddr,
-    /// The address that it connected to.
+    /// Local address of the connection.
     pub local: IpAddr,
-    /// The client's name, looked up both ways.
+    /// Host name of the client, verified by a forward lookup.
     pub name: Name<'a>,
-    /// Who it proved to be.
+    /// Authenticated user.
     pub user: Option<&'a User>,
-    /// Whether a variable was set for the request.
+    /// Whether a variable is set for the request.
     pub env: &'a dyn Fn(&str) -> bool,
-    /// Whether an expression holds for the request.
+    /// Whether an expression is true for the request.
     pub expr: &'a dyn Fn(&Expr) -> bool,
-    /// What a PerlAddAuthzProvider says.
+    /// Result of a PerlAddAuthzProvider.
     pub provider: &'a dyn Fn(&AuthzProvider) -> RequirementAnswer,
 }
 
-/// The client's name, as far as we know.
+/// Host name of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name<'a> {
-    /// Nobody has asked for it.
+    /// Not looked up yet.
     NotAsked,
-    /// It has none that leads back to its address.
+    /// The client has no name that resolves to its address.
     Nameless,
-    /// This.
+    /// The name.
     Is(&'a str),
 }
 
-/// A user whose password was right.
+/// An authenticated user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct User {
-    /// As it came.
+    /// Name as sent by the client.
     pub name: String,
-    /// Of the AuthGroupFile.
+    /// Groups of the AuthGroupFile.
     pub groups: HashSet<String>,
 }
 
-/// What is to be done with a request.
+/// Result of access control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Go on.
+    /// The request may proceed.
     Allowed,
-    /// 403: an address or the like that may not come.
+    /// 403: the address, or another property of the request, is not permitted.
     Forbidden,
-    /// It hangs on the client's name: give [`Facts::name`].
+    /// The result depends on [`Facts::name`].
     NeedsName,
-    /// It hangs on who it is: give [`Facts::user`], or answer 401.
+    /// The result depends on [`Facts::user`]; without one the response is 401.
     NeedsUser,
-    /// 401: a user of ours, but not one of those.
+    /// 401: the user is authenticated, but not permitted.
     WrongUser,
 }
 
-/// Whether the request of `facts` may come in.
+/// Evaluates the rules for a request.
 pub fn judge(rules: &AccessRules, facts: &Facts<'_>) -> Verdict {
     let welcome = hosts::welcome(&rules.hosts, facts);
     let answer = requires::answer(&rules.requires, facts);
@@ -112,7 +112,7 @@ fn verdict(answer: RequirementAnswer, facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// Whether a rule for this method names a host.
+/// Whether a rule for this method contains a host name.
 pub fn asks_for_name(rules: &AccessRules, methods: Methods) -> bool {
     hosts::name_names(&rules.hosts, methods)
         || rules.requires.iter().any(|line| line.methods.has(methods) && requires::is_about_names(&line.what))

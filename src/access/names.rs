@@ -1,18 +1,18 @@
-//! A client's name. These calls wait for name servers: the front makes them on threads of their own.
+//! Lookup of a client's host name. The calls block on name servers, so the front makes them on separate threads.
 
 use std::net::{IpAddr, ToSocketAddrs};
 
 use crate::sys;
 
-/// Where names come from.
+/// Source of host names.
 pub trait Resolver: Send + Sync {
-    /// The name that the address's owner gives it.
+    /// Reverse lookup of an address.
     fn name_of(&self, address: IpAddr) -> Option<String>;
-    /// The addresses that the name's owner gives it.
+    /// Forward lookup of a name.
     fn addresses_of(&self, name: &str) -> Vec<IpAddr>;
 }
 
-/// The system's: /etc/hosts, DNS, whatever nsswitch.conf says.
+/// The system's resolver: /etc/hosts, DNS and other sources in nsswitch.conf.
 pub struct System;
 
 impl Resolver for System {
@@ -25,7 +25,7 @@ impl Resolver for System {
     }
 }
 
-/// The name of `address`; if `verified`, only one that leads back to it. Whoever owns an address can give it any name.
+/// The host name of `address`. With `verified`, the name must resolve to the address, because the owner of an address can give it any name.
 pub fn look_up(resolver: &dyn Resolver, address: IpAddr, verified: bool) -> Option<String> {
     let address = address.to_canonical();
     let name = resolver.name_of(address).filter(|name| is_name(name))?;
@@ -33,7 +33,7 @@ pub fn look_up(resolver: &dyn Resolver, address: IpAddr, verified: bool) -> Opti
     (!verified || leads_back()).then_some(name)
 }
 
-/// It goes into logs and pages. One that reads as an address would lead back to itself.
+/// Whether a name is safe for logs and pages, and no address, which would resolve to itself.
 fn is_name(name: &str) -> bool {
     let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     !name.is_empty() && name.bytes().all(ordinary) && name.parse::<IpAddr>().is_err()
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verified_name_leads_back_to_its_address() {
+    fn a_verified_name_resolves_to_its_address() {
         let check = |address: &str, verified, expected: Option<&str>| {
             assert_eq!(look_up(&Liar, address.parse().unwrap(), verified).as_deref(), expected, "{address}");
         };

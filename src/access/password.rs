@@ -1,4 +1,4 @@
-//! Whether a password is the one of a hash, in the formats that htpasswd and crypt(3) make. Plain text is none of them.
+//! Comparison of a password with a hash in the formats of htpasswd and crypt(3). Plain text is not supported.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,37 +8,37 @@ use subtle::ConstantTimeEq;
 
 use crate::sys;
 
-/// A password and the hash that it is to fit, whose cost is within the limits. To compute it takes up to about a second.
+/// A password and a hash whose cost is within the limits. The comparison may take about a second.
 #[derive(Clone)]
 pub struct Check {
     pub(super) user: String,
     pub(super) password: Vec<u8>,
     pub(super) hash: String,
-    /// How many bytes of memory the computation takes; see [`super::hash_cost`].
+    /// Memory of the computation in bytes; see [`super::hash_cost`].
     pub(super) memory: usize,
 }
 
 impl Check {
-    /// Who claims it.
+    /// The user name that the client sent.
     pub fn user(&self) -> &str {
         &self.user
     }
 
-    /// How many bytes of memory the computation takes.
+    /// Memory of the computation in bytes.
     pub fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Computes the hash.
+    /// Computes the hash, and compares.
     pub fn is_right(&self) -> bool {
         fits(&self.password, &self.hash)
     }
 }
 
-/// What crypt(3) may be asked: anything else it could answer with a failure token, which a file could hold, too.
+/// Prefixes that are passed to crypt(3). For others it may return a failure token, which a file could contain, too.
 const CRYPT: [&str; 8] = ["$1$", "$5$", "$6$", "$2a$", "$2b$", "$2y$", "$y$", "$7$"];
 
-/// A longer password fits no hash that repeats it in each round; libxcrypt has the same limit.
+/// Maximum length of a password in bytes for hashes that repeat it in each round, as in libxcrypt.
 const LONGEST_PASSWORD: usize = 512;
 
 fn fits(password: &[u8], hash: &str) -> bool {
@@ -54,7 +54,7 @@ fn fits(password: &[u8], hash: &str) -> bool {
     made.is_some_and(|made| made.as_bytes().ct_eq(hash.as_bytes()).into())
 }
 
-/// Thirteen characters, of which the first two are the salt.
+/// Whether this is a DES hash: thirteen characters, the first two are the salt.
 fn is_des(hash: &str) -> bool {
     hash.len() == 13 && hash.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/'))
 }
@@ -63,7 +63,7 @@ fn sha(password: &[u8]) -> String {
     format!("{{SHA}}{}", STANDARD.encode(Sha1::digest(password)))
 }
 
-/// httpd's variant of the MD5 crypt of FreeBSD: the same with another magic string.
+/// httpd's variant of FreeBSD's MD5 crypt, with another magic string.
 fn apr1(password: &[u8], hash: &str) -> Option<String> {
     const MAGIC: &str = "$apr1$";
     let salt = hash.strip_prefix(MAGIC)?.split('$').next()?;
@@ -97,7 +97,7 @@ fn stretched(round: u32, password: &[u8], salt: &[u8], digest: &[u8]) -> md5::di
     next.chain_update(last).finalize()
 }
 
-/// Sixteen bytes in the order of crypt(3), six bits to a character, the lowest first.
+/// Encodes sixteen bytes as crypt(3) does: six bits per character, the lowest first.
 fn encoded(digest: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     const ORDER: [[usize; 3]; 5] = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5]];
@@ -131,7 +131,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_format_of_htpasswd_is_understood() {
+    fn every_format_of_htpasswd_is_supported() {
         for (password, hash) in RIGHT {
             assert!(fits(password.as_bytes(), hash), "{password} {hash}");
             assert!(!fits(format!("x{password}").as_bytes(), hash), "{hash}");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_and_failure_tokens_are_no_hashes() {
+    fn plain_text_and_failure_tokens_match_no_password() {
         for hash in ["", "secret", "*0", "*1", "*", "!", "x", "$9$a$b", "{SSHA}abc", "$apr1$", "$1$", "$2y$05$"] {
             for password in ["", "secret", hash] {
                 assert!(!fits(password.as_bytes(), hash), "{password} {hash}");

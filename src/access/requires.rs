@@ -1,31 +1,31 @@
-//! `Require` and the sections that combine several, as httpd's mod_auth and, since 2.4, mod_authz_core read them.
+//! Evaluation of `Require` and of sections of it, as in httpd's mod_auth and, since 2.4, mod_authz_core.
 
 use super::hosts::is_in_domain;
 use super::{Facts, Name};
 use crate::config::access::{Require, Requirement};
 
-/// What a requirement says to a request.
+/// Result of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequirementAnswer {
     /// Met.
     Granted,
     /// Not met.
     Denied,
-    /// A `not` that did not apply: it grants nothing.
+    /// A `not` that did not apply: neither met nor failed.
     Neutral,
-    /// It hangs on the client's name.
+    /// The result depends on the client's host name.
     NeedsName,
-    /// It hangs on who the client is.
+    /// The result depends on the user.
     NeedsUser,
 }
 
-/// `None`: nothing is required of this method. One line is enough.
+/// Evaluates the lines of a place, of which one must be met. `None`: no line applies to this method.
 pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<RequirementAnswer> {
     let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
     lines.map(|line| ask(&line.what, facts)).reduce(any)
 }
 
-/// Whether it, or a part of it, asks for a user.
+/// Whether the requirement, or a part of it, needs a user.
 pub fn is_about_users(what: &Require) -> bool {
     match what {
         Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Provider(_) | Require::Other => true,
@@ -34,7 +34,7 @@ pub fn is_about_users(what: &Require) -> bool {
     }
 }
 
-/// Whether it, or a part of it, asks for a name.
+/// Whether the requirement, or a part of it, needs a host name.
 pub fn is_about_names(what: &Require) -> bool {
     match what {
         Require::Host(_) => true,
@@ -67,7 +67,7 @@ fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
             }
             RequirementAnswer::NeedsName => RequirementAnswer::NeedsName,
         },
-        // What a section says of other methods only asks nothing of this one.
+        // A section whose lines apply only to other methods is met.
         Require::Lines(lines) => answer(lines, facts).unwrap_or(RequirementAnswer::Granted),
         Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any),
         Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, every),

@@ -1,4 +1,4 @@
-//! Tables: what a place says, who asks, what comes of it.
+//! Tables of rules, clients and expected results.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::config::response::variables::{Seen, Variables};
 use crate::config::{Config, Facts as ConfigFacts, parse};
 
-/// The rules of a place with these lines.
+/// Parses the rules of a place with these lines.
 fn rules(lines: &str) -> AccessRules {
     let source = parse::Source::disk("/srv", &|_| None);
     let text = format!("Listen 80\n<Location />\n{lines}\n</Location>");
@@ -20,7 +20,7 @@ fn rules(lines: &str) -> AccessRules {
 struct Asking<'a> {
     method: &'a str,
     client: &'a str,
-    /// Empty: nobody has asked. `-`: it has none.
+    /// Empty: not looked up. `-`: no name.
     name: &'a str,
     user: Option<User>,
 }
@@ -78,7 +78,7 @@ fn order_allow_and_deny() {
         ("Order Allow,Deny\nAllow from env=SET", "10.0.0.1", Allowed),
         ("Order Allow,Deny\nAllow from env=OTHER", "10.0.0.1", Forbidden),
         ("Order Allow,Deny\nAllow from env=!OTHER", "10.0.0.1", Allowed),
-        // Names are asked for only when the answer hangs on them.
+        // A name is needed only if the result depends on it.
         ("Order Allow,Deny\nAllow from example.com", "10.0.0.1", NeedsName),
         ("Order Allow,Deny\nAllow from example.com 10.0.0.1", "10.0.0.1", Allowed),
         ("Order Allow,Deny\nAllow from example.com\nDeny from 10", "10.0.0.1", Forbidden),
@@ -110,7 +110,7 @@ fn names_match_whole_labels() {
 }
 
 #[test]
-fn users_and_addresses_satisfy_together_or_one_by_one() {
+fn satisfy_combines_users_and_addresses() {
     let table: &[(&str, &str, Option<User>, Verdict)] = &[
         ("Require valid-user", "10.0.0.1", None, NeedsUser),
         ("Require valid-user", "10.0.0.1", user("ana", &[]), Allowed),
@@ -174,7 +174,7 @@ fn requirements_of_httpd_2_4() {
 }
 
 #[test]
-fn what_stands_in_a_limit_holds_for_its_methods() {
+fn rules_in_a_limit_apply_to_its_methods() {
     let limit = "<Limit POST PUT>\nRequire valid-user\nOrder Deny,Allow\nDeny from 10\n</Limit>";
     let except = "<LimitExcept GET>\nOrder Deny,Allow\nDeny from all\n</LimitExcept>";
     let table: &[(&str, &str, &str, Verdict)] = &[
@@ -195,7 +195,7 @@ fn what_stands_in_a_limit_holds_for_its_methods() {
 }
 
 #[test]
-fn whether_a_user_or_a_name_is_asked_for_depends_on_the_method() {
+fn the_method_determines_whether_a_user_or_a_name_is_needed() {
     let rules = rules("<Limit POST>\nRequire valid-user\nAllow from example.com\n</Limit>\nRequire ip 10");
     for (method, expected) in [("GET", false), ("POST", true)] {
         let method = Methods::of(method);

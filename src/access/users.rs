@@ -1,7 +1,7 @@
-//! Users of an AuthUserFile: who a request says it is, and whether that is so.
+//! Authentication of users by AuthUserFile.
 //!
-//! [`Users::attempt`] never waits. What takes time, to look at a file and to compare a password, it hands to whoever asks:
-//! the front does it on another thread, a worker where it is. Then it is asked again.
+//! [`Users::attempt`] never blocks. It returns work that takes time, reading a file or comparing a password, to its caller:
+//! the front does it on another thread, a worker directly. Then the caller tries again.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,40 +16,40 @@ use super::password::Check;
 use super::verified::Verified;
 use crate::config::access::AccessRules;
 
-/// Who is asked about.
+/// Subject of an authentication.
 pub enum Asked<'a> {
-    /// Whom an `Authorization` header names.
+    /// The user in an `Authorization` header.
     Header(Option<&'a [u8]>),
-    /// This user, whose password was right (here, or to a Perl handler).
+    /// A user who was authenticated, here or by a Perl handler.
     Proven(String),
 }
 
-/// What comes of a question.
+/// Result of an attempt.
 pub enum Attempt {
-    /// This.
+    /// The authentication is complete.
     Settled(Proof),
-    /// The password must be compared, which may take long: give what [`Check::is_right`] says to [`Users::settle`].
+    /// A password must be compared, which may take long: pass the result of [`Check::is_right`] to [`Users::settle`].
     Slow(Check),
-    /// A file must be looked at: give what [`Reading::take`] finds to [`Users::learn`].
+    /// A file must be checked: pass the result of [`Reading::take`] to [`Users::learn`].
     Unread(Reading),
 }
 
-/// Who a client is.
+/// Result of an authentication.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// This user.
+    /// The user is authenticated.
     Is(User),
-    /// It shows no credentials that can be read: 401.
+    /// No valid credentials: 401.
     Nobody,
-    /// 401, unless somebody else knows the user; why, for the log.
+    /// The user is not in the file, with the reason for the log: 401, unless a Perl handler knows the user.
     Unknown(String),
-    /// 401; why, for the log.
+    /// The password is wrong, with the reason for the log: 401.
     Refused(String),
-    /// 500; what is missing, for the log.
+    /// The configuration is incomplete, with the reason for the log: 500.
     Misconfigured(String),
 }
 
-/// A file that is to be looked at.
+/// A file that has to be checked or read.
 pub enum Reading {
     /// An AuthUserFile.
     Users(files::Reading<Passwords>),
@@ -57,7 +57,7 @@ pub enum Reading {
     Groups(files::Reading<Groups>),
 }
 
-/// A file that was looked at.
+/// Result of checking or reading a file.
 pub enum Look {
     /// An AuthUserFile.
     Users(files::Look<Passwords>),
@@ -66,7 +66,7 @@ pub enum Look {
 }
 
 impl Reading {
-    /// What a look at the file's date and size settles; may wait for the disk. `Err`: it must be read.
+    /// Checks time and size of the file, which may block on the disk. `Err`: it must be read.
     pub fn glance(self) -> Result<Look, Reading> {
         match self {
             Reading::Users(reading) => reading.glance().map(Look::Users).map_err(Reading::Users),
@@ -74,7 +74,7 @@ impl Reading {
         }
     }
 
-    /// Looks at the file; may take long.
+    /// Checks or reads the file, which may take long.
     pub fn take(self) -> Look {
         match self {
             Reading::Users(reading) => Look::Users(reading.take()),
@@ -83,7 +83,7 @@ impl Reading {
     }
 }
 
-/// What is to be compared, unless it would cost too much.
+/// Prepares the comparison of a password, unless it would cost too much.
 fn check(file: &Path, claimed: Credentials, passwords: &Passwords) -> Result<Check, Proof> {
     let user = claimed.user.escape_debug();
     let Some(hash) = passwords.hash_of(&claimed.user) else {
@@ -102,7 +102,7 @@ fn check(file: &Path, claimed: Credentials, passwords: &Passwords) -> Result<Che
     }
 }
 
-/// The files, and who was right lately. One for each process.
+/// Caches of files and of verified passwords. One per process.
 #[derive(Default)]
 pub struct Users {
     passwords: Files<Passwords>,
@@ -111,7 +111,7 @@ pub struct Users {
 }
 
 impl Users {
-    /// Who it is, by files that were looked at since `since` or a short while ago.
+    /// Authenticates a user, with files that were checked after `since` or within the last second.
     pub fn attempt(&self, rules: &AccessRules, asked: &Asked<'_>, since: Instant) -> Attempt {
         match asked {
             Asked::Header(header) => self.by_header(rules, *header, since),
@@ -126,7 +126,7 @@ impl Users {
         }
         let Some(claimed) = header.and_then(credentials) else { return Attempt::Settled(Proof::Nobody) };
         let Some(file) = rules.file_of_users() else {
-            let needs = "Require needs an AuthUserFile here: nobody's password can be compared";
+            let needs = "Require needs an AuthUserFile here to compare passwords";
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
         match self.passwords.ask(file, since) {
@@ -146,7 +146,7 @@ impl Users {
         }
     }
 
-    /// The password was compared: who it proves the client to be.
+    /// Records the result of a password comparison.
     pub fn settle(&self, check: Check, is_right: bool) -> Result<Asked<'static>, Proof> {
         if !is_right {
             return Err(Proof::Refused(format!("user {}: password mismatch", check.user.escape_debug())));
@@ -155,7 +155,7 @@ impl Users {
         Ok(Asked::Proven(check.user))
     }
 
-    /// A file was looked at.
+    /// Stores the result of checking or reading a file.
     pub fn learn(&self, look: Look) {
         match look {
             Look::Users(look) => self.passwords.learn(look),
@@ -177,7 +177,7 @@ impl Users {
         }
     }
 
-    /// Who it is, with all that takes time done here and now: for a process that does one thing at a time.
+    /// Authenticates a user, blocking on files and comparisons: for a process with one task at a time.
     pub fn wait(&self, rules: &AccessRules, asked: Asked<'_>) -> Proof {
         let (mut asked, since) = (asked, Instant::now());
         loop {

@@ -1,5 +1,5 @@
-//! Passwords that were right a short while ago: a slow hash is paid once, not for every picture of a page. What is kept is
-//! a digest under a key that this process drew by lot, never the password.
+//! Recently verified passwords, so that a slow hash is not computed for every image of a page. Entries are
+//! digests with a random key of this process, never passwords.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -13,18 +13,18 @@ const MOST: usize = 4096;
 
 #[derive(Default)]
 pub struct Verified {
-    /// Two, because one digest has 64 bits only.
+    /// Two keys, because one digest has only 64 bits.
     keys: [RandomState; 2],
     since: RefCell<Cache<[u64; 2], Instant, MOST>>,
 }
 
 impl Verified {
-    /// Whether it was right lately. A hash that was changed in the file is another one.
+    /// Whether the password was verified recently, with the same hash.
     pub fn knows(&self, check: &Check) -> bool {
         self.since.borrow_mut().get(&self.digest(check)).is_some_and(|since| since.elapsed() < KEPT)
     }
 
-    /// It is right.
+    /// Records a verified password.
     pub fn remember(&self, check: &Check) {
         self.since.borrow_mut().put(self.digest(check), Instant::now());
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_password_or_a_changed_hash_is_not_known() {
+    fn another_password_or_a_changed_hash_is_not_verified() {
         let check = |password: &[u8], hash: &str| Check {
             user: "ana".to_owned(),
             password: password.to_owned(),

@@ -1,6 +1,6 @@
-//! How many workers a machine has work for: processor time against the time that requests hold their workers.
+//! Number of workers for which a machine has processor time: CPU time relative to the time that requests occupy workers.
 //!
-//! `reading` asks the kernel, `law` calculates. Who asks is `cameleer tune`, about a shadow or about processes of a foreign
+//! `reading` reads the kernel's counters, `law` calculates. `cameleer tune` uses both, for a shadow server or processes of another
 //! server.
 
 mod law;

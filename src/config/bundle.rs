@@ -1,4 +1,4 @@
-//! What the master sends to front and mold, so that each builds the same [`Config`].
+//! The configuration as the master sends it to front and mold, so that each builds the same [`Config`].
 
 use serde::{Deserialize, Serialize};
 
@@ -9,40 +9,40 @@ use crate::config::syntax::tree::{ConfigError, Directive};
 use crate::config::table;
 use crate::config::table::is_elsewhere;
 
-/// A configuration as it was read.
+/// A parsed configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
-    /// What was said.
+    /// Directives in file order.
     pub tree: Vec<Directive>,
-    /// What else counts.
+    /// Inputs besides the text.
     pub facts: Facts,
 }
 
 impl Bundle {
-    /// What was read, or everything that is wrong with the text, and with what the rest of it means: whoever mends a
-    /// configuration wants all of it at once.
+    /// Parses a configuration. The errors include semantic errors in the readable part of the text, so that all mistakes
+    /// are reported at once.
     pub fn read(reader: Reader<'_>, facts: Facts) -> Result<Bundle, Vec<ConfigError>> {
         let (tree, mut errors) = reader.into_parts();
         let bundle = Bundle { tree, facts };
         if errors.is_empty() {
             return Ok(bundle);
         }
-        // What Perl would have added, nobody knows before the text is right.
+        // Directives that Perl would add are unknown until the text can be parsed.
         if !bundle.needs_perl() {
             let (_, more) = Config::understand(&bundle.tree, &bundle.facts);
-            // An error without a place is about what is missing; it may be in the part that could not be read.
+            // An error without a position reports a missing directive, which may be in the unreadable part.
             errors.extend(more.into_iter().filter(|error| error.at.is_some()));
         }
         Err(errors)
     }
 
-    /// What is meant for this server: without the blocks of other modules that [`Reader::surveying`] keeps.
+    /// The configuration without the blocks of other modules that [`Reader::surveying`] retains.
     pub fn without_skipped(&self) -> Bundle {
         Bundle { tree: without_skipped(&self.tree), facts: self.facts.clone() }
     }
 
-    /// Whether the meaning depends on Perl code: on a `<Perl>` section; or on a name that nobody knows, where code that is
-    /// loaded before it may know it.
+    /// Whether Perl code must run to complete the configuration: for `<Perl>` sections, and for unknown directives that
+    /// code loaded before them may define.
     pub fn needs_perl(&self) -> bool {
         let all: Vec<&Directive> = self.flat().collect();
         if all.iter().any(|directive| directive.name.eq_ignore_ascii_case("Perl")) {
@@ -59,25 +59,25 @@ impl Bundle {
         all[..last].iter().any(|directive| loads(directive))
     }
 
-    /// Every directive, each before those inside it.
+    /// All directives, each before its contents.
     pub fn flat(&self) -> impl Iterator<Item = &Directive> {
         flat(&self.tree)
     }
 
-    /// What it means; the same in every process.
+    /// Builds the configuration. The result is the same in every process.
     pub fn build(&self) -> Result<Config, Vec<ConfigError>> {
         Config::build(&self.tree, &self.facts)
     }
 }
 
-/// Which of mod_perl's APIs the text that was read speaks of, if it does; what belongs to other pools than the server's own speaks for
-/// those. Only mod_perl 2 has hosts with `PerlOptions +Parent`.
+/// The API that the text implies for the default pool. Directives of other pools are ignored, except those of hosts with
+/// `PerlOptions +Parent`, which only mod_perl 2 has.
 pub fn speaks_of(reader: &Reader<'_>) -> Option<Generation> {
     table::speaks_of(own(reader.tree())).map(|(generation, _)| generation)
 }
 
-/// What loads code when mod_perl 2 reads a configuration: the code may add to it (`$s->add_config`). The last name runs twice, at
-/// each reading: `Apache2::ServerUtil::restart_count`.
+/// Directives whose code may change the configuration while mod_perl 2 reads it (`$s->add_config`). PerlPostConfigRequire runs
+/// twice, at each reading: `Apache2::ServerUtil::restart_count`.
 const LOADS: &[&str] = &["PerlRequire", "PerlModule", "PerlConfigRequire", "PerlLoadModule", "PerlPostConfigRequire"];
 
 fn flat(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
@@ -89,12 +89,12 @@ fn own(tree: &[Directive]) -> Box<dyn Iterator<Item = &Directive> + '_> {
     Box::new(own.flat_map(|d| std::iter::once(d).chain(self::own(d.section.as_deref().unwrap_or_default()))))
 }
 
-/// Conditions that hold are dissolved when they are read: one that stands in a tree does not.
+/// Whether the directive is an `<IfModule>` whose condition is false. True conditions are replaced by their contents.
 pub fn is_skipped(directive: &Directive) -> bool {
     directive.name.eq_ignore_ascii_case("IfModule")
 }
 
-/// A tree without the blocks of modules that are not there.
+/// The tree without `<IfModule>` blocks whose conditions are false.
 pub fn without_skipped(tree: &[Directive]) -> Vec<Directive> {
     let kept = tree.iter().filter(|directive| !is_skipped(directive));
     kept.map(|directive| Directive { section: directive.section.as_deref().map(without_skipped), ..directive.clone() })

@@ -1,4 +1,4 @@
-//! A configuration in the making: what was understood so far, and where in the tree we are.
+//! A configuration under construction, and the current position in the tree.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,93 +20,93 @@ use crate::config::syntax::pattern::{Budget, Case, Pattern};
 use crate::config::syntax::source::below;
 use crate::config::syntax::tree::{At, ConfigError, Directive};
 
-/// How many names of a configuration are compared with those of the table, which takes much longer than to look for one. What
-/// has more names that nobody knows was not meant for us.
+/// Maximum number of unknown names for which a similar name is searched, which takes much longer than a lookup. A text with more
+/// unknown names is most likely no configuration.
 const GUESSES: u32 = 100;
 
-/// A configuration in the making, and where in the tree we are.
+/// A configuration under construction, and the current position in the tree.
 pub struct Draft {
-    /// What is done so far.
+    /// The configuration so far.
     pub config: Config,
-    /// See [`Facts`].
+    /// Inputs besides the text.
     pub facts: Facts,
-    /// See [`Logs`].
+    /// Log directives so far.
     pub logs: Logs,
-    /// What is wrong so far.
+    /// Errors so far.
     pub errors: Vec<ConfigError>,
-    /// Where relative names of documents start.
+    /// Base of relative document paths.
     pub documents_root: PathBuf,
-    /// The directive at work.
+    /// Position of the current directive.
     pub at: At,
-    /// `Port`, for a site without Listen.
+    /// `Port`, which applies if there is no Listen.
     pub port: Option<u16>,
-    /// Where in the tree we are.
+    /// Current section, host, methods and pool.
     pub position: Position,
     counts: u32,
-    /// How many more names that nobody knows are compared with those of the table.
+    /// Number of further unknown names for which a similar name is searched.
     pub guesses: u32,
-    /// The name of the directive at work, as it was written.
+    /// Name of the current directive as written.
     pub name: String,
-    /// What regular expressions may need.
+    /// Limit for regular expressions.
     pub patterns: Budget,
-    /// What a `.htaccess` file may say, when one is read.
+    /// Restrictions, for a `.htaccess` file.
     pub htaccess: Option<HtaccessRules>,
-    /// Each host's containers as they come.
+    /// Containers of each host in file order.
     pub containers: Vec<Vec<(Rank, u16)>>,
-    /// Where single directives of the main server stand, for the final checks.
-    pub said_at: HashMap<&'static str, At>,
-    /// The pools of sections that say so themselves, by where their contents lie.
+    /// Positions of the main server's directives by name, for the final checks.
+    pub positions: HashMap<&'static str, At>,
+    /// Pools that sections choose themselves, by the address of the sections' contents.
     pub section_pools: HashMap<usize, PoolNumber>,
-    /// Contents of sections that are read when all else was.
+    /// Contents of sections that are read after all others.
     pub postponed: Vec<(Position, Vec<Directive>)>,
-    /// How many pools there are beyond those that may be.
-    pub pools_left_out: usize,
-    /// Virtual hosts that are pools and take the main server's PerlSwitches.
+    /// Number of pools beyond the maximum.
+    pub excess_pools: usize,
+    /// Pools of virtual hosts that inherit the main server's PerlSwitches.
     pub inherit_switches: Vec<PoolNumber>,
-    /// A `.htaccess` file is read that may lie in places of either API.
-    pub may_speak_any: bool,
-    /// Handlers by names that are not the server's own, with the directive and its place: an `Action` may answer for them.
+    /// Whether this is a `.htaccess` file that may apply to places of either API.
+    pub may_use_either_api: bool,
+    /// Handler names that are not built in, with position and directive. An `Action` may define them.
     pub named_handlers: Vec<(At, String, String)>,
 }
 
-/// A position in the tree of directives: what is said there belongs to its section, its host and its methods.
+/// The context of a directive: its settings belong to this section, host, methods and pool.
 #[derive(Clone, Copy)]
 pub struct Position {
-    /// What kind of section we are in.
+    /// Kind of the section.
     pub context: Context,
-    /// The section that takes what is said.
+    /// Index of the section.
     pub section: u16,
-    /// The host whose directives are read; 0 is the main server.
+    /// Index of the host; 0 is the main server.
     pub host: u16,
-    /// The methods of the `<Limit>` that we are in.
+    /// Methods of the enclosing `<Limit>`.
     pub methods: Methods,
-    /// The pool whose molds load what is said.
+    /// The pool whose mold loads code of this section.
     pub pool: PoolNumber,
 }
 
-/// Where the walk goes on in a section; `None`: its contents have been read already. The error is of its arguments.
+/// Position for the contents of a section. `None`: the contents have been processed. The error concerns its arguments.
 pub type Opened = Result<Option<Position>, String>;
 
-/// What was said about logs so far.
+/// Log directives.
 #[derive(Default)]
 pub struct Logs {
     /// Host, nickname, format; the nickname is empty for TransferLog's format.
     pub formats: Vec<(u16, String, String)>,
-    /// Every access log.
+    /// All access logs.
     pub access: Vec<CustomLog>,
 }
 
 /// `CustomLog`, `TransferLog`
 pub struct CustomLog {
-    /// Whose it is.
+    /// Index of the host.
     pub host: u16,
-    /// Where its lines go.
+    /// Destination.
     pub target: LogTarget,
     /// A nickname or a format.
     pub format: String,
-    /// Which requests; `None`: all.
+    /// Requests that are logged; `None`: all.
     pub condition: Option<Condition>,
-    /// Where it is said.
+    /// Position of the directive.
     pub at: At,
 }
 
@@ -128,24 +128,24 @@ impl Draft {
             patterns: Budget::of_the_administrator(),
             htaccess: None,
             containers: vec![Vec::new()],
-            said_at: HashMap::new(),
+            positions: HashMap::new(),
             section_pools: HashMap::new(),
             postponed: Vec::new(),
-            pools_left_out: 0,
+            excess_pools: 0,
             inherit_switches: Vec::new(),
-            may_speak_any: false,
+            may_use_either_api: false,
             named_handlers: Vec::new(),
         }
     }
 
-    /// The section for what stands outside of every container.
+    /// Adds the main server's section for settings outside of every container.
     pub fn main_server(&mut self) {
         self.position.section = self.add_section(Scope::Host, None, Rank::HOST);
         self.config.hosts[0].base = self.position.section;
     }
 
-    /// Some mistakes are only warnings in a `.htaccess` file, where its rules say so.
-    pub fn pass_over(&mut self, may: fn(&HtaccessRules) -> bool, message: String) -> Result<(), String> {
+    /// Reports an error, or a warning in a `.htaccess` file whose restrictions permit that.
+    pub fn refuse_or_warn(&mut self, may: fn(&HtaccessRules) -> bool, message: String) -> Result<(), String> {
         if !self.htaccess.as_ref().is_some_and(may) {
             return Err(message);
         }
@@ -153,27 +153,27 @@ impl Draft {
         Ok(())
     }
 
-    /// What `AllowOverride` does not allow: an error, unless that says otherwise.
+    /// Reports a directive that `AllowOverride` does not permit.
     pub fn forbidden(&mut self, message: String) -> Result<(), String> {
-        self.pass_over(HtaccessRules::passes_over_forbidden, message)
+        self.refuse_or_warn(HtaccessRules::ignores_forbidden, message)
     }
 
-    /// The host at work.
+    /// The current host.
     pub fn host(&mut self) -> &mut Host {
         &mut self.config.hosts[usize::from(self.position.host)]
     }
 
-    /// What the section at work says.
-    pub fn said(&mut self) -> &mut PartialSettings {
+    /// Settings of the current section.
+    pub fn settings(&mut self) -> &mut PartialSettings {
         &mut self.config.sections[usize::from(self.position.section)].said
     }
 
-    /// Whether a container's contents are read.
+    /// Whether the current section is a container.
     pub fn is_in_container(&self) -> bool {
         !matches!(self.position.context, Context::Server | Context::VirtualHost)
     }
 
-    /// The numbers of the pool at work.
+    /// Settings of the current pool.
     pub fn pool(&mut self) -> &mut Pool {
         match self.config.more_pools.get_mut(usize::from(self.position.pool).wrapping_sub(1)) {
             Some(named) => &mut named.pool,
@@ -181,7 +181,7 @@ impl Draft {
         }
     }
 
-    /// What the perl of the pool at work is started with.
+    /// Perl's switches of the current pool.
     pub fn perl(&mut self) -> &mut PerlSwitches {
         match self.config.more_pools.get_mut(usize::from(self.position.pool).wrapping_sub(1)) {
             Some(named) => &mut named.perl,
@@ -189,60 +189,60 @@ impl Draft {
         }
     }
 
-    /// A path, absolute.
+    /// Absolute form of a path.
     pub fn path(&self, path: &str) -> PathBuf {
         self.config.server_root.join(path)
     }
 
-    /// A path of what is served, absolute.
+    /// Absolute form of a document path.
     pub fn document_path(&self, path: &str) -> PathBuf {
         below(&self.documents_root, path)
     }
 
-    /// A regular expression, or what is wrong with it.
+    /// Compiles a regular expression.
     pub fn pattern(&mut self, source: &str) -> Result<Pattern, String> {
         self.patterns.compile(source, Case::Exact)
     }
 
-    /// What every request below a folder is held against is bounded in number, as its expressions are in size.
-    pub fn is_looked_at_always(&mut self) -> Result<(), String> {
+    /// Charges a rule that every request evaluates. Its number is limited for `.htaccess` files, as the size of expressions is.
+    pub fn charge_rule(&mut self) -> Result<(), String> {
         const SIZE: usize = 256;
         self.patterns.spend(SIZE)
     }
 
-    /// Adds a handler that `check` looks for.
+    /// Registers a handler for `check`.
     pub fn handler(&mut self, name: &str) {
         self.config.handlers.push((self.position.pool, self.at.clone(), name.to_owned()));
     }
 
-    /// Adds a step of the mold.
+    /// Adds a start-up step of the mold.
     pub fn start_up(&mut self, step: StartUpStep) {
         self.config.start_up.push(StartUp { at: self.at.clone(), pool: self.position.pool, step });
     }
 
-    /// Adds what the mold asks of itself.
+    /// Adds warm-up requests of the mold.
     pub fn warm_up(&mut self, source: WarmUpSource) {
         let (at, host) = (self.at.clone(), self.position.host);
         self.config.warm_up.push(WarmUp { at, host, source });
     }
 
-    /// Whether what is said is said of a whole host.
+    /// Whether the current section is a whole host.
     pub fn is_outside_containers(&self) -> bool {
         matches!(self.position.context, Context::Server | Context::VirtualHost)
     }
 
-    /// Whether the section at work is a `<DirectoryMatch>`; paths with wildcards are none.
+    /// Whether the current section is a `<DirectoryMatch>`, and not a `<Directory>` with wildcards.
     pub fn is_in_regex(&self) -> bool {
         self.config.sections[usize::from(self.position.section)].rank == Rank::DIRECTORY_MATCH
     }
 
-    /// Reports what does not prevent the start.
+    /// Adds a warning about the current directive.
     pub fn warn(&mut self, message: &str) {
         let warning = ConfigError::at(&self.at, format!("{}: {message}", self.name));
         self.config.warnings.push(warning);
     }
 
-    /// `<Files>` in a `<Directory>` comes after those outside, and in the order of the directories.
+    /// Rank of `<Files>`. Within `<Directory>` it follows `<Files>` outside, in the order of the directories.
     pub fn files_rank(&self) -> Rank {
         match self.position.context {
             Context::Directory | Context::Htaccess => {
@@ -252,7 +252,7 @@ impl Draft {
         }
     }
 
-    /// Opens a container of the host at work.
+    /// Opens a container of the current host.
     pub fn container(&mut self, context: Context, scope: Scope, rank: Rank) -> Opened {
         let outer =
             matches!(self.position.context, Context::Directory | Context::Htaccess).then_some(self.position.section);
@@ -261,11 +261,11 @@ impl Draft {
         Ok(Some(Position { context, section, ..self.position }))
     }
 
-    /// Opens a `<Limit>`: the same place, for fewer methods.
+    /// Opens a `<Limit>`: the same section, for fewer methods.
     pub fn limited(&self, methods: Methods) -> Opened {
         match self.position.methods == Methods::ALL {
             true => Ok(Some(Position { methods, ..self.position })),
-            false => Err("stands in another such section: name the methods in one".to_owned()),
+            false => Err("is not allowed in another such section: list all methods in one".to_owned()),
         }
     }
 
@@ -281,13 +281,13 @@ impl Draft {
         Ok(Some(Position { context: Context::VirtualHost, section: base, host, ..self.position }))
     }
 
-    /// A number for a directive that counts its own requests; no other has it.
+    /// A unique number for a directive that counts its requests.
     pub fn next_count(&mut self) -> u32 {
         self.counts += 1;
         self.counts
     }
 
-    /// The section at work, for those who read a status.
+    /// Name of the current section for the status page.
     pub fn section_name(&self) -> String {
         let section = &self.config.sections[usize::from(self.position.section)];
         match &section.scope {

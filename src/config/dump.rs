@@ -1,4 +1,4 @@
-//! A configuration as compact text, for the golden cases.
+//! The configuration as compact text, for golden tests.
 
 use std::fmt::Write;
 
@@ -113,13 +113,13 @@ fn scope(scope: &Scope) -> String {
     }
 }
 
-/// Without what the longer form of `Debug` has more than the shorter one.
+/// Removes the extra spaces and commas of the long `Debug` form.
 fn compact(line: &str) -> String {
     let pairs = [("( ", "("), ("[ ", "["), (", )", ")"), (", ]", "]"), (", }", " }")];
     pairs.iter().fold(line.to_owned(), |line, (long, short)| line.replace(long, short)).trim_end_matches(',').to_owned()
 }
 
-/// The settings that differ from what a request has when nobody has said anything, a line each.
+/// The settings that differ from the defaults, one per line.
 pub fn settings(settings: &Settings) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in format!("{settings:#?}").lines().filter(|line| line.starts_with("    ")) {

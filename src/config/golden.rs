@@ -1,8 +1,8 @@
-//! The cases of tests/golden/config: a configuration, a line `----`, then what it means or what is wrong with it.
+//! Golden tests in tests/golden/config: a configuration, a line `----`, then the expected configuration or errors.
 //!
-//! Lines `---- name` begin further files that the first can include. A comment `#? [address] URL` asks how a request is
-//! served. The environment is HOME=/home/camel, the ServerRoot /srv, the server was started in /home/camel, `-D TEST` is given. What stands in the
-//! configuration anyway is not shown. CAMELEER_BLESS=1 rewrites what is expected.
+//! Lines `---- name` begin further files that the first can include. A comment `#? [address] URL` adds the settings of that
+//! request to the output. The environment is HOME=/home/camel, the ServerRoot /srv, the working folder /home/camel, with `-D TEST`.
+//! Default values are omitted. CAMELEER_BLESS=1 rewrites the expected output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ use crate::config::syntax::parse::Reader;
 use crate::config::syntax::source::Source;
 use crate::config::syntax::tree::ConfigError;
 
-/// Compares a file of the repository with its right contents, or rewrites it when CAMELEER_BLESS is set.
+/// Compares a file of the repository with its expected contents, or rewrites it if CAMELEER_BLESS is set.
 pub fn compare(file: &str, right: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if std::env::var_os("CAMELEER_BLESS").is_some() {
@@ -38,7 +38,7 @@ fn difference(stands: &str, right: &str) -> String {
 }
 
 #[test]
-fn every_golden_case_gives_what_it_says() {
+fn every_golden_case_has_its_expected_output() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/config");
     let mut cases: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.sort();
@@ -75,7 +75,7 @@ fn lines(errors: &[ConfigError]) -> String {
     errors.iter().map(|error| format!("{error}\n")).collect()
 }
 
-/// Through JSON, so that every case proves that nothing is lost on the way to the front.
+/// Builds the configuration from its JSON form, so that every case tests the transfer to the front.
 fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     let files = Files::new(input);
     let env = |name: &str| (name == "HOME").then(|| "/home/camel".to_owned());
@@ -101,7 +101,7 @@ fn build(input: &str) -> Result<Config, Vec<ConfigError>> {
     sent.build()
 }
 
-/// The files of a case; all but the first lie in /srv.
+/// Files of a case. All except the first are in /srv.
 struct Files(BTreeMap<PathBuf, String>);
 
 impl Files {
@@ -133,7 +133,7 @@ impl Files {
     }
 }
 
-/// `#? [address] http://name/path`: the host, the file, the sections, and what they leave of the defaults.
+/// `#? [address] http://name/path`: host, file, sections, and settings that differ from the defaults.
 fn request(config: &Config, question: &str) -> String {
     let (local, url) = question.split_once(' ').unwrap_or(("10.0.0.1:80", question));
     let (name, path) = url.trim_start_matches("http://").split_once('/').unwrap_or((url, ""));

@@ -1,9 +1,9 @@
-//! The configuration: what will be done. Apache's language, read whole before any port is bound.
+//! The configuration, in httpd's language. It is read completely before any port is bound.
 //!
-//! From the bottom: `syntax` turns text into directives (what was said); `model` is what can be meant; [`table`] is
-//! the one table of what may be said; `build` turns directives by it into a [`Config`]; `resolve` finds what holds for
-//! one request. Each uses only what is below it. Nothing here opens a socket, starts a process or reads the
-//! environment; building is a pure function, so every process of a generation gets the same answer from one tree.
+//! Modules from the bottom up: `syntax` parses text into directives; `model` defines the types of settings; [`table`] defines
+//! all directives; `build` applies them and makes a [`Config`]; `resolve` determines the settings of a request. Each uses only
+//! modules below it. Nothing here opens a socket, starts a process or reads the environment. Building is a pure function, so
+//! every process of a generation gets the same result from one tree.
 
 mod bundle;
 pub mod reference;

@@ -1,4 +1,4 @@
-//! The table as text: the reference page, and the help of `cameleer check --directives`.
+//! The table of directives as text: reference page, and help of `cameleer check --directives`.
 
 use crate::config::table::row::Row;
 use crate::config::table::{self, httpd_only, unknown};
@@ -43,12 +43,12 @@ fn default(row: &Row, quote: &str) -> String {
     row.default.map_or_else(|| "none".to_owned(), |default| format!("{quote}{default}{quote}"))
 }
 
-/// A line for each directive: how it is written, and its default.
+/// One line for each directive: syntax and default.
 pub fn summary() -> String {
     table::all().map(|row| format!("{:<60} {}\n", row.syntax(), default(row, ""))).collect()
 }
 
-/// All about one directive, or the sentence for a name that is none.
+/// The full text about one directive, or an error message for an unknown name.
 pub fn entry(name: &str) -> Result<String, String> {
     let row = table::find(name).ok_or_else(|| {
         httpd_only::find(name, &[]).map_or_else(|| unknown::message(name, &mut 1), |(_, message)| message)
@@ -64,7 +64,7 @@ pub fn entry(name: &str) -> Result<String, String> {
     ))
 }
 
-/// What is said about a line whose directive is not ours but httpd's, and whether the site is served without it.
+/// The message about a directive of httpd that is not supported, and whether it is ignored.
 pub fn foreign(directive: &super::Directive) -> Option<(bool, String)> {
     let (fate, message) = httpd_only::find(&directive.name, &directive.args)?;
     Some((fate == httpd_only::Unsupported::Ignored, message))

@@ -1,4 +1,4 @@
-//! How much more memory there is: for the machine, and for the control groups that a process is in.
+//! Available memory of the machine, and of the control groups of a process.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 use super::sizes::kilobytes;
 use super::told::text;
 
-/// How much more there is.
+/// Available memory, and the limit that determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Available {
-    /// So much.
+    /// Available memory in bytes.
     pub bytes: u64,
-    /// What sets the bound.
+    /// The limit that determines it.
     pub bound: Bound,
 }
 
-/// What sets the bound.
+/// A limit of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bound {
-    /// The kernel's estimate of what can be had without swapping.
+    /// The kernel's estimate of memory available without swapping.
     MemAvailable,
-    /// The limit of a control group, less what it has.
+    /// The limit of a control group, minus its usage.
     #[serde(rename = "cgroup")]
     ControlGroup,
 }
@@ -30,7 +30,7 @@ impl std::fmt::Display for Bound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Bound::MemAvailable => "MemAvailable",
-            Bound::ControlGroup => "what its control group may still have",
+            Bound::ControlGroup => "the limit of its control group",
         })
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn of_machine(meminfo: &str) -> Option<Available> {
     Some(Available { bytes, bound: Bound::MemAvailable })
 }
 
-/// The least that the groups leave that `/proc/PID/cgroup` names, and those that they lie in. `None` without any limit.
+/// The minimum over the groups in `/proc/PID/cgroup` and their parents. `None` without any limit.
 pub(super) fn of_groups(root: &Path, cgroup: &str) -> Option<Available> {
     let groups = cgroup.lines().filter_map(|line| hierarchy(root, line));
     let rooms = groups.flat_map(|(mount, path, files)| {
@@ -50,8 +50,8 @@ pub(super) fn of_groups(root: &Path, cgroup: &str) -> Option<Available> {
     rooms.min().map(|bytes| Available { bytes, bound: Bound::ControlGroup })
 }
 
-/// How many processes of the groups that `/proc/PID/cgroup` names the kernel has killed because there was no more memory, in the group
-/// or in the machine; `None` where it does not tell.
+/// Number of processes that the kernel killed for lack of memory in the groups of `/proc/PID/cgroup`. `None` if the kernel does not
+/// report it.
 pub(super) fn killed_in_groups(root: &Path, cgroup: &str) -> Option<u64> {
     let mut groups = cgroup.lines().filter_map(|line| hierarchy(root, line));
     groups.find_map(|(mount, path, files)| {
@@ -60,13 +60,13 @@ pub(super) fn killed_in_groups(root: &Path, cgroup: &str) -> Option<u64> {
     })
 }
 
-/// The names of the files of one version of control groups.
+/// File names of one version of control groups.
 struct Files {
     limits: &'static [&'static str],
     usage: &'static str,
-    /// In `memory.stat`, with all groups below: files that nobody has used of late, which give way before anything else.
+    /// Field of `memory.stat`, including child groups: cached files that were not used lately, which are reclaimed first.
     unused_files: &'static str,
-    /// Says how many processes were killed.
+    /// File with the number of killed processes.
     events: &'static str,
 }
 
@@ -84,11 +84,11 @@ const VERSION_1: Files = Files {
     events: "memory.oom_control",
 };
 
-/// Of a line of `/proc/PID/cgroup`: where the hierarchy is mounted, the path in it, and what its files are called.
+/// Mount point of the hierarchy, path in it, and file names, for a line of `/proc/PID/cgroup`.
 fn hierarchy(root: &Path, line: &str) -> Option<(PathBuf, PathBuf, &'static Files)> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next()?, Path::new(parts.next()?));
-    // `/..` is a group outside of our namespace: its files are not here, but those of our root are.
+    // `/..` is a group outside of our namespace. Its files are not visible, so our root is used.
     let below = path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
     match controllers {
         "" if root.join("unified").is_dir() => Some((root.join("unified"), below, &VERSION_2)),
@@ -99,10 +99,10 @@ fn hierarchy(root: &Path, line: &str) -> Option<(PathBuf, PathBuf, &'static File
 }
 
 impl Files {
-    /// How much more the group may have. `None` where it has no limit.
+    /// Available memory of a group in bytes. `None` without a limit.
     fn room(&self, folder: &Path) -> Option<u64> {
         let number = |name: &str| text(&folder.join(name))?.trim().parse::<u64>().ok();
-        // `max` is no number; version 1 says no limit with one that no machine has.
+        // `max` is not a number; version 1 represents no limit by a huge number.
         let limit = self.limits.iter().filter_map(|name| number(name)).min().filter(|limit| *limit < 1 << 60)?;
         let stat = text(&folder.join("memory.stat")).unwrap_or_default();
         let unused = stat.lines().find_map(|line| line.strip_prefix(self.unused_files)?.trim().parse::<u64>().ok());
@@ -118,7 +118,7 @@ mod tests {
     use super::super::Machine;
     use super::*;
 
-    /// A machine of files.
+    /// A simulated machine, as a folder.
     struct Simulated(PathBuf);
 
     impl Simulated {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_the_machine_is_the_bound() {
+    fn without_a_limit_the_machine_determines_available_memory() {
         let free = Available { bytes: 1_000_000 << 10, bound: Bound::MemAvailable };
         let machine = Simulated::new("free");
         assert_eq!(machine.available(), Some(free));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_room_of_a_group_and_those_around_it_is_the_bound() {
+    fn the_group_with_the_least_memory_determines_available_memory() {
         let machine = Simulated::new("v2")
             .file("proc/7/cgroup", "0::/slice/site\n")
             .file("sys/fs/cgroup/slice/site/memory.max", "300000000\n")
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_has_other_names_and_a_path_that_leads_out_is_our_root() {
+    fn version_1_uses_other_names_and_a_path_outside_is_our_root() {
         let machine = Simulated::new("v1")
             .file("proc/7/cgroup", "9:name=systemd:/\n4:cpu,memory:/../other\n0::/\n")
             .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_killed_is_counted_in_both_versions() {
+    fn killed_processes_are_counted_in_both_versions() {
         let events = "low 0\nhigh 12\nmax 3\noom 2\noom_kill 1\noom_group_kill 0\n";
         let two = Simulated::new("events-2").file("proc/7/cgroup", "0::/site\n");
         assert_eq!(two.killed(), None);

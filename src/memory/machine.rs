@@ -1,4 +1,4 @@
-//! Reads `/proc` and the control groups.
+//! Reader of `/proc` and control groups.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::available::{self, Available};
 use super::sizes::value;
 use super::told::text;
 
-/// Where the kernel tells.
+/// Paths of the kernel's files.
 #[derive(Debug, Clone)]
 pub struct Machine {
     proc: PathBuf,
@@ -21,41 +21,41 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// A machine whose `/proc` and `/sys` lie below `root`.
+    /// A machine with `/proc` and `/sys` below `root`.
     pub fn below(root: &Path) -> Machine {
         Machine { proc: root.join("proc"), cgroups: root.join("sys/fs/cgroup") }
     }
 
-    /// The memory of a process. `None` when it has ended, or is not ours to look at.
+    /// Memory of a process. `None` if it has ended, or cannot be read.
     pub fn sizes(&self, pid: i32) -> Option<Sizes> {
         let rollup = self.tell(pid, "smaps_rollup")?;
         Sizes::parse(&rollup, &self.tell(pid, "status").unwrap_or_default())
     }
 
-    /// The processes that this one has started and not yet waited for; none where the kernel does not tell.
+    /// Children of a process that were not reaped. Empty if the kernel does not report them.
     pub fn children(&self, pid: i32) -> Vec<i32> {
         let pids = self.tell(pid, &format!("task/{pid}/children")).unwrap_or_default();
         pids.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     }
 
-    /// The process that has started this one.
+    /// Parent of a process.
     pub fn parent(&self, pid: i32) -> Option<i32> {
         value(&self.tell(pid, "status")?, "PPid")?.parse().ok()
     }
 
-    /// What it is called, in the fifteen bytes that the kernel keeps of that.
+    /// Name of a process, truncated to 15 bytes by the kernel.
     pub fn name(&self, pid: i32) -> Option<String> {
         Some(self.tell(pid, "comm")?.trim_end().to_owned())
     }
 
-    /// How much more the control group of a process may have, and the machine.
+    /// Memory available to a process, limited by its control groups and by the machine.
     pub fn available_to(&self, pid: i32) -> Option<Available> {
         let machine = available::of_machine(&text(&self.proc.join("meminfo"))?);
         let groups = available::of_groups(&self.cgroups, &self.tell(pid, "cgroup").unwrap_or_default());
         machine.into_iter().chain(groups).min_by_key(|available| available.bytes)
     }
 
-    /// How many processes of its control group the kernel has killed because there was no more memory.
+    /// Number of processes in the control group of a process that the kernel killed for lack of memory.
     pub fn killed_in_groups_of(&self, pid: i32) -> Option<u64> {
         available::killed_in_groups(&self.cgroups, &self.tell(pid, "cgroup").unwrap_or_default())
     }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_has_memory_of_its_own_and_a_stranger_or_nobody_tells_none() {
+    fn our_own_process_has_sizes_and_an_invalid_pid_has_none() {
         let machine = Machine::default();
         let ours = machine.sizes(std::process::id().cast_signed()).expect("our own process");
         assert!(ours.private > 4096 && ours.pss >= ours.private && ours.rss >= ours.pss, "{ours:?}");
@@ -86,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_told_and_when_it_has_ended_it_has_no_sizes() {
+    fn a_child_is_listed_and_has_no_sizes_after_its_end() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep is there");
         let (machine, pid) = (Machine::default(), child.id().cast_signed());
-        // The thread that started it is its parent there; whichever of this process that is.
+        // The kernel lists children by the thread that started them.
         let tasks = std::fs::read_dir("/proc/self/task").expect("procfs").flatten();
         let told = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
         assert!(tasks.map(told).any(|pids| pids.split_whitespace().any(|word| word == pid.to_string())));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_lies_without_end_is_heard_for_a_while_only() {
+    fn an_endless_file_is_read_only_up_to_the_limit() {
         let root = std::env::temp_dir().join(format!("cameleer-memory-{}", std::process::id()));
         let folder = root.join("proc/7");
         std::fs::create_dir_all(&folder).expect("a folder in TMPDIR");

@@ -1,7 +1,7 @@
-//! What processes have of the machine's memory, and how many workers fit into it. All sizes are bytes.
+//! Memory of processes, and the number of workers that fit. All sizes are in bytes.
 //!
-//! It is read from `/proc`, rarely and by whoever wants to know: the kernel walks all pages of a process for it, so nothing here
-//! belongs on the way of a request.
+//! Sizes are read from `/proc`. The kernel walks all pages of a process for it, so no request may wait for
+//! a reading.
 
 mod available;
 mod formulas;

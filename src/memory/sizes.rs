@@ -4,38 +4,38 @@ use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// What the kernel takes for each thread's own stack, on the machines that we know.
+/// Size of a thread's kernel stack in bytes, on x86-64 and AArch64.
 const KERNEL_STACK: u64 = 16 << 10;
 
 /// The memory of one process, or of several together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
-    /// What is in memory of it, shared pages included (RSS): added up over processes it counts these again and again.
+    /// Resident memory, including shared pages (RSS). A sum over processes counts shared pages several times.
     pub rss: u64,
-    /// The same, a page that three processes have counting for a third (PSS): this can be added up.
+    /// Resident memory, with each shared page divided by the number of its processes (PSS). Sums are meaningful.
     pub pss: u64,
-    /// The part of `pss` that is pages of files. They stay in the page cache when the process ends, for whoever needs the memory.
+    /// The part of `pss` that is pages of files, which stay in the page cache after the end of the process.
     pub pss_files: u64,
-    /// Pages that no other process has (USS).
+    /// Pages of this process only (USS).
     pub private: u64,
-    /// Pages that another process has, too.
+    /// Pages shared with other processes.
     pub shared: u64,
-    /// Pages that belong to no file: the heap, the stack, what was written of a library's data.
+    /// Pages that belong to no file: heap, stack, written data of libraries.
     pub anonymous: u64,
-    /// Those of them that another process has, too: what is left of what a fork shared.
+    /// Anonymous pages shared with other processes: the remaining part that a fork shared.
     pub shared_anonymous: u64,
-    /// What is swapped out of it.
+    /// Swapped out memory.
     pub swap: u64,
-    /// The same, what several processes have counting by their parts.
+    /// Swapped out memory, with shared parts divided by the number of processes.
     pub swap_pss: u64,
-    /// The kernel's page tables for it.
+    /// The kernel's page tables of the process.
     pub page_tables: u64,
-    /// The kernel's stacks for its threads.
+    /// The kernel's stacks of its threads.
     pub kernel_stacks: u64,
 }
 
 impl Sizes {
-    /// From the texts of `smaps_rollup` and `status`. `None` when the first says nothing: the process has ended.
+    /// Parses `smaps_rollup` and `status`. `None` if the first is empty, because the process has ended.
     pub(super) fn parse(rollup: &str, status: &str) -> Option<Sizes> {
         let of = |name: &str| kilobytes(rollup, name).unwrap_or(0);
         let (anonymous, private_dirty) = (of("Anonymous"), of("Private_Dirty"));
@@ -46,7 +46,7 @@ impl Sizes {
             private: of("Private_Clean") + private_dirty,
             shared: of("Shared_Clean") + of("Shared_Dirty"),
             anonymous,
-            // A page of no file is dirty as soon as it is there. Private pages of a memfd are, too: this is too little by those.
+            // Anonymous pages are always dirty. Private pages of a memfd are dirty too, and make this value too low.
             shared_anonymous: anonymous.saturating_sub(private_dirty),
             swap: of("Swap"),
             swap_pss: of("SwapPss"),
@@ -57,30 +57,30 @@ impl Sizes {
         })
     }
 
-    /// What the kernel itself needs to run it: small, but no sum of pages has it.
+    /// The kernel's memory for the process, which no sum of pages includes.
     pub fn kernel(&self) -> u64 {
         self.page_tables + self.kernel_stacks
     }
 
-    /// What the machine has again when all processes that share these pages have ended.
+    /// Memory that is freed when all processes that share these pages have ended.
     pub fn given_back(&self) -> u64 {
         self.pss.saturating_sub(self.pss_files) + self.kernel()
     }
 
-    /// What its end alone gives back, files aside: what one more like it costs.
+    /// Memory that is freed when this process alone ends, without file pages: the cost of one more such process.
     pub fn own(&self) -> u64 {
         self.private + self.kernel()
     }
 
-    /// How much of `private` is certain when so much of the mold is swapped out. A page that the mold and a worker share, that
-    /// went to swap and that the worker alone has read back, is private to the kernel's eye until the mold wants it again.
+    /// The part of `private` that is certainly private. A page shared with the mold that was swapped out, and read back only by the
+    /// worker, counts as private until the mold reads it, too.
     pub fn certainly_private(&self, mold: &Sizes) -> u64 {
         self.private.saturating_sub(mold.swap)
     }
 }
 
 impl Sizes {
-    /// As they would be if nothing were swapped out of it and its mold: what is decided by them must not depend on that.
+    /// Sizes as if nothing of the process and its mold were swapped out: decisions must not depend on swapping.
     pub fn without_swap(self, mold: &Sizes) -> Sizes {
         let private = self.certainly_private(mold);
         Sizes { private, shared: self.shared + (self.private - private) + self.swap, ..self }
@@ -119,13 +119,13 @@ impl std::iter::Sum for Sizes {
     }
 }
 
-/// The bytes of a line such as `VmPTE:  208 kB`. No machine has more than 2^54: sums of them are numbers, too.
+/// Value in bytes of a line such as `VmPTE:  208 kB`. Values above 2^54 are invalid, so that sums cannot overflow.
 pub(super) fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let kilobytes: u64 = value(text, name)?.strip_suffix(" kB")?.parse().ok()?;
     (kilobytes < 1 << 44).then_some(kilobytes << 10)
 }
 
-/// What stands behind a name in a line of its own.
+/// Value of a line `name: value`.
 pub(super) fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
@@ -141,7 +141,7 @@ mod tests {
         Shared_Hugetlb:        0 kB\nPrivate_Hugetlb:    2048 kB\nSwap:                 12 kB\nSwapPss:               3 kB\n";
 
     #[test]
-    fn a_rollup_has_its_sizes() {
+    fn a_rollup_is_parsed() {
         let sizes = Sizes::parse(ROLLUP, "Name:\tperl\nVmPTE:\t     212 kB\nThreads:\t2\n").expect("sizes");
         assert_eq!((sizes.rss, sizes.pss, sizes.pss_files), (65152 << 10, 13366 << 10, 2469 << 10));
         assert_eq!((sizes.private, sizes.shared), (648 << 10, (13312 + 51192) << 10));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_has_no_sizes_and_halts_nothing() {
+    fn invalid_text_has_no_sizes() {
         for text in [
             "",
             "Rss:",
@@ -168,9 +168,9 @@ mod tests {
         assert_eq!(Sizes::parse("Rss: 4 kB", "").map(|sizes| sizes.own()), Some(0));
     }
 
-    /// With swap, shared pages can look private: what is decided by private memory must not believe that.
+    /// After swapping, shared pages can appear private, which must not affect decisions by private memory.
     #[test]
-    fn what_swap_makes_look_private_is_not_certain() {
+    fn pages_that_only_swapping_made_private_do_not_count() {
         let before = Sizes { private: 2 << 20, ..Sizes::default() };
         let read_back = Sizes { private: 40 << 20, ..before };
         let mold = Sizes { swap: 38 << 20, ..Sizes::default() };
@@ -180,6 +180,6 @@ mod tests {
         let decided_by = read_back.without_swap(&mold);
         assert_eq!((decided_by.private, decided_by.shared), (before.private, 38 << 20));
         let out = Sizes { shared: 1 << 20, swap: 30 << 20, ..before };
-        assert_eq!(out.without_swap(&Sizes::default()).shared, 31 << 20, "what is swapped out is shared still");
+        assert_eq!(out.without_swap(&Sizes::default()).shared, 31 << 20, "swapped out memory is still shared");
     }
 }

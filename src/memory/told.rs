@@ -1,13 +1,13 @@
-//! Files of the kernel, as text.
+//! Reader of the kernel's text files.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What we read of has a few kilobytes; more than this would be no such file.
+/// Maximum length in bytes. The files that are read here have a few kilobytes.
 const MOST: u64 = 256 << 10;
 
-/// What a file of the kernel says. A program's name in it may be any bytes.
+/// Reads a file. Invalid UTF-8, for instance in a program's name, is replaced.
 pub(super) fn text(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;

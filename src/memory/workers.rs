@@ -1,23 +1,23 @@
-//! What workers cost: one more of them, and what each grows by.
+//! Cost of one more worker, and growth of workers.
 
 use super::{Available, Sizes};
 
-/// Growth is told from so many requests on: what the first ones load is no trend.
+/// Minimum number of requests for a trend: growth in the first ones is mostly loading.
 const ENOUGH_REQUESTS: u64 = 100;
 
 /// A worker and its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// The process that it was forked from: only workers of one mold can be compared.
+    /// Process id of its mold. Only workers of one mold are compared.
     pub mold: i32,
-    /// So many it has answered since its fork.
+    /// Number of requests since its fork.
     pub requests: u64,
-    /// What it has now.
+    /// Current memory.
     pub sizes: Sizes,
 }
 
-/// What one more worker will cost: the median of what those have for themselves that have served; of all, while none has. A
-/// newborn has next to nothing, because what it will load and write is still to come; and one that leaks says nothing of the next.
+/// Expected cost of one more worker: the median of the own memory of workers that have served requests, or of all workers if none
+/// has. New workers have not loaded most of their data, and a median ignores a leaking one.
 pub fn one_more(workers: &[Measured]) -> Option<u64> {
     let served: Vec<&Measured> = workers.iter().filter(|worker| worker.requests > 0).collect();
     let those = if served.is_empty() { workers.iter().collect() } else { served };
@@ -26,13 +26,13 @@ pub fn one_more(workers: &[Measured]) -> Option<u64> {
     costs.get(costs.len() / 2).copied()
 }
 
-/// How many more there is memory for.
+/// Number of further workers that fit.
 pub fn more_that_fit(available: Available, one_more: u64) -> Option<u64> {
     available.bytes.checked_div(one_more)
 }
 
-/// By how much a thousand requests make a worker's private memory grow: against the worker of its mold that has answered the
-/// fewest, as if that had been forked together with it. `None` where they are too close for a trend.
+/// Growth of a worker's private memory per thousand requests, relative to the worker of its mold with the fewest
+/// requests. `None` if their numbers of requests are too close for a trend.
 pub fn growth_per_thousand(worker: &Measured, workers: &[Measured]) -> Option<i64> {
     let siblings = workers.iter().filter(|other| other.mold == worker.mold);
     let youngest = siblings.min_by_key(|other| (other.requests, other.sizes.private))?;
@@ -51,9 +51,9 @@ mod tests {
     }
 
     #[test]
-    fn one_more_costs_what_those_cost_that_have_served() {
+    fn one_more_worker_costs_as_much_as_workers_that_have_served() {
         assert_eq!(one_more(&[]), None);
-        assert_eq!(one_more(&[worker(1, 0, 300), worker(1, 0, 310)]), Some(310), "nobody has served");
+        assert_eq!(one_more(&[worker(1, 0, 300), worker(1, 0, 310)]), Some(310), "no worker has served");
         let leaking = worker(1, 9000, 900_000);
         let pool = [worker(1, 0, 300), worker(1, 10, 2000), leaking, worker(1, 12, 2100), worker(1, 0, 300)];
         assert_eq!(one_more(&pool), Some(2100));
@@ -62,19 +62,19 @@ mod tests {
     }
 
     #[test]
-    fn so_many_fit_as_there_is_memory_for() {
+    fn as_many_workers_fit_as_memory_allows() {
         let available = Available { bytes: 10_500, bound: Bound::MemAvailable };
         assert_eq!(more_that_fit(available, 2000), Some(5));
         assert_eq!(more_that_fit(available, 0), None);
     }
 
     #[test]
-    fn growth_is_told_against_the_youngest_of_the_same_mold() {
+    fn growth_is_relative_to_the_youngest_worker_of_the_same_mold() {
         let pool =
             [worker(1, 50, 10), worker(2, 0, 1000), worker(2, 2000, 5000), worker(2, 99, 90_000), worker(2, 400, 600)];
         let growth: Vec<_> = pool.iter().map(|worker| growth_per_thousand(worker, &pool)).collect();
         assert_eq!(growth, [None, None, Some(2000), None, Some(-1000)]);
-        assert_eq!(growth_per_thousand(&worker(3, 500, 1), &pool), None, "nobody to compare it with");
+        assert_eq!(growth_per_thousand(&worker(3, 500, 1), &pool), None, "no worker of the same mold");
         let most = worker(2, u64::MAX, u64::MAX);
         assert_eq!(growth_per_thousand(&most, &[worker(2, 0, 0), most]), Some(1000));
     }

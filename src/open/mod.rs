@@ -1,11 +1,11 @@
-//! Opens files under the rules about symbolic links. What was checked is what was opened: between the two there is no
-//! moment in which a link could be exchanged.
+//! Opening of files under the rules about symbolic links, without a race: the check applies to the opened file, so that no
+//! link can be exchanged in between.
 //!
-//! `FollowSymLinks` opens as anybody would. Without it the kernel refuses every link on the way (openat2). With
-//! `SymLinksIfOwnerMatch` a way with links is walked from link to link, and then believed for a second.
+//! With `FollowSymLinks` files are opened as usual. Without it the kernel refuses every link in the path (openat2). With
+//! `SymLinksIfOwnerMatch` a path with links is walked from link to link, and the result is cached for a second.
 //!
-//! To find a name the kernel may have to read a folder from a disk, or ask another machine. Whoever must not wait for that
-//! says so ([`Patience::None`]), and is told `EAGAIN` instead (`RESOLVE_CACHED`, Linux 5.12; older ones wait).
+//! To find a name the kernel may have to read a folder from a disk or a network. A caller that must not wait uses
+//! [`Patience::None`], and gets `EAGAIN` instead (`RESOLVE_CACHED`, Linux 5.12; older kernels wait).
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -28,29 +28,29 @@ use crate::config::{Config, Options};
 use crate::path::longest;
 use crate::stamp::Stamp;
 
-/// For how long a way with links that was found right is taken to be so.
+/// Validity of a cached check of a path with links.
 const BELIEVED: Duration = Duration::from_secs(1);
-/// Ways that are remembered; they are strangers' words.
+/// Maximum number of cached paths, which come from clients.
 const MAX_KNOWN: usize = 1024;
-/// Links on one way that are followed where the owners must match: what POSIX promises (`_POSIX_SYMLOOP_MAX`). A link to its
-/// own folder could otherwise be as many as a path has names.
+/// Maximum number of links in one path where owners must match: POSIX guarantees as many (`_POSIX_SYMLOOP_MAX`). Otherwise a path
+/// could repeat a link to its own folder without limit.
 const MAX_LINKS: usize = 8;
-/// Opens a folder on the way, or a link itself.
+/// Flags to open a folder in the path, or a link itself.
 const FOLDER: OFlag = OFlag::O_PATH.union(OFlag::O_CLOEXEC);
 
-/// What is done about symbolic links below a root.
+/// Rule for symbolic links below a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
     /// `Options FollowSymLinks`
     Follow,
     /// `Options SymLinksIfOwnerMatch`
     OwnersMatch,
-    /// Neither.
+    /// Neither option.
     Refuse,
 }
 
 impl Links {
-    /// As `options` say.
+    /// The rule by `Options`.
     pub fn of(options: Options) -> Links {
         match options {
             Options { follow_sym_links: true, .. } => Links::Follow,
@@ -60,57 +60,57 @@ impl Links {
     }
 }
 
-/// A path, and what is done about links in it. Those above `root`, or in it, are the administrator's and followed.
+/// A path, and the rule for links in it. Links in `root` and above it belong to the administrator, and are followed.
 #[derive(Debug, Clone, Copy)]
 pub struct Way<'a> {
-    /// The folder that the rules begin at.
+    /// Folder at which the rule begins.
     pub root: &'a Path,
-    /// Where to.
+    /// Path to open.
     pub path: &'a Path,
-    /// What the rules are.
+    /// The rule for links.
     pub links: Links,
 }
 
-/// Whether the opener has the time to wait for a disk.
+/// Whether the caller may wait for a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
-    /// As long as it takes.
+    /// The caller waits as long as necessary.
     Unlimited,
-    /// Not at all.
+    /// The caller does not wait.
     None,
 }
 
-/// A file or folder that was opened.
+/// An open file or folder.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// To be read from; of a folder that may not be listed, a mere reference.
+    /// Open for reading, or only a reference for a folder that must not be listed.
     pub file: Arc<File>,
-    /// What it is.
+    /// Type of the file.
     pub kind: FileType,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Its number in its file system.
+    /// Inode number.
     pub inode: u64,
-    /// When its contents changed last.
+    /// Time of the last change of its contents.
     pub modified: SystemTime,
-    /// The state in which it was opened.
+    /// State of the file when it was opened.
     pub stamp: Stamp,
-    /// Whether its path leads through no link, where that was looked at.
+    /// Whether its path contains no link, if that was checked.
     pub has_plain_path: Option<bool>,
 }
 
-/// Opens files, and remembers for a moment which ways with links were right.
+/// Opens files, and caches which paths with links were permitted.
 #[derive(Debug, Default)]
 pub struct Opener {
-    /// What was there when its links were found right.
+    /// Identity of the file for each permitted path with links.
     known: RefCell<LinkCache<Identity>>,
-    /// Whether [`Opener::is_refused`].
+    /// Results of [`Opener::is_refused`].
     refused: RefCell<LinkCache<bool>>,
 }
 
 type LinkCache<T> = Cache<PathBuf, FoundOn<T>, MAX_KNOWN>;
 
-/// What was found on a way, when, and by which root and rules.
+/// A cached result, with its time, root and rule.
 #[derive(Debug)]
 struct FoundOn<T> {
     what: T,
@@ -122,11 +122,11 @@ struct FoundOn<T> {
 type Identity = (u64, u64);
 
 impl Opener {
-    /// Opens for reading, without waiting for the other end of a named pipe. [`Errno::ELOOP`]: a link that is not to be followed.
+    /// Opens for reading, without blocking on a named pipe. [`Errno::ELOOP`]: the path contains a link that must not be followed.
     pub fn open(&self, way: Way<'_>, patience: Patience) -> io::Result<Opened> {
         let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
         match self.open_as(way, flags, patience).and_then(opened) {
-            // A folder that may be entered but not listed can still hold an index.
+            // A folder that may be entered but not listed can still contain an index.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => self
                 .open_as(way, FOLDER, patience)
                 .and_then(opened)
@@ -135,7 +135,7 @@ impl Opener {
         }
     }
 
-    /// Whether a link that is not to be followed stands in the way, or in as much of it as exists; or did a moment ago.
+    /// Whether the existing part of a path contains a link that must not be followed. The result may be a second old.
     pub fn is_refused(&self, way: Way<'_>, patience: Patience) -> io::Result<bool> {
         if way.links == Links::Follow {
             return Ok(false);
@@ -151,7 +151,7 @@ impl Opener {
         Ok(refused)
     }
 
-    /// Believes for a moment that this is where a way leads.
+    /// Caches the file to which a path leads.
     pub fn believe(&self, way: Way<'_>, opened: &Opened) -> io::Result<()> {
         remember(&self.known, way, identity(&fstat(&opened.file)?));
         Ok(())
@@ -161,14 +161,14 @@ impl Opener {
         if way.links == Links::Follow {
             return follow(way.path, flags, patience);
         }
-        if let Some(believed) = self.open_believed(way, flags, patience) {
+        if let Some(believed) = self.open_cached(way, flags, patience) {
             return Ok(believed);
         }
         match no_links(AT_FDCWD, way.path, flags, patience) {
             Err(Errno::ELOOP) if way.links == Links::Refuse => below(way, flags, patience),
-            // Many calls, of which each may have to wait.
+            // The walk takes many calls, each of which may block.
             Err(Errno::ELOOP) if patience == Patience::None => Err(Errno::EAGAIN.into()),
-            // An old kernel, or a container that does not know the call.
+            // Old kernels, and some containers, do not support openat2.
             Err(Errno::ELOOP | Errno::ENOSYS | Errno::EPERM) => {
                 let walked = walk(way, flags)?;
                 remember(&self.known, way, identity(&fstat(&walked)?));
@@ -178,7 +178,7 @@ impl Opener {
         }
     }
 
-    fn open_believed(&self, way: Way<'_>, flags: OFlag, patience: Patience) -> Option<OwnedFd> {
+    fn open_cached(&self, way: Way<'_>, flags: OFlag, patience: Patience) -> Option<OwnedFd> {
         let known = recall(&self.known, way)?;
         let file = follow(way.path, flags, patience).ok()?;
         (identity(&fstat(&file).ok()?) == known).then_some(file)
@@ -197,7 +197,7 @@ fn remember<T>(known: &RefCell<LinkCache<T>>, way: Way<'_>, what: T) {
     known.borrow_mut().put(way.path.to_owned(), found);
 }
 
-/// Whether something is there.
+/// Whether a path exists.
 pub fn is_there(path: &Path, patience: Patience) -> io::Result<bool> {
     match follow(path, FOLDER, patience) {
         Err(error) if error.kind() == ErrorKind::WouldBlock => Err(error),
@@ -205,7 +205,7 @@ pub fn is_there(path: &Path, patience: Patience) -> io::Result<bool> {
     }
 }
 
-/// Whether `path` still leads to what was opened by it, and through no symbolic link.
+/// Whether `path` still leads to the opened file, without symbolic links.
 pub fn leads_through_no_link(path: &Path, opened: &Opened, patience: Patience) -> io::Result<bool> {
     let there = match no_links(AT_FDCWD, path, FOLDER, patience) {
         Err(Errno::EAGAIN) => return Err(Errno::EAGAIN.into()),
@@ -214,12 +214,12 @@ pub fn leads_through_no_link(path: &Path, opened: &Opened, patience: Patience) -
     Ok(there.is_ok_and(|it| Stamp::of(&it) == opened.stamp))
 }
 
-/// Whether the error means that no descriptor or memory is left for one more file: a state of the server that passes.
+/// Whether the error means that descriptors or memory are exhausted, which is temporary.
 pub fn is_shortage(error: &io::Error) -> bool {
     [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
 }
 
-/// Whether an error of [`Opener::open`] is about a link.
+/// Whether an error of [`Opener::open`] is caused by a link.
 pub fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::ELOOP as i32)
 }
@@ -242,11 +242,11 @@ fn identity(it: &FileStat) -> Identity {
     (it.st_dev, it.st_ino)
 }
 
-/// `/proc/self/fd/7` is no link to a file's name but the front's own descriptor: a worker that names it would read what
-/// the front alone has open, another client's upload perhaps.
+/// Opens a path with its links, except links in `/proc/self/fd`, which lead to descriptors of the front: a worker
+/// that sends such a path could read files that only the front has open, such as another client's upload.
 fn follow(path: &Path, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
     match resolve(AT_FDCWD, path, flags, ResolveFlag::RESOLVE_NO_MAGICLINKS, patience) {
-        // An old kernel, or a container that does not know the call.
+        // Old kernels, and some containers, do not support openat2.
         Err(Errno::ENOSYS | Errno::EPERM) => Ok(openat(AT_FDCWD, path, flags, Mode::empty())?),
         answer => Ok(answer?),
     }
@@ -256,9 +256,9 @@ fn no_links(folder: impl AsFd, path: &Path, flags: OFlag, patience: Patience) ->
     resolve(folder, path, flags, ResolveFlag::RESOLVE_NO_SYMLINKS, patience)
 }
 
-/// The kernel refuses what it does not have in memory.
+/// Flag by which the kernel fails instead of reading from a disk.
 const IN_MEMORY: ResolveFlag = ResolveFlag::from_bits_retain(nix::libc::RESOLVE_CACHED);
-/// Linux before 5.12 does not know `IN_MEMORY`.
+/// Whether the kernel (before 5.12) does not support `IN_MEMORY`.
 static IS_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
 fn resolve(
@@ -283,17 +283,17 @@ fn resolve(
     }
 }
 
-/// The longest DocumentRoot or Alias that the file lies in: what is above it is the administrator's, not the site's.
+/// The longest DocumentRoot or Alias that contains the file. Links in its path belong to the administrator, not to the site.
 pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
     let host = &config.hosts[host as usize];
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
     let mut around = roots.filter(|root| lies_in(filename, root));
     let Some(first) = around.next() else { return Path::new("/") };
-    // Of equals the last one, as ever.
+    // Of equally long roots the last one is used.
     around.fold(first, |longest, root| if depth(root) >= depth(longest) { root } else { longest })
 }
 
-/// As [`Path::starts_with`], which looks at each name; for a folder that is written as the file's beginning is one look is enough.
+/// As [`Path::starts_with`], but with a fast path for a folder that is a textual prefix.
 fn lies_in(file: &Path, folder: &Path) -> bool {
     let rest = file.as_os_str().as_bytes().strip_prefix(folder.as_os_str().as_bytes());
     rest.is_some_and(|rest| rest.first() == Some(&b'/')) || file.starts_with(folder)
@@ -303,12 +303,12 @@ fn depth(path: &Path) -> usize {
     path.components().count()
 }
 
-/// The root, links in its own path followed.
+/// Opens the root, following links in its path.
 fn open_root(root: &Path, patience: Patience) -> io::Result<OwnedFd> {
     follow(root, FOLDER | OFlag::O_DIRECTORY, patience)
 }
 
-/// With no link below the root.
+/// Opens a path with links only in the root's own path.
 fn below(way: Way<'_>, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> {
     match way.path.strip_prefix(way.root) {
         Ok(rest) if rest == Path::new("") => follow(way.root, flags, patience),
@@ -317,9 +317,9 @@ fn below(way: Way<'_>, flags: OFlag, patience: Patience) -> io::Result<OwnedFd> 
     }
 }
 
-/// From the root on with a look at each link; where there is none, the kernel goes a whole stretch at once.
+/// Opens a path by checking each link from the root on. The kernel resolves stretches without links at once.
 fn walk(way: Way<'_>, flags: OFlag) -> io::Result<OwnedFd> {
-    // A path outside of every root begins at the real one.
+    // A path outside of the root is walked from `/`.
     let Way { root, path, links } = way;
     let (root, rest) =
         path.strip_prefix(root).map_or((Path::new("/"), path.strip_prefix("/").unwrap_or(path)), |rest| (root, rest));
@@ -341,19 +341,19 @@ fn walk(way: Way<'_>, flags: OFlag) -> io::Result<OwnedFd> {
     if followed > MAX_LINKS { Err(Errno::ELOOP.into()) } else { Ok(folder) }
 }
 
-/// How many of these names come before the first that is a link: all of them when none is, or one before it is missing.
+/// Number of names before the first link: all of them if there is none, or if a name before it is missing.
 fn until_link(folder: &OwnedFd, names: &[&OsStr]) -> usize {
     let find = |names: &[&OsStr]| no_links(folder, &PathBuf::from_iter(names), FOLDER, Patience::Unlimited);
     match find(names) {
         Err(Errno::ELOOP) => {}
-        // Where the call is not known, `step` looks at each name.
+        // Without openat2, `step` checks each name.
         Err(Errno::ENOSYS | Errno::EPERM) => return 0,
         _ => return names.len(),
     }
     longest(names.len() - 1, |length| !matches!(names.get(..length).map(find), Some(Err(Errno::ELOOP))))
 }
 
-/// What a name in a folder is or leads to, and whether it is a link.
+/// Opens a name in a folder, following a permitted link. Returns whether the name is a link.
 fn step(folder: &OwnedFd, name: &OsStr, links: Links, flags: OFlag) -> io::Result<(OwnedFd, bool)> {
     let itself = openat(folder, name, FOLDER | OFlag::O_NOFOLLOW, Mode::empty())?;
     let of_name = fstat(&itself)?;
@@ -363,7 +363,7 @@ fn step(folder: &OwnedFd, name: &OsStr, links: Links, flags: OFlag) -> io::Resul
             false => Ok((openat(folder, name, flags | OFlag::O_NOFOLLOW, Mode::empty())?, false)),
         };
     }
-    // The link's text comes from the very link whose owner we know, the owner from the very file that it led to.
+    // The text is read from the link whose owner was checked, and the target's owner from the opened target.
     let target = openat(folder, readlinkat(&itself, "")?.as_os_str(), flags, Mode::empty())?;
     match links {
         Links::OwnersMatch if fstat(&target)?.st_uid == of_name.st_uid => Ok((target, true)),

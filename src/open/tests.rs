@@ -32,7 +32,7 @@ impl Tree {
 const LOOP: Result<String, Option<i32>> = Err(Some(Errno::ELOOP as i32));
 
 #[test]
-fn links_on_any_part_of_the_way_are_refused_or_followed() {
+fn links_anywhere_in_the_path_are_refused_or_followed() {
     let tree = Tree::new();
     symlink("../secret", tree.at("root/out")).unwrap();
     symlink("sub", tree.at("root/folder")).unwrap();
@@ -40,7 +40,7 @@ fn links_on_any_part_of_the_way_are_refused_or_followed() {
     for (name, text) in [("out", "outside"), ("folder/file", "inside")] {
         assert_eq!(tree.read(&opener, name, Links::Refuse), LOOP, "{name}");
         assert_eq!(tree.read(&opener, name, Links::Follow).as_deref(), Ok(text));
-        assert_eq!(tree.read(&opener, name, Links::OwnersMatch).as_deref(), Ok(text), "we own both");
+        assert_eq!(tree.read(&opener, name, Links::OwnersMatch).as_deref(), Ok(text), "owners match");
     }
     assert_eq!(tree.read(&opener, "sub/file", Links::Refuse).as_deref(), Ok("inside"));
     assert_eq!(tree.read(&opener, "none", Links::Refuse), Err(Some(Errno::ENOENT as i32)));
@@ -52,7 +52,7 @@ fn links_on_any_part_of_the_way_are_refused_or_followed() {
 }
 
 #[test]
-fn a_root_that_is_a_link_is_the_administrators() {
+fn links_in_the_roots_own_path_are_followed() {
     let tree = Tree::new();
     symlink("root", tree.at("current")).unwrap();
     let opener = Opener::default();
@@ -71,14 +71,14 @@ fn is_wait<T>(answer: &io::Result<T>) -> bool {
     answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
-/// What is in memory is answered at once, unless somebody renames something at that moment: then the kernel does without its cache.
+/// Retries while the kernel's cache lookup fails, which a concurrent rename can cause.
 fn soon<T>(ask: impl Fn() -> io::Result<T>) -> io::Result<T> {
     (0..100).map(|_| ask()).find(|answer| !is_wait(answer)).unwrap_or_else(ask)
 }
 
-/// What lies in /proc/sys is looked up anew each time, as on a network file system.
+/// Uses /proc/sys, where every lookup bypasses the cache, as on a network file system.
 #[test]
-fn who_has_no_patience_gets_what_is_in_memory_and_is_told_of_the_rest() {
+fn without_patience_only_cached_files_are_opened() {
     let tree = Tree::new();
     let (opener, root) = (Opener::default(), Path::new("/"));
     for links in [Links::Follow, Links::OwnersMatch, Links::Refuse] {
@@ -88,7 +88,7 @@ fn who_has_no_patience_gets_what_is_in_memory_and_is_told_of_the_rest() {
         let far = Way { root, path: Path::new("/proc/sys/kernel/ostype"), links };
         assert!(is_wait(&opener.open(far, Patience::None)));
         assert!(links == Links::Follow || is_wait(&opener.is_refused(far, Patience::None)));
-        let opened = opener.open(far, Patience::Unlimited).expect("it is there");
+        let opened = opener.open(far, Patience::Unlimited).expect("an existing file");
         assert!(is_wait(&leads_through_no_link(far.path, &opened, Patience::None)));
     }
     assert_eq!(soon(|| is_there(&tree.at("root/sub"), Patience::None)).ok(), Some(true));
@@ -100,7 +100,7 @@ fn who_has_no_patience_gets_what_is_in_memory_and_is_told_of_the_rest() {
 fn a_link_of_another_owner_is_refused() {
     let tree = Tree::new();
     symlink("../secret", tree.at("root/out")).unwrap();
-    // Only root can give a file away; the suite of the repository runs as root in its container.
+    // Only root can change owners; the repository's tests run as root in a container.
     if chown(tree.at("secret"), Some(12345), None).is_err() {
         return;
     }
@@ -111,7 +111,7 @@ fn a_link_of_another_owner_is_refused() {
 }
 
 #[test]
-fn what_was_believed_is_looked_at_again_when_it_leads_elsewhere() {
+fn a_cached_check_does_not_apply_to_another_target() {
     let tree = Tree::new();
     symlink("sub/file", tree.at("root/link")).unwrap();
     let opener = Opener::default();
@@ -125,7 +125,7 @@ fn what_was_believed_is_looked_at_again_when_it_leads_elsewhere() {
 }
 
 #[test]
-fn no_exchange_of_file_and_link_shows_what_lies_outside() {
+fn exchanging_a_file_and_a_link_never_exposes_a_file_outside() {
     let tree = Tree::new();
     let stop = AtomicBool::new(false);
     fs::write(tree.at("root/name"), "inside").unwrap();
@@ -137,14 +137,14 @@ fn no_exchange_of_file_and_link_shows_what_lies_outside() {
                 for name in ["root/out", "root/in"] {
                     let _ = fs::hard_link(tree.at(name), tree.at("root/next"));
                     let _ = fs::rename(tree.at("root/next"), tree.at("root/name"));
-                    // A rename onto another name of the same file leaves both.
+                    // A rename onto another name of the same file leaves both names.
                     let _ = fs::remove_file(tree.at("root/next"));
                 }
             }
         });
         let opener = Opener::default();
         let mut seen = [false; 2];
-        // On one processor the other thread may get its turn late.
+        // On a single processor the other thread may be scheduled late.
         for turn in 0..10_000_000 {
             if turn >= 20_000 && seen == [true, true] {
                 break;
@@ -161,6 +161,6 @@ fn no_exchange_of_file_and_link_shows_what_lies_outside() {
             }
         }
         stop.store(true, Ordering::Relaxed);
-        assert_eq!(seen, [true, true], "both were met");
+        assert_eq!(seen, [true, true], "both states were observed");
     });
 }

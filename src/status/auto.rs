@@ -1,4 +1,4 @@
-//! `server-status?auto`: the lines of httpd's mod_status, which monitoring programs parse, and the facts that they are made of.
+//! `server-status?auto`: the format of httpd's mod_status, which monitoring programs parse, and the data for it.
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,33 +8,33 @@ use wire::control::{FrontStatus, GenerationNumber, WorkerState};
 
 use super::{Cpu, Status, short, span};
 
-/// What the page and `?auto` show, taken at one moment.
+/// Data of the status page and of `?auto`, taken at one moment.
 #[derive(Debug)]
 pub struct Facts {
-    /// Of the host that was asked, or of the main server.
+    /// Name of the host that was requested, or of the main server.
     pub name: String,
-    /// With a version, whatever `ServerTokens` says.
+    /// Software with a version, regardless of `ServerTokens`.
     pub software: String,
-    /// Now.
+    /// Current time.
     pub now: SystemTime,
-    /// When the front began to serve.
+    /// Start of the front.
     pub started: SystemTime,
-    /// How long ago that is, in seconds.
+    /// Seconds since the start of the front.
     pub uptime: u64,
-    /// The one that serves.
+    /// The serving generation.
     pub generation: GenerationNumber,
-    /// The machine's, of one, five and fifteen minutes.
+    /// Load averages of the machine over one, five and fifteen minutes.
     pub load: Vec<String>,
-    /// How many workers there may be.
+    /// Maximum number of workers.
     pub most_workers: usize,
-    /// Of the front and its workers.
+    /// CPU time of the front and its workers.
     pub cpu: Cpu,
-    /// All the rest.
+    /// Status of the front.
     pub front: FrontStatus,
 }
 
 impl Facts {
-    /// Of what the front, which is that process, tells of itself.
+    /// Data for a status of the front with this process id.
     pub fn new(front: FrontStatus, front_pid: i32, generation: GenerationNumber, most_workers: usize) -> Facts {
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let started = UNIX_EPOCH + Duration::from_secs(front.started_s);
@@ -52,28 +52,28 @@ impl Facts {
         }
     }
 
-    /// Of a status; `None` where the front has not answered.
+    /// Data for a status. `None` if the front has not answered.
     pub fn of(status: &Status) -> Option<Facts> {
         let front = status.front.clone()?;
         Some(Facts::new(front, status.front_pid, status.generation, status.max_clients as usize))
     }
 
-    /// How many workers are at that.
+    /// Number of workers in a state.
     pub fn count(&self, state: WorkerState) -> usize {
         self.front.workers.iter().filter(|worker| worker.state == state).count()
     }
 
-    /// Since the start.
+    /// Average per second since the start.
     pub fn per_second(&self, count: f64) -> f64 {
         if self.uptime == 0 { 0.0 } else { count / self.uptime as f64 }
     }
 
-    /// Of all requests.
+    /// Average per request.
     pub fn per_request(&self, count: u64) -> f64 {
         if self.front.requests == 0 { 0.0 } else { count as f64 / self.front.requests as f64 }
     }
 
-    /// One sign for each place that a worker can have, in the order of their numbers.
+    /// One character for each slot of a worker, in the order of slots.
     pub fn scoreboard(&self) -> String {
         let last = self.front.workers.iter().map(|worker| worker.slot as usize + 1).max().unwrap_or(0);
         let mut signs = vec!['.'; self.most_workers.max(last)];
@@ -85,7 +85,7 @@ impl Facts {
         signs.into_iter().collect()
     }
 
-    /// The lines: httpd's names in httpd's order, without those that have no counterpart here.
+    /// Formats the lines with httpd's names in httpd's order, without those that have no counterpart here.
     pub fn auto(&self) -> String {
         let load = |at: usize| self.load.get(at).cloned().unwrap_or_default();
         let front = &self.front;
@@ -127,7 +127,7 @@ impl Facts {
     }
 }
 
-/// When the program's file was made.
+/// Modification time of the program's file.
 fn built() -> String {
     static BUILT: OnceLock<String> = OnceLock::new();
     let made = || std::env::current_exe()?.metadata()?.modified();
@@ -136,7 +136,7 @@ fn built() -> String {
     BUILT.get_or_init(text).clone()
 }
 
-/// httpd tells its version here whatever ServerTokens says, and monitoring agents take it from behind the first slash.
+/// Adds a version to the software name. Monitoring agents parse it after the first slash, and httpd always shows it here.
 fn software(told: &str) -> String {
     let (name, components) =
         told.split_once(' ').map_or((told, String::new()), |(name, rest)| (name, format!(" {rest}")));
@@ -146,7 +146,7 @@ fn software(told: &str) -> String {
     }
 }
 
-/// `Monday, 23-Nov-2026 06:53:32 UTC`
+/// Formats a time: `Monday, 23-Nov-2026 06:53:32 UTC`.
 pub fn time(time: SystemTime) -> String {
     DateTime::<Utc>::from(time).format("%A, %d-%b-%Y %H:%M:%S UTC").to_string()
 }

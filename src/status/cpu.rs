@@ -1,27 +1,27 @@
-//! CPU time of processes, as the kernel counts it.
+//! CPU time of processes, as counted by the kernel.
 
 use std::fs;
 
 use nix::unistd::{SysconfVar, sysconf};
 
-/// So many workers are looked at, 10 µs each: the page is made between other clients' requests.
+/// Maximum number of workers that are read, at 10 µs each, because the front generates the page between requests.
 const MOST: usize = 200;
 
-/// In seconds, since each of the processes began.
+/// CPU time in seconds, since the start of each process.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cpu {
-    /// In programs.
+    /// User time.
     pub user: f64,
-    /// In the kernel.
+    /// System time.
     pub system: f64,
-    /// In programs, of children that have ended and were waited for.
+    /// User time of reaped children.
     pub children_user: f64,
-    /// In the kernel, of those.
+    /// System time of reaped children.
     pub children_system: f64,
 }
 
 impl Cpu {
-    /// Of the front and its workers.
+    /// Sum for the front and its workers.
     pub fn of(front: i32, workers: impl Iterator<Item = i32>) -> Cpu {
         let ticks = ticks();
         std::iter::once(front).chain(workers.take(MOST)).filter_map(stat).fold(
@@ -35,19 +35,19 @@ impl Cpu {
         )
     }
 
-    /// That one process has used so far, in milliseconds.
+    /// CPU time of one process in milliseconds.
     pub fn millis(pid: i32) -> Option<u64> {
         let [user, system, ..] = stat(pid)?;
         Some(((user + system) * 1000.0 / ticks()) as u64)
     }
 
-    /// Of all.
+    /// Total time.
     pub fn sum(self) -> f64 {
         self.user + self.system + self.children_user + self.children_system
     }
 }
 
-/// So many are a second.
+/// Clock ticks per second.
 fn ticks() -> f64 {
     sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64
 }
@@ -56,8 +56,8 @@ fn stat(pid: i32) -> Option<[f64; 4]> {
     times(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// See proc_pid_stat(5): utime, stime, cutime and cstime are the 14th to 17th field. The second is a name in parentheses, which may
-/// have any characters in it.
+/// Parses utime, stime, cutime and cstime, the 14th to 17th field, see proc_pid_stat(5). The second field is a name in parentheses,
+/// which may contain any characters.
 fn times(stat: &str) -> Option<[f64; 4]> {
     let (_, after) = stat.rsplit_once(')')?;
     let mut fields = after.split_ascii_whitespace().skip(11).map(|field| field.parse().ok());

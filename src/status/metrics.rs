@@ -1,4 +1,4 @@
-//! What Prometheus and programs like it ask for, as OpenMetrics or as Prometheus' older text, whichever is accepted. Names are the field's: base units, `_total` for what only grows.
+//! Metrics as OpenMetrics, or in Prometheus' older text format, depending on `Accept`. Names follow the conventions: base units, `_total` for counters.
 //! See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, 
 use super::MemoryStatus;
 use crate::memory::Sizes;
 
-/// Upper bounds of the buckets of times, in microseconds, and as they are written, in seconds.
+/// Upper bounds of histogram buckets, in microseconds, and as text in seconds.
 const BOUNDS: [(u64, &str); 16] = [
     (100, "0.0001"),
     (250, "0.00025"),
@@ -29,7 +29,7 @@ const BOUNDS: [(u64, &str); 16] = [
     (60_000_000, "60.0"),
 ];
 
-/// In which of its two forms.
+/// The text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// 1.0
@@ -39,7 +39,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the values of a request's `Accept`.
+    /// The format by the values of a request's `Accept`.
     pub fn accepted<'a>(mut accepted: impl Iterator<Item = &'a str>) -> Format {
         match accepted.any(|value| value.contains("application/openmetrics-text")) {
             true => Format::OpenMetrics,
@@ -47,7 +47,7 @@ impl Format {
         }
     }
 
-    /// Its `Content-Type`.
+    /// `Content-Type` of the format.
     pub fn media_type(self) -> &'static str {
         match self {
             Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -56,7 +56,7 @@ impl Format {
     }
 }
 
-/// What the front and the master have counted, and, where somebody has measured it, the memory.
+/// Formats the counters of front and master, and the memory if it was measured.
 pub fn write(format: Format, front: &FrontStatus, counts: &ServerCounts, memory: Option<&MemoryStatus>) -> String {
     let mut families = Families { text: String::new(), format };
     families.requests(front);
@@ -71,7 +71,7 @@ pub fn write(format: Format, front: &FrontStatus, counts: &ServerCounts, memory:
     }
 }
 
-/// What was written so far.
+/// Output so far.
 struct Families {
     text: String,
     format: Format,
@@ -87,9 +87,10 @@ impl Families {
         let codes: Vec<_> = front.codes.iter().map(|(code, count)| (format!("code=\"{code}\""), *count)).collect();
         self.counter("cameleer_requests", "Finished requests by status; 499: the client left first.", &codes);
         if let Some(Spreads { request, queue, service }) = &front.spreads {
-            self.histogram("cameleer_request_duration", "From the whole head of a request to its last byte.", request);
-            self.histogram("cameleer_queue_wait", "Until a worker had the request.", queue);
-            self.histogram("cameleer_service", "From then until the worker had said everything.", service);
+            let help = "From the end of a request's head to the last byte of the response.";
+            self.histogram("cameleer_request_duration", help, request);
+            self.histogram("cameleer_queue_wait", "From the end of a request's head until a worker had it.", queue);
+            self.histogram("cameleer_service", "From the start in a worker to the end of its response.", service);
         }
         let shed = [
             ("queue_timeout", front.queue_timeouts),
@@ -99,14 +100,14 @@ impl Families {
         ];
         let shed = shed.map(|(reason, count)| (format!("reason=\"{reason}\""), count));
         self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
-        let help = "Answers whose clients were too slow to hold a worker while requests waited.";
+        let help = "Responses whose clients were too slow to occupy a worker while requests waited.";
         self.counter("cameleer_slow_readers", help, &bare(front.slow_readers));
-        let help = "HTTP/2 connections that were closed because of what their clients did.";
+        let help = "HTTP/2 connections closed because of client behaviour.";
         self.counter("cameleer_http2_closed", help, &bare(front.http2_closed));
-        let help = "Connections handed over to workers (PerlProcessConnectionHandler).";
+        let help = "Connections passed to workers (PerlProcessConnectionHandler).";
         self.counter("cameleer_connections_handed_over", help, &bare(front.handed_over));
-        self.counter("cameleer_response_body_bytes", "Bytes of answers' bodies.", &bare(front.bytes));
-        let help = "When the front began to serve, since 1970.";
+        self.counter("cameleer_response_body_bytes", "Bytes of response bodies.", &bare(front.bytes));
+        let help = "Start of the front, in seconds since 1970.";
         self.gauge("cameleer_start_time_seconds", help, &bare(front.started_s as f64));
     }
 
@@ -124,14 +125,14 @@ impl Families {
                 (labels(pool, &format!("state=\"{name}\"")), count as f64)
             })
         };
-        // Those that drain may be of a pool that the serving generation has not.
+        // Draining workers may belong to a pool that the current configuration no longer has.
         let of_workers = status.workers.iter().map(|worker| worker.pool.as_str());
         let mut pools: BTreeSet<&str> = status.pools.iter().map(|pool| pool.name.as_str()).chain(of_workers).collect();
         if pools.is_empty() {
             pools.insert("");
         }
         let workers: Vec<_> = pools.into_iter().flat_map(of).collect();
-        self.gauge("cameleer_workers", "Workers by what they do.", &workers);
+        self.gauge("cameleer_workers", "Workers by state.", &workers);
         let queued: Vec<_> = status.pools.iter().map(|pool| (labels(&pool.name, ""), f64::from(pool.queued))).collect();
         let queued = if queued.is_empty() { bare(f64::from(status.queued)).into() } else { queued };
         self.gauge("cameleer_queue_depth", "Requests that wait for a worker.", &queued);
@@ -139,15 +140,11 @@ impl Families {
             .map(|(state, count)| (format!("state=\"{state}\""), count as f64));
         self.gauge("cameleer_connections", "Open connections; idle ones wait for a further request.", &connections);
         let requests: Vec<_> = status.workers.iter().map(|w| (place(w), w.requests as f64)).collect();
-        self.gauge(
-            "cameleer_worker_requests",
-            "Requests that the present process of each worker has answered.",
-            &requests,
-        );
+        self.gauge("cameleer_worker_requests", "Requests answered by the current process of each worker.", &requests);
         self.shares(&status.shares);
     }
 
-    /// Nothing where no PoolShare is.
+    /// Metrics of each PoolShare, if there are any.
     fn shares(&mut self, shares: &[ShareStatus]) {
         if shares.is_empty() {
             return;
@@ -156,31 +153,31 @@ impl Families {
             shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), value(share))).collect()
         };
         let (busy, queued) = (each(|share| f64::from(share.busy)), each(|share| f64::from(share.queued)));
-        self.gauge("cameleer_pool_busy_workers", "Workers that requests of each PoolShare have.", &busy);
+        self.gauge("cameleer_pool_busy_workers", "Workers with requests of each PoolShare.", &busy);
         self.gauge("cameleer_pool_queue_depth", "Requests of each PoolShare that wait.", &queued);
         let turned_away: Vec<_> =
             shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), share.turned_away)).collect();
-        self.counter("cameleer_pool_shed", "Requests of each PoolShare that found no place.", &turned_away);
+        self.counter("cameleer_pool_shed", "Refused requests of each PoolShare.", &turned_away);
     }
 
     fn counts(&mut self, counts: &ServerCounts) {
         let count = |reason: ExitReason| counts.exits.get(&reason).copied().unwrap_or(0);
         let exits = ExitReason::ALL.map(|reason| (format!("reason=\"{}\"", reason.name()), count(reason)));
-        self.counter("cameleer_worker_exits", "Workers that have ended, by why they did.", &exits);
+        self.counter("cameleer_worker_exits", "Ended workers by reason.", &exits);
         let reloads = [("ok", counts.reloads), ("failed", counts.failed_reloads)];
         let reloads = reloads.map(|(result, count)| (format!("result=\"{result}\""), count));
-        self.counter("cameleer_reloads", "Reloads; after one that failed the old code serves on.", &reloads);
+        self.counter("cameleer_reloads", "Reloads by result; after a failed one the old code keeps running.", &reloads);
         self.counter("cameleer_reforks", "Workers that became the mold.", &bare(counts.reforks));
-        let help = "Promotions between the mold that has loaded the code and the one that forks.";
+        let help = "Promotions from the mold that loaded the code to the mold that forks.";
         self.gauge("cameleer_refork_generation", help, &bare(f64::from(counts.refork_generation)));
     }
 
-    /// As last measured; processes that were not yet are left out.
+    /// Memory as last measured. Processes without a measurement are omitted.
     fn memory(&mut self, front: &FrontStatus, memory: &MemoryStatus) {
         let workers: Vec<(&WorkerStatus, &Sizes)> =
             front.workers.iter().filter_map(|w| Some((w, memory.processes.get(&w.pid)?))).collect();
         let private: Vec<_> = workers.iter().map(|(w, sizes)| (place(w), sizes.private as f64)).collect();
-        self.gauge("cameleer_worker_private_bytes", "Memory that no other process has, by worker.", &private);
+        self.gauge("cameleer_worker_private_bytes", "Private memory by worker.", &private);
         self.gauge(
             "cameleer_pool_pss_bytes",
             "Memory of all processes, shared pages once.",
@@ -188,7 +185,7 @@ impl Families {
         );
         let (private, rss) = workers.iter().fold((0, 0), |(p, r), (_, sizes)| (p + sizes.private, r + sizes.rss));
         if rss > 0 {
-            let help = "The part of the workers' memory that others have, too.";
+            let help = "Fraction of the workers' memory that is shared.";
             self.gauge("cameleer_shared_ratio", help, &bare(1.0 - private as f64 / rss as f64));
         }
         if let Some(budget) = memory.budget {
@@ -200,7 +197,7 @@ impl Families {
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
     }
 
-    /// The older text has the suffix in the family's name, too.
+    /// Writes a counter. In Prometheus' older format the family name has the suffix, too.
     fn counter(&mut self, name: &str, help: &str, samples: &[(String, u64)]) {
         let family = match self.format {
             Format::OpenMetrics => name.to_owned(),
@@ -243,12 +240,12 @@ impl Families {
     }
 }
 
-/// By its place: processes come and go, and each number of one would be a series of its own.
+/// Labels of a worker by its slot: process ids change, and each would be a new series.
 fn place(worker: &WorkerStatus) -> String {
     labels(&worker.pool, &format!("worker=\"{}\"", worker.slot))
 }
 
-/// With that of the pool, where there is more than one.
+/// Adds the label of the pool, if there are several.
 fn labels(pool: &str, others: &str) -> String {
     match (pool, others) {
         ("", _) => others.to_owned(),
@@ -257,7 +254,7 @@ fn labels(pool: &str, others: &str) -> String {
     }
 }
 
-/// A label's value.
+/// Escapes the value of a label.
 fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

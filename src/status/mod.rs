@@ -1,5 +1,5 @@
-//! What a running server tells of itself: one struct, which the master puts together, and the forms in which it is read: by programs that know
-//! httpd (`?auto`), by Prometheus. The command line and the monitor read it, and the front's own pages.
+//! Status of a running server: one struct, which the master fills, and its formats for programs that know httpd (`?auto`) and for
+//! Prometheus. The command line, the monitor and the front's own pages use it.
 
 pub mod auto;
 mod cpu;
@@ -19,53 +19,53 @@ pub use number::{short, span};
 
 use crate::memory::Sizes;
 
-/// The whole server at one moment.
+/// Status of the whole server at one moment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Status {
-    /// Ours.
+    /// Version of Cameleer.
     pub version: String,
-    /// The master.
+    /// Process id of the master.
     pub pid: i32,
-    /// The configuration's file, or `command line`.
+    /// Configuration file, or `command line`.
     pub origin: String,
-    /// The configuration's file as the server finds it now.
+    /// Identity of the configuration file as the server sees it now.
     #[serde(default)]
     pub origin_file: Option<FileId>,
-    /// The pid file that it holds.
+    /// Identity of the locked pid file.
     #[serde(default)]
     pub pid_file: Option<FileId>,
     /// Seconds since the start.
     pub uptime_s: u64,
-    /// The same in milliseconds.
+    /// Milliseconds since the start.
     #[serde(default)]
     pub uptime_ms: u64,
-    /// Where it listens.
+    /// Addresses of the listeners.
     pub listen: Vec<String>,
-    /// The generation that serves; 0 before the first does.
+    /// The serving generation; 0 before the first one serves.
     pub generation: GenerationNumber,
-    /// All that have processes.
+    /// Generations with running processes.
     pub generations: Vec<GenerationStatus>,
     /// `MaxClients` in force.
     pub max_clients: u32,
-    /// Its process; 0 while it is being started again.
+    /// Process id of the front; 0 during its restart.
     pub front_pid: i32,
-    /// What processes have of the memory.
+    /// Memory of the processes.
     #[serde(default)]
     pub memory: MemoryStatus,
-    /// The process that shows all this, where there is one.
+    /// Process id of the monitor, if there is one.
     #[serde(default)]
     pub monitor_pid: Option<i32>,
-    /// Where the past is kept.
+    /// Path of the history file.
     #[serde(default)]
     pub history_file: Option<String>,
-    /// How workers ended, reloads, reforks.
+    /// Worker exits by reason, reloads, reforks.
     #[serde(default)]
     pub counts: ServerCounts,
     /// `None` when the front did not answer within a second.
     pub front: Option<FrontStatus>,
 }
 
-/// A file, whatever its name is in this or that container.
+/// Identity of a file, independent of its path in a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileId {
     device: u64,
@@ -73,7 +73,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// Of the file that is there now.
+    /// Identity of the file at `path`.
     pub fn of(path: &Path) -> Option<FileId> {
         std::fs::metadata(path).ok().map(|about| FileId::from(&about))
     }
@@ -88,18 +88,18 @@ impl From<&Metadata> for FileId {
 /// A generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GenerationStatus {
-    /// Which.
+    /// Number of the generation.
     pub generation: GenerationNumber,
-    /// See [`GenerationState`].
+    /// State of the generation.
     pub state: GenerationState,
-    /// Its mold, the one that forks; 0 when it has ended.
+    /// Process id of the mold that forks; 0 after its end.
     pub mold_pid: i32,
-    /// How many times a worker has become the mold.
+    /// Number of workers that became the mold so far.
     #[serde(default)]
     pub refork: u32,
-    /// How many it has.
+    /// Number of its workers.
     pub workers: u32,
-    /// One entry a pool, where there is more than one.
+    /// One entry per pool, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub molds: Vec<MoldStatus>,
 }
@@ -107,38 +107,38 @@ pub struct GenerationStatus {
 /// The mold of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoldStatus {
-    /// Whose.
+    /// Name of the pool.
     pub pool: String,
-    /// Which of mod_perl's APIs it speaks.
+    /// mod_perl's API in this pool: 1 or 2.
     pub perl_generation: u8,
-    /// The process, the one that forks; 0 when it has ended.
+    /// Process id of the mold that forks; 0 after its end.
     pub pid: i32,
-    /// How many times a worker has become the mold.
+    /// Number of workers that became the mold so far.
     pub refork: u32,
-    /// How many workers the pool has.
+    /// Number of workers of the pool.
     pub workers: u32,
 }
 
-/// Memory as the server itself measures it: nothing, where no directive asks for that.
+/// Memory as measured by the server; empty if no directive needs measurements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryStatus {
     /// `MemoryBudget` in force, in bytes.
     pub budget: Option<u64>,
-    /// What counts against it.
+    /// Bytes that count against the budget.
     pub used: Option<u64>,
-    /// By their numbers: workers, molds and the front, each as last measured.
+    /// Last measurements of workers, molds and the front, by process id.
     pub processes: BTreeMap<i32, Sizes>,
 }
 
 impl MemoryStatus {
-    /// Of all processes that were measured, shared pages once.
+    /// Sum of all measured processes, shared pages once.
     pub fn pss(&self) -> u64 {
         self.processes.values().map(|sizes| sizes.pss).sum()
     }
 }
 
 impl Status {
-    /// Notes what each worker has for itself by that measurement, and what it has used of the processors.
+    /// Adds private memory and CPU time of each worker.
     pub fn measure(&mut self, private: impl Fn(i32) -> Option<u64>) {
         for worker in self.front.iter_mut().flat_map(|front| &mut front.workers) {
             worker.private_bytes = private(worker.pid);
@@ -146,7 +146,7 @@ impl Status {
         }
     }
 
-    /// The workers, when the front has answered.
+    /// Workers; empty if the front has not answered.
     pub fn workers(&self) -> &[WorkerStatus] {
         self.front.as_ref().map_or(&[], |front| &front.workers)
     }

@@ -1,6 +1,6 @@
-//! Numbers in the format of httpd's `server-status?auto`, because monitoring programs parse it.
+//! Number formats of httpd's `server-status?auto`, which monitoring programs parse.
 
-/// The format `%g` of APR's printf, which mod_status uses: six significant digits, no zero before the point: `.333333`,
+/// Formats like `%g` of APR's printf, which mod_status uses: six significant digits, no zero before the point: `.333333`,
 /// `27.1515`, `1.5e+06`.
 pub fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -17,7 +17,7 @@ pub fn short(value: f64) -> String {
     plain(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// `text` without zeros at the end of its decimals and before its point.
+/// Removes trailing zeros of the decimals, and the zero before the point.
 fn plain(text: &str) -> &str {
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
     match text.strip_prefix('0') {
@@ -26,7 +26,7 @@ fn plain(text: &str) -> &str {
     }
 }
 
-/// A duration in words, each part with a space before it: ` 1 day 2 hours 3 minutes 4 seconds`.
+/// Formats a duration, with a space before each part: ` 1 day 2 hours 3 minutes 4 seconds`.
 pub fn span(seconds: u64) -> String {
     let parts = [
         (seconds / 86400, "day"),
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_httpd_writes_them() {
+    fn numbers_are_formatted_as_in_httpd() {
         for (value, expected) in [
             (0.0, "0"),
             (1.0 / 3.0, ".333333"),

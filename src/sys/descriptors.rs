@@ -1,4 +1,4 @@
-//! Descriptors by their numbers, and how many there may be.
+//! Raw file descriptors, and the limit of open files.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
@@ -9,7 +9,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// The `count` descriptors from 3 on that systemd handed over. Call it once, before anything else opens a file.
+/// The `count` descriptors from 3 on that systemd passed. Must be called once, before anything else opens a file.
 pub fn passed_descriptors(count: usize) -> io::Result<Vec<OwnedFd>> {
     (3..).take(count).map(passed_descriptor).collect()
 }
@@ -17,49 +17,49 @@ pub fn passed_descriptors(count: usize) -> io::Result<Vec<OwnedFd>> {
 fn passed_descriptor(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: F_SETFD on a number that may be closed fails with EBADF and does nothing else.
     Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) })?;
-    // SAFETY: it is open, and LISTEN_PID said that it was opened for this process.
+    // SAFETY: the descriptor is open, and LISTEN_PID means that it was opened for this process.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Whatever whoever started us left open is not for the programs that scripts start. A kernel before 5.11 cannot say so of
-/// all at once; what is open there stays as it is.
+/// Marks all inherited descriptors close-on-exec, so that programs of scripts do not get them. Kernels before 5.11 do not
+/// support this, and the descriptors stay inheritable.
 pub fn keep_inherited_from_children() {
     const FIRST: libc::c_uint = 3;
-    // SAFETY: it only marks descriptors to be closed by exec; all that we mean to pass on we pass explicitly.
+    // SAFETY: the call only marks descriptors to be closed by exec; descriptors for children are passed explicitly.
     unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
 }
 
-/// The descriptors below are theirs.
+/// Lowest descriptor of the server; lower numbers are left to programs.
 const FOR_PROGRAMS: RawFd = 64;
 
-/// Moves a descriptor out of the way of programs, which may know none above 1024 (select) and have the lowest numbers.
+/// Moves a descriptor above those of programs, which may need the lowest numbers, or numbers below 1024 (select).
 pub fn out_of_the_way(fd: OwnedFd) -> io::Result<OwnedFd> {
     let high = fcntl(&fd, FcntlArg::F_DUPFD_CLOEXEC(FOR_PROGRAMS))?;
-    // SAFETY: the kernel just made it for us.
+    // SAFETY: the kernel just created the descriptor for the caller.
     Ok(unsafe { OwnedFd::from_raw_fd(high) })
 }
 
-/// Descriptor `to` becomes another name for what `from` is. Only for the standard streams, which nobody owns.
+/// Makes descriptor `to` a duplicate of `from`. Only for the standard streams, which no `OwnedFd` owns.
 pub fn replace(from: RawFd, to: RawFd) -> io::Result<()> {
     // SAFETY: the numbers are plain integers to the kernel, and no `OwnedFd` of ours holds 0, 1 or 2.
     Errno::result(unsafe { libc::dup2(from, to) })?;
     Ok(())
 }
 
-/// Workers keep descriptors out of the way of programs, from 64 on.
+/// Minimum limit of open files: workers use descriptors from 64 on.
 const FEWEST_FILES: u64 = 96;
 
-/// How many files a process may have open.
+/// Limit of open files of this process.
 pub fn file_limit() -> u64 {
     getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(soft, _)| soft)
 }
 
-/// Allows this process and its children as many open files as the administrator permits.
+/// Raises the limit of open files of this process and its children to the hard limit.
 pub fn raise_file_limit() -> anyhow::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if hard < FEWEST_FILES {
         bail!(
-            "only {hard} open files are allowed (ulimit -Hn, systemd's LimitNOFILE): {FEWEST_FILES} are needed at least"
+            "the limit of open files is {hard} (ulimit -Hn, systemd's LimitNOFILE): raise it to at least {FEWEST_FILES}"
         );
     }
     Ok(setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?)

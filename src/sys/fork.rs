@@ -1,4 +1,4 @@
-//! How a process becomes two, and how one ends.
+//! Forking and ending of processes.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -12,19 +12,19 @@ use super::pidfd::pidfd_open;
 
 /// Forks. `None` in the child.
 pub fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: the caller is a process that has one thread, so the child finds no lock taken.
+    // SAFETY: the calling process has one thread, so no other thread can hold a lock in the child.
     match unsafe { nix::unistd::fork() }? {
         ForkResult::Parent { child } => Ok(Some(child)),
         ForkResult::Child => Ok(None),
     }
 }
 
-/// Forks a process that is not our child but that of who adopts orphans (PR_SET_CHILD_SUBREAPER). `true` in it.
+/// Forks a process that becomes a child of the subreaper (PR_SET_CHILD_SUBREAPER). Returns `true` in the new process.
 pub fn fork_orphan() -> io::Result<bool> {
     if let Some(between) = fork()? {
         return match waitpid(between, None)? {
             WaitStatus::Exited(_, 0) => Ok(false),
-            _ => Err(io::Error::other("the process between could not fork")),
+            _ => Err(io::Error::other("the intermediate process could not fork")),
         };
     }
     let between = getpid();
@@ -38,7 +38,7 @@ pub fn fork_orphan() -> io::Result<bool> {
     }
 }
 
-/// Waits until `parent` has ended: its end is told after its children were given away.
+/// Waits until `parent` has ended. The kernel reports its end after its children were reparented.
 fn wait_for_adoption(parent: Pid) {
     while getppid() == parent {
         let Ok(process) = pidfd_open(parent) else { continue };
@@ -46,8 +46,8 @@ fn wait_for_adoption(parent: Pid) {
     }
 }
 
-/// Ends this process without another line of anybody's code.
+/// Ends this process without running exit handlers.
 pub fn exit_now(code: i32) -> ! {
-    // SAFETY: it does not return and touches no memory of ours.
+    // SAFETY: the call does not return and accesses no memory of this process.
     unsafe { libc::_exit(code) }
 }

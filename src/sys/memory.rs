@@ -1,4 +1,4 @@
-//! Memory that a worker and the front share.
+//! Memory shared by a worker and the front.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -13,47 +13,47 @@ use wire::memory::{Memory, SharedMemory, WORDS};
 
 const LENGTH: usize = WORDS * 8;
 
-/// A mapping of [`WORDS`] words, until this goes.
+/// A mapping of [`WORDS`] words, unmapped on drop.
 struct Mapping(NonNull<AtomicU64>);
 
-// SAFETY: it owns its mapping, which stays where it is, and gives out atomic words only, or bytes that are said to change.
+// SAFETY: the mapping is owned, does not move, and is accessed only as atomic words, or as bytes documented to change.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// Maps what [`wire::memory::create`] has made, in this process or in another.
+/// Maps memory made by [`wire::memory::create`], in any process.
 pub fn map_memory(memory: &OwnedFd) -> io::Result<Memory> {
     let size = nix::sys::stat::fstat(memory)?.st_size;
     if u64::try_from(size).is_ok_and(|size| size < LENGTH as u64) {
-        return Err(io::Error::other(format!("a worker's memory has {size} bytes instead of {LENGTH}")));
+        return Err(io::Error::other(format!("the shared memory of a worker has {size} bytes instead of {LENGTH}")));
     }
     let length = NonZeroUsize::new(LENGTH).ok_or(io::ErrorKind::InvalidInput)?;
     let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-    // SAFETY: a new mapping, in a place that the kernel chooses. The file is as long, and sealed against being cut.
+    // SAFETY: a new mapping at an address that the kernel chooses. The file has this length, and is sealed against truncation.
     let mapped = unsafe { mmap(None, length, access, MapFlags::MAP_SHARED, memory, 0) }?;
     Ok(Arc::new(Mapping(mapped.cast())))
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it is ours, and whoever had borrowed of it has given that back.
+        // SAFETY: the mapping is owned, and all borrows of it have ended.
         let _ = unsafe { munmap(self.0.cast(), LENGTH) };
     }
 }
 
 impl SharedMemory for Mapping {
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: so many words are mapped, aligned to a page, for as long as `self` lives; atomic words may be written by
-        // anybody at any time.
+        // SAFETY: this many words are mapped, page-aligned, while `self` lives. Other processes may write atomic words at any
+        // time.
         unsafe { slice::from_raw_parts(self.0.as_ptr(), WORDS) }
     }
 
-    // At once: stores of atomic words are never joined to longer ones, and of a page of 100 kB that was a fifth of the worker's time.
+    // Bytes are copied at once, because the compiler never joins stores of atomic words: for a page of 100 kB they took a fifth of a worker's time.
     fn write(&self, at: usize, bytes: &[u8]) {
         let Some(room) = LENGTH.checked_sub(at.saturating_mul(8)) else { return };
         let length = bytes.len().min(room);
-        // SAFETY: the room was measured. The front reads these bytes after it was told of them in an atomic word, or reads
-        // what it has no business with; it expects any bytes.
+        // SAFETY: the length was checked. The front reads these bytes after an atomic word announced them. A front that reads
+        // others accepts any bytes.
         unsafe { self.0.as_ptr().add(at).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), length) };
     }
 
@@ -62,9 +62,9 @@ impl SharedMemory for Mapping {
         if end > LENGTH {
             return None;
         }
-        // SAFETY: they lie in the mapping. The other process does not write a block that it has handed over; one that does all
-        // the same, spoils what is sent of its own answer: these bytes go to the kernel, a cipher or a compressor, or are
-        // copied before anybody reads them: each takes any bytes and none looks twice.
+        // SAFETY: the bytes are within the mapping. The other process does not write a block that it has passed on. If it does
+        // so nevertheless, it damages its own response: the bytes are passed to the kernel, a cipher or a compressor, or copied
+        // before use, and each of these accepts any bytes and reads them once.
         Some(unsafe { slice::from_raw_parts(self.0.as_ptr().cast::<u8>().add(at), length) })
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_mapping_writes_the_other_reads() {
+    fn one_mapping_reads_the_writes_of_another() {
         let memory = wire::memory::create().expect("a memfd");
         let (ours, theirs) = (map_memory(&memory).expect("mapped"), map_memory(&memory).expect("mapped"));
         let last = WORDS - 1;
@@ -87,9 +87,9 @@ mod tests {
     }
 
     #[test]
-    fn memory_cannot_be_cut_and_too_little_is_refused() {
+    fn the_memory_cannot_be_truncated_and_a_short_file_is_refused() {
         let memory = wire::memory::create().expect("a memfd");
-        nix::unistd::ftruncate(&memory, 0).expect_err("it is sealed");
+        nix::unistd::ftruncate(&memory, 0).expect_err("a sealed file");
         let small = wire::transport::in_memory("small", b"x").expect("a memfd");
         assert!(map_memory(&small.into()).is_err());
     }

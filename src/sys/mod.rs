@@ -1,4 +1,4 @@
-//! Calls of the operating system that Rust cannot check: the only unsafe of this package, each block with its reason.
+//! System calls that Rust cannot check: the only unsafe code of this package, each block with its reason.
 
 #![allow(
     unsafe_code,

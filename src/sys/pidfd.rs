@@ -1,4 +1,4 @@
-//! Processes that cannot be mistaken for others, and signals that carry a value.
+//! Process descriptors, which stay valid when a process id is reused, and signals with a value.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -8,29 +8,29 @@ use nix::libc;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid};
 
-/// A descriptor that means this very process, even after its number was given to another.
+/// Opens a descriptor of a process. It keeps referring to the process when the id is reused.
 pub fn pidfd_open(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: the call takes two integers and returns a new descriptor or -1.
     let fd = Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) })?;
-    // SAFETY: the kernel just made it for us.
+    // SAFETY: the kernel just created the descriptor for the caller.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
 }
 
-/// Sends `signal` to the process behind a [`pidfd_open`]; an error when it has ended.
+/// Sends `signal` to the process of a [`pidfd_open`]. Fails if it has ended.
 pub fn pidfd_kill(process: BorrowedFd<'_>, signal: Signal) -> io::Result<()> {
     pidfd_signal(process, signal as i32)
 }
 
-/// Sends the process behind a [`pidfd_open`] a signal with a value.
+/// Sends a signal with a value to the process of a [`pidfd_open`].
 pub fn pidfd_queue(process: BorrowedFd<'_>, signal: i32, value: u64) -> io::Result<()> {
     let info = queued(signal, value);
-    // SAFETY: `Queued` begins as the kernel's siginfo does for SI_QUEUE and is as long; it lives during the call.
+    // SAFETY: `Queued` has the layout and size of the kernel's siginfo for SI_QUEUE, and lives during the call.
     let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, &raw const info, 0) };
     Errno::result(sent)?;
     Ok(())
 }
 
-/// The same by number: the caller has made sure that it means the process that he means.
+/// Sends a signal with a value to a process id. The caller ensures that the id was not reused.
 pub fn queue(process: Pid, signal: i32, value: u64) -> io::Result<()> {
     let info = queued(signal, value);
     // SAFETY: as above.
@@ -39,14 +39,14 @@ pub fn queue(process: Pid, signal: i32, value: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the process behind a [`pidfd_open`] was not reaped yet.
+/// Whether the process of a [`pidfd_open`] was not reaped yet.
 pub fn pidfd_exists(process: BorrowedFd<'_>) -> bool {
     pidfd_signal(process, 0).is_ok()
 }
 
 fn pidfd_signal(process: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     let null = std::ptr::null::<libc::siginfo_t>();
-    // SAFETY: a null siginfo is allowed and means: as kill() would.
+    // SAFETY: a null siginfo is allowed, and means the same as kill().
     let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, null, 0) };
     Errno::result(sent)?;
     Ok(())
@@ -57,7 +57,7 @@ fn queued(signal: i32, value: u64) -> Queued {
     Queued { signal, error: 0, code: libc::SI_QUEUE, sender, user, value, ..Queued::default() }
 }
 
-/// `siginfo_t` of a 64-bit Linux as far as SI_QUEUE uses it; libc has no fields to write to.
+/// Fields of a 64-bit Linux `siginfo_t` for SI_QUEUE, which libc does not let us write.
 #[repr(C, align(8))]
 #[derive(Default)]
 struct Queued {

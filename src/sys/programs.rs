@@ -1,4 +1,4 @@
-//! How a program of somebody else is started: a CGI program, the program that a log is piped to.
+//! Start of other programs: CGI programs, and programs of piped logs.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::io;
@@ -20,20 +20,20 @@ use super::roles::die_with;
 use super::signals::{dispose, unblock_signals};
 use crate::config::program::{Limit, ProgramLimits};
 
-/// What the new process needs until it executes the program: it calls the system a hundred times, and no more.
+/// Stack of the new process until it executes the program, for about a hundred system calls.
 const STACK: usize = 64 * 1024;
 
-/// What a program is started with: its file, its arguments and its environment.
+/// File, arguments and environment of a program.
 pub struct Image {
     file: CString,
-    /// What the lists point into.
+    /// Strings to which the lists point.
     _strings: Vec<CString>,
     arguments: Vec<*const c_char>,
     environment: Vec<*const c_char>,
 }
 
 impl Image {
-    /// `environment` has lines like `NAME=value`. None of these may contain NUL.
+    /// Prepares a program. `environment` has lines like `NAME=value`. No value may contain NUL.
     pub fn new(file: &[u8], arguments: Vec<Vec<u8>>, environment: Vec<Vec<u8>>) -> io::Result<Image> {
         let count = arguments.len();
         let strings = arguments.into_iter().chain(environment).map(CString::new).collect::<Result<Vec<_>, _>>()?;
@@ -47,7 +47,7 @@ impl Image {
         Ok(Image { file, _strings: strings, arguments, environment })
     }
 
-    /// Returns only when it fails.
+    /// Executes the program; returns only on failure.
     fn execute(&self) -> io::Error {
         // SAFETY: a terminated name and two terminated lists of terminated strings, all of which `self` holds.
         unsafe { libc::execve(self.file.as_ptr(), self.arguments.as_ptr(), self.environment.as_ptr()) };
@@ -55,23 +55,23 @@ impl Image {
     }
 }
 
-/// What the new process reads, in the memory that it has in common with this one until it executes the program.
+/// Input of the new process, in the memory that it shares with this one until it executes the program.
 struct Start<'a> {
     image: &'a Image,
     folder: CString,
-    /// Its standard output and its standard error.
+    /// Standard output and standard error.
     output: [RawFd; 2],
     limits: [(Resource, Option<Limit>); 3],
     parent: Pid,
-    /// Why the program was not executed: an errno, or 0.
+    /// Error number if the program could not be executed, or 0.
     error: i32,
 }
 
-/// Starts the program in a folder, with our standard input: the leader of a process group that dies with us, within these
-/// limits. The kernel decides alone whether the file can be executed; the library's way would try a shell. Returns its
-/// process, and a descriptor that is readable when that has ended.
+/// Starts a program in a folder, with our standard input, as leader of a process group that ends with this process, within
+/// limits. Only the kernel decides whether the file is executable, while the C library would try a shell. Returns the
+/// process id, and a descriptor that becomes readable at its end.
 ///
-/// As with posix_spawn no memory of this process is copied, so that a start costs the same whatever Perl has loaded here.
+/// As with posix_spawn no memory is copied, so that a start does not depend on the size of this process.
 pub fn start_program(
     image: &Image,
     folder: &Path,
@@ -90,7 +90,7 @@ pub fn start_program(
         parent: getpid(),
         error: 0,
     };
-    // A handler of ours that ran in the new process would change this one's memory.
+    // A signal handler that ran in the new process would change the memory of this one.
     let ours = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
     let begun = share_memory(&mut start);
     ours.thread_set_mask()?;
@@ -102,31 +102,31 @@ pub fn start_program(
     Err(io::Error::from_raw_os_error(start.error))
 }
 
-/// Begins a process that runs [`enter`] in our memory while this one waits, and has left it when this returns.
+/// Creates a process that runs [`enter`] in our memory while this thread waits, and has left it on return.
 fn share_memory(start: &mut Start<'_>) -> io::Result<(Pid, OwnedFd)> {
     let mut stack = vec![0_u128; STACK / size_of::<u128>()];
     let mut handle: RawFd = -1;
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
     let top = stack.as_mut_ptr_range().end.cast::<c_void>();
-    // SAFETY: CLONE_VFORK keeps this thread here until the new process has left our memory, so `stack` and `start` live as
-    // long as it uses them; the stack grows down from its end, which is aligned to 16.
+    // SAFETY: CLONE_VFORK blocks this thread until the new process has left our memory, so `stack` and `start` live
+    // long enough. The stack grows down from its end, which is aligned to 16.
     let process = unsafe { libc::clone(enter, top, flags, (&raw mut *start).cast(), &raw mut handle) };
     let process = Pid::from_raw(Errno::result(process)?);
-    // SAFETY: the kernel made it for us, by CLONE_PIDFD.
+    // SAFETY: the kernel created the descriptor for the caller, by CLONE_PIDFD.
     Ok((process, unsafe { OwnedFd::from_raw_fd(handle) }))
 }
 
-/// The new process: system calls only, nothing is allocated. What it returns is its exit status.
+/// Code of the new process: system calls only, without allocation. The return value is its exit status.
 extern "C" fn enter(start: *mut c_void) -> c_int {
-    // SAFETY: [`share_memory`] has passed it, and waits.
+    // SAFETY: [`share_memory`] passed the pointer, and waits.
     let start = unsafe { &mut *start.cast::<Start<'_>>() };
     let error = start.become_program().err().unwrap_or_else(|| start.image.execute());
     start.error = error.raw_os_error().unwrap_or(libc::EIO);
     127
 }
 
-/// In a fork of `parent` that is to be like a program: the leader of a process group that dies with it, with these as standard
-/// output and standard error.
+/// Prepares a fork of `parent` to act as a program: leader of a process group that ends with `parent`, with these descriptors as
+/// standard output and standard error.
 pub fn lead_group(parent: Pid, output: [RawFd; 2]) -> io::Result<()> {
     setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
     die_with(parent)?;
@@ -144,13 +144,13 @@ impl Start<'_> {
                 setrlimit(resource, soft.min(hard), hard)?;
             }
         }
-        // What is ignored would stay so in the program; two cannot be changed.
+        // Ignored signals would stay ignored in the program. SIGKILL and SIGSTOP cannot be changed.
         Signal::iterator().for_each(|signal| drop(dispose(signal, SigHandler::SigDfl)));
         unblock_signals()
     }
 }
 
-/// Lets `command` start with no signal blocked: ours are, because we read them from a descriptor.
+/// Lets `command` start with no signal blocked. The server's own signals are blocked, because they are read from a descriptor.
 pub fn with_signals_unblocked(command: &mut Command) {
     // SAFETY: one async-signal-safe system call, no allocation.
     unsafe { command.pre_exec(unblock_signals) };

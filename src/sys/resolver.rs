@@ -1,4 +1,4 @@
-//! Names of addresses.
+//! Reverse lookup of host names.
 
 use std::ffi::CStr;
 use std::net::{IpAddr, SocketAddr};
@@ -6,11 +6,11 @@ use std::net::{IpAddr, SocketAddr};
 use nix::libc;
 use nix::sys::socket::{SockaddrLike, SockaddrStorage};
 
-/// The name of an address, from /etc/hosts, a name server, or wherever the system looks. Waits for the answer.
+/// The name of an address by the system's resolver (getnameinfo). Blocks until it is found.
 pub fn name_of(address: IpAddr) -> Option<String> {
     let address = SockaddrStorage::from(SocketAddr::new(address, 0));
     let mut name = [0; libc::NI_MAXHOST as usize];
-    // SAFETY: a socket address with its own length, room for a name with its length, and no service asked for.
+    // SAFETY: a socket address with its length, a buffer with its length, and no service buffer.
     let failed = unsafe {
         libc::getnameinfo(
             address.as_ptr(),

@@ -1,4 +1,4 @@
-//! How a process of ours begins and with whom it ends: front, mold and workers.
+//! Start and end of the server's processes: front, mold and workers.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
@@ -17,10 +17,10 @@ use nix::unistd::{Pid, getpid, getppid};
 use super::fork::exit_now;
 use super::signals::{FOR_THE_MASTER, dispose, parent_signal, unblock_signals};
 
-/// Where front and mold find their end of the control channel.
+/// Descriptor of the control channel in front and mold.
 const CONTROL: RawFd = 3;
 
-/// Lets `command` start as front or mold: it dies with us, ignores the master's signals and has `channel` at 3.
+/// Prepares `command` for front or mold: it ends with the master, ignores the master's signals, and has `channel` as descriptor 3.
 pub fn become_role(command: &mut Command, channel: RawFd) {
     let master = getpid();
     let enter = move || {
@@ -31,13 +31,13 @@ pub fn become_role(command: &mut Command, channel: RawFd) {
         }
         inherit_as_control(channel)
     };
-    // SAFETY: between fork and exec `enter` only makes async-signal-safe system calls and allocates nothing.
+    // SAFETY: `enter` makes only async-signal-safe system calls between fork and exec, and allocates nothing.
     unsafe { command.pre_exec(enter) };
 }
 
 fn inherit_as_control(channel: RawFd) -> io::Result<()> {
-    // SAFETY: both numbers are plain integers to the kernel; whatever was at 3 is this child's copy, about to be closed
-    // by exec anyway.
+    // SAFETY: both descriptors are plain integers to the kernel. An open descriptor 3 is this child's copy, which exec
+    // would close anyway.
     let placed = match channel {
         CONTROL => unsafe { libc::fcntl(CONTROL, libc::F_SETFD, 0) },
         _ => unsafe { libc::dup2(channel, CONTROL) },
@@ -46,11 +46,11 @@ fn inherit_as_control(channel: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The control channel that [`become_role`] left at descriptor 3. Call it once, first thing in a role.
+/// The control channel, passed by [`become_role`] as descriptor 3. Must be called once, as the first step of a process.
 pub fn control_channel() -> io::Result<OwnedFd> {
-    // SAFETY: F_GETFD only asks whether the number is open.
+    // SAFETY: F_GETFD only tests whether the descriptor is open.
     Errno::result(unsafe { libc::fcntl(CONTROL, libc::F_GETFD) })?;
-    // SAFETY: it is open, and a role's first statement runs before anything else could have opened or taken it.
+    // SAFETY: the descriptor is open, and nothing else in this process has opened or taken it yet.
     let channel = unsafe { OwnedFd::from_raw_fd(CONTROL) };
     if SFlag::from_bits_truncate(fstat(&channel)?.st_mode) & SFlag::S_IFMT != SFlag::S_IFSOCK {
         return Err(Errno::ENOTSOCK.into());
@@ -59,29 +59,29 @@ pub fn control_channel() -> io::Result<OwnedFd> {
     Ok(channel)
 }
 
-/// The mold sees the end of the master by itself from now on, and ends its children before it goes.
+/// Lets the mold outlive the master: it detects the master's end itself, and ends its children first.
 pub fn outlive_master() -> io::Result<()> {
     Ok(prctl::set_pdeathsig(None)?)
 }
 
-/// Ends this process when its parent, that one, ends.
+/// Ends this process when its parent `master` ends.
 pub fn die_with(master: Pid) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() == master { Ok(()) } else { Err(Errno::ESRCH.into()) }
 }
 
-/// The master whose end is a worker's end. Written once, before the signal can come; read in its handler.
+/// Process id of the master that a worker follows. Written once before the signal can arrive, read in its handler.
 static FOLLOWED: AtomicI32 = AtomicI32::new(0);
 
-/// A worker outlives its mold, because the master adopts it, but not the master: even in the middle of a request.
+/// Ends a worker with the master, even during a request, but not with its mold, after whose end the master adopts it.
 pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
     FOLLOWED.store(master.as_raw(), Ordering::Relaxed);
     let handler: extern "C" fn(i32) = parent_ended;
-    // SAFETY: all zeroes is a valid sigaction.
+    // SAFETY: an all-zero sigaction is valid.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as libc::sighandler_t;
     action.sa_flags = libc::SA_RESTART;
-    // SAFETY: `parent_ended` makes async-signal-safe system calls only; SA_RESTART hides it from the site's code.
+    // SAFETY: `parent_ended` makes only async-signal-safe system calls. SA_RESTART hides the signal from the site's code.
     Errno::result(unsafe { libc::sigaction(parent_signal(), &action, std::ptr::null_mut()) })?;
     arm()?;
     let parent = getppid();
@@ -89,12 +89,12 @@ pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
 }
 
 fn arm() -> io::Result<()> {
-    // SAFETY: the call takes integers; the signal has a handler.
+    // SAFETY: the call takes integers, and the signal has a handler.
     Errno::result(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, parent_signal()) })?;
     Ok(())
 }
 
-/// The mold has ended, or the master with it. In the first case the master is our parent now.
+/// Signal handler for the end of the parent. After the end of the mold alone, the master is the new parent.
 extern "C" fn parent_ended(_: i32) {
     if getppid().as_raw() != FOLLOWED.load(Ordering::Relaxed) || arm().is_err() {
         exit_now(0);

@@ -1,4 +1,4 @@
-//! What signals do to this process.
+//! Signal handling of this process.
 
 use std::ffi::c_int;
 use std::io;
@@ -10,7 +10,7 @@ use nix::libc;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use nix::unistd::getpid;
 
-/// The master's signals. A terminal sends some of them to the whole group, where the master alone decides.
+/// Signals for the master. A terminal sends some of them to the whole process group, but only the master acts on them.
 pub(super) const FOR_THE_MASTER: [Signal; 9] = [
     Signal::SIGINT,
     Signal::SIGTERM,
@@ -23,31 +23,31 @@ pub(super) const FOR_THE_MASTER: [Signal; 9] = [
     Signal::SIGTTOU,
 ];
 
-/// A child's reaping needs SIGCHLD at its default, whatever our parent had.
+/// Sets SIGCHLD to its default, which reaping of children needs, regardless of the parent's setting.
 pub fn default_child_signal() -> io::Result<()> {
     dispose(Signal::SIGCHLD, SigHandler::SigDfl)
 }
 
-/// SEGV and BUS end the process, as they do in any program. Rust's own handler, which looks for overflows of its stack,
-/// lets the first one pass that somebody sends.
+/// Lets SEGV and BUS end the process. Rust's own handler for stack overflows would ignore the first such signal that another
+/// process sends.
 pub fn default_faults() -> io::Result<()> {
     [Signal::SIGSEGV, Signal::SIGBUS].into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
 }
 
-/// The signals mean again what they mean to any program: of `-X`, where no master reads them.
+/// Sets the master's signals to their defaults: for `-X`, which has no master.
 pub fn default_signals() -> io::Result<()> {
     FOR_THE_MASTER.into_iter().try_for_each(|signal| dispose(signal, SigHandler::SigDfl))
 }
 
-/// The process that TERM asks, and where: [`ask_on_term`] sets both, its handler reads them.
+/// Process id and descriptor of [`ask_on_term`], read by its signal handler.
 static ASKED: (AtomicI32, AtomicI32) = (AtomicI32::new(0), AtomicI32::new(0));
 
-/// TERM writes a byte to `ask` instead of killing this process. What a program forks of it dies of TERM as before.
+/// Lets TERM write a byte to `ask` instead of ending this process. Processes that a program forks still end by TERM.
 pub fn ask_on_term(ask: OwnedFd) -> io::Result<()> {
     ASKED.1.store(ask.into_raw_fd(), Ordering::Relaxed);
     ASKED.0.store(getpid().as_raw(), Ordering::Relaxed);
     let action = SigAction::new(SigHandler::Handler(on_term), SaFlags::SA_RESTART, SigSet::empty());
-    // SAFETY: the handler reads two atomics and calls what is async-signal-safe, and leaves errno as it was.
+    // SAFETY: the handler reads two atomics, makes async-signal-safe calls only, and preserves errno.
     unsafe { sigaction(Signal::SIGTERM, &action) }?;
     Ok(())
 }
@@ -58,43 +58,43 @@ extern "C" fn on_term(_: c_int) {
         // SAFETY: one byte from a constant; the descriptor is never closed.
         unsafe { libc::write(ASKED.1.load(Ordering::Relaxed), c"T".as_ptr().cast(), 1) };
     } else if dispose(Signal::SIGTERM, SigHandler::SigDfl).is_ok() {
-        // Blocked until this handler returns, then deadly.
+        // The signal is blocked until this handler returns, and then ends the process.
         let _ = nix::sys::signal::raise(Signal::SIGTERM);
     }
     Errno::set_raw(errno);
 }
 
-/// Until it is dropped, children that end are reaped by a signal handler.
+/// Guard that reaps ended children in a signal handler until it is dropped.
 pub struct Reaping(libc::sigaction);
 
-/// Children that end from now on are reaped at once, wherever this process waits; those that have ended are not. For a
-/// moment in which nobody wants to know how they end.
+/// Reaps children that end from now on at once, even while this process waits elsewhere. Children that have already ended are not
+/// reaped. For periods in which no code waits for children.
 pub fn reap_at_once() -> io::Result<Reaping> {
     let handler: extern "C" fn(c_int) = on_child;
-    // SAFETY: all zeroes is a valid sigaction.
+    // SAFETY: an all-zero sigaction is valid.
     let (mut ours, mut theirs): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
     ours.sa_sigaction = handler as libc::sighandler_t;
     ours.sa_flags = libc::SA_RESTART | libc::SA_NOCLDSTOP;
-    // SAFETY: `on_child` makes one async-signal-safe call and leaves errno as it was; SA_RESTART hides it from who waits.
+    // SAFETY: `on_child` makes only async-signal-safe calls and preserves errno. SA_RESTART hides it from blocking calls.
     Errno::result(unsafe { libc::sigaction(libc::SIGCHLD, &ours, &mut theirs) })?;
     Ok(Reaping(theirs))
 }
 
 impl Drop for Reaping {
     fn drop(&mut self) {
-        // SAFETY: it is what the kernel gave us, the handler of a program among it.
+        // SAFETY: the action is the one that the kernel returned, possibly with a handler of the program.
         unsafe { libc::sigaction(libc::SIGCHLD, &self.0, std::ptr::null_mut()) };
     }
 }
 
-/// Children that `on_child` has reaped: process and status in one number, 0 for none. More than these at once are forgotten.
+/// Reaped children: process id and status in one number, 0 for a free entry. Excess children are dropped.
 static ENDED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
 extern "C" fn on_child(_: c_int) {
     let errno = Errno::last_raw();
     loop {
         let mut status = 0;
-        // SAFETY: `status` is a number of our own.
+        // SAFETY: `status` is a local variable.
         let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
         if pid <= 0 {
             break;
@@ -107,7 +107,7 @@ extern "C" fn on_child(_: c_int) {
     Errno::set_raw(errno);
 }
 
-/// The children that were reaped at once since this was last asked: each process and its status as `waitpid` gives it.
+/// Children reaped since the last call: process id and `waitpid` status of each.
 pub fn ended_children() -> Vec<[i32; 2]> {
     let taken = ENDED.iter().map(|place| place.swap(0, Ordering::Relaxed)).filter(|child| *child != 0);
     taken.map(|child| [(child >> 32) as i32, child as u32 as i32]).collect()
@@ -124,12 +124,12 @@ pub(super) fn dispose(signal: Signal, handler: SigHandler) -> io::Result<()> {
     Ok(())
 }
 
-/// A signal that no Perl program uses by accident.
+/// Signal at the end of a worker's parent; real-time signals are unlikely in Perl programs.
 pub(super) fn parent_signal() -> i32 {
     libc::SIGRTMAX() - 1
 }
 
-/// Tells a worker that its request takes too long; as unlikely to be a site's own.
+/// Signal for a request that takes too long.
 pub fn deadline_signal() -> i32 {
     libc::SIGRTMAX() - 2
 }

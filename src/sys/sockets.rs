@@ -1,4 +1,4 @@
-//! What sockets can be told that neither std nor nix has words for.
+//! Socket options that neither std nor nix provides.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::libc;
 
-/// From now on the kernel hands a connection over when its client has sent something, or after about that time.
+/// Lets the kernel report a connection only when its client has sent data, or after about `most`.
 pub fn defer_accept(listener: impl AsFd, most: Duration) -> io::Result<()> {
     let seconds = libc::c_int::try_from(most.as_secs()).map_err(io::Error::other)?;
     let length = size_of_val(&seconds) as libc::socklen_t;

@@ -1,4 +1,4 @@
-//! What a process that we trace asks of the kernel.
+//! System calls of a traced process.
 
 use std::io;
 
@@ -6,29 +6,29 @@ use nix::libc;
 use nix::sys::ptrace::syscall_info;
 use nix::unistd::Pid;
 
-/// Where a traced process stopped at a system call.
+/// Stop of a traced process at a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SystemCall {
-    /// Before the kernel did anything.
+    /// Before the system call.
     Entered {
-        /// `SYS_openat` and the like.
+        /// Number of the system call, such as `SYS_openat`.
         number: i64,
-        /// As they are in its registers; some mean addresses of its memory.
+        /// Arguments in registers, some of which are addresses in the process.
         arguments: [u64; 6],
     },
-    /// After it.
+    /// After the system call.
     Left {
-        /// With an errno.
+        /// Whether it failed.
         failed: bool,
     },
 }
 
-/// The system call that a stopped process is at; `None` when it stopped for another reason.
+/// The system call at which a process stopped. `None` if it stopped for another reason.
 pub fn system_call(pid: Pid) -> io::Result<Option<SystemCall>> {
     let info = syscall_info(pid)?;
     Ok(match info.op {
         libc::PTRACE_SYSCALL_INFO_ENTRY => {
-            // SAFETY: `op` says which part of the union the kernel has filled.
+            // SAFETY: `op` determines the valid member of the union.
             let entry = unsafe { info.u.entry };
             Some(SystemCall::Entered { number: entry.nr.cast_signed(), arguments: entry.args })
         }

@@ -1,4 +1,4 @@
-//! A page of words that one process writes and all that come from it read.
+//! Shared words that one process writes and its descendants read.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 use nix::sys::stat::fstat;
 use nix::unistd::ftruncate;
 
-/// F_SEAL_FUTURE_WRITE (Linux 5.1): who maps it after us can only read.
+/// F_SEAL_FUTURE_WRITE (Linux 5.1): later mappings are read-only.
 const SEAL_FUTURE_WRITE: i32 = 0x0010;
 
 /// Words in shared memory, mapped for as long as the process lives.
@@ -23,20 +23,20 @@ pub struct Words {
     count: usize,
 }
 
-/// Makes so many words, all 0, that only this process can write, and a descriptor by which others map them.
+/// Creates shared words with value 0 that only this process can write, and a descriptor to map them elsewhere.
 pub fn new_words(count: usize) -> io::Result<(Words, OwnedFd)> {
     let memory = memfd_create("words", MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
     ftruncate(&memory, i64::try_from(count * 8).map_err(io::Error::other)?)?;
     let words = map(&memory, count, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE)?;
     let size = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW;
     fcntl(&memory, FcntlArg::F_ADD_SEALS(size))?;
-    // An older kernel lets a worker write there: it could then grant itself memory, which the master measures all the same.
+    // Kernels without this seal let a worker write: it could grant itself memory, but the master still measures it.
     // SAFETY: the call takes integers.
     let _ = unsafe { nix::libc::fcntl(memory.as_raw_fd(), nix::libc::F_ADD_SEALS, SEAL_FUTURE_WRITE) };
     Ok((words, memory))
 }
 
-/// Maps them, to be read.
+/// Maps words for reading.
 pub fn map_words(memory: &OwnedFd) -> io::Result<Words> {
     let count = usize::try_from(fstat(memory)?.st_size).unwrap_or(0) / 8;
     map(memory, count, ProtFlags::PROT_READ)
@@ -44,23 +44,23 @@ pub fn map_words(memory: &OwnedFd) -> io::Result<Words> {
 
 fn map(memory: &OwnedFd, count: usize, access: ProtFlags) -> io::Result<Words> {
     let length = NonZeroUsize::new(count * 8).ok_or(io::ErrorKind::InvalidInput)?;
-    // SAFETY: a new mapping, in a place that the kernel chooses, of a file that is as long and is sealed against being cut.
+    // SAFETY: a new mapping at an address that the kernel chooses, of a file with this length that is sealed against truncation.
     let mapped = unsafe { mmap(None, length, access, MapFlags::MAP_SHARED, memory, 0) }?;
     Ok(Words { first: mapped.cast(), count })
 }
 
 impl Words {
     fn get(&self, at: usize) -> Option<&AtomicU64> {
-        // SAFETY: so many words are mapped, aligned to a page, for good; they are only used as atomic words.
+        // SAFETY: this many words are mapped, page-aligned, for the life of the process; all access is atomic.
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.count) }.get(at)
     }
 
-    /// The word at that place; 0 where there is none.
+    /// Reads a word; 0 beyond the end.
     pub fn read(&self, at: usize) -> u64 {
         self.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Writes a word; only for whoever has made them.
+    /// Writes a word; only in the process that created them.
     pub fn write(&mut self, at: usize, value: u64) {
         if let Some(word) = self.get(at) {
             word.store(value, Ordering::Relaxed);
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_writes_others_read_and_nobody_else_writes() {
+    fn one_process_writes_and_others_only_read() {
         let (mut ours, memory) = new_words(16).expect("words");
         let theirs = map_words(&memory).expect("mapped");
         ours.write(15, 7);

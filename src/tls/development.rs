@@ -1,4 +1,4 @@
-//! A certificate for `cameleer run --tls`: signed by nobody, for this machine, kept until it is about to expire.
+//! Self-signed certificate for `cameleer run --tls`, reused until it is about to expire.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -17,23 +17,23 @@ use x509_cert::der::Decode;
 use super::identity;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// In days. Some browsers do not believe those that are valid for longer than 398.
+/// Validity in days. Some browsers reject certificates that are valid for more than 398.
 const VALID: u32 = 396;
-/// With less left it is made anew.
+/// Remaining days below which the certificate is renewed.
 const LEAST_LEFT: u32 = 30;
 
-/// Where it is.
+/// Paths of certificate and key.
 pub struct Files {
-    /// PEM.
+    /// Path of the certificate (PEM).
     pub certificate: PathBuf,
-    /// PEM, for nobody else to read.
+    /// Path of the key (PEM), which only the owner can read.
     pub key: PathBuf,
-    /// Why it was made just now, if it was.
+    /// Reason why a new certificate was made, if it was.
     pub made: Option<&'static str>,
 }
 
-/// A certificate for `names` and its key in `folder`, which is made if it is not there. One that is there already is kept,
-/// so that who has trusted it once need not do so again; unless it cannot serve.
+/// Returns a certificate for `names` and its key in `folder`, which is created if missing. An existing certificate is reused,
+/// so that users need not trust it again, unless it cannot be used.
 pub fn write(folder: &Path, names: &[String]) -> anyhow::Result<Files> {
     let mut files = Files { certificate: folder.join("certificate.pem"), key: folder.join("key.pem"), made: None };
     let Some(why) = unfit(&files, names) else { return Ok(files) };
@@ -52,17 +52,17 @@ pub fn write(folder: &Path, names: &[String]) -> anyhow::Result<Files> {
     Ok(files)
 }
 
-/// Whether a certificate can be for this name.
+/// Whether a certificate can contain this name.
 pub fn can_be_for(name: &str) -> bool {
     ServerName::try_from(name).is_ok()
 }
 
-/// Why what is there cannot be used; `None`: it can.
+/// Reason why the existing files cannot be used. `None`: they can.
 fn unfit(files: &Files, names: &[String]) -> Option<&'static str> {
     let (Ok(chain), Ok(key)) = (fs::read_to_string(&files.certificate), fs::read_to_string(&files.key)) else {
-        return Some("there was none");
+        return Some("there was no certificate");
     };
-    let unreadable = Some("the one that was there could not be read");
+    let unreadable = Some("the existing one could not be read");
     if !identity::fit(&chain, &key) {
         return unreadable;
     }
@@ -70,16 +70,16 @@ fn unfit(files: &Files, names: &[String]) -> Option<&'static str> {
     let Ok(certificate) = Certificate::from_der(&leaf) else { return unreadable };
     let end = certificate.tbs_certificate().validity().not_after.to_system_time();
     if end < SystemTime::now() + LEAST_LEFT * DAY {
-        return Some("the one that was there is about to expire");
+        return Some("the existing one is about to expire");
     }
     let is_for = |parsed: &ParsedCertificate<'_>, name: &String| {
         ServerName::try_from(name.as_str()).is_ok_and(|name| rustls::client::verify_server_name(parsed, &name).is_ok())
     };
     let for_all = ParsedCertificate::try_from(&leaf).is_ok_and(|parsed| names.iter().all(|name| is_for(&parsed, name)));
-    if for_all { None } else { Some("the one that was there is for other names") }
+    if for_all { None } else { Some("the existing one is for other names") }
 }
 
-/// Whole or not at all: a server may be watching.
+/// Replaces a file atomically, because a server may be watching it.
 fn replace(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let new = path.with_extension("new");
     let _ = fs::remove_file(&new);

@@ -1,4 +1,4 @@
-//! Certificates and their keys: from files to what rustls signs with.
+//! Certificates and keys: from files to rustls' signing keys.
 
 use std::time::SystemTime;
 
@@ -14,23 +14,23 @@ use super::staple::Good;
 use crate::config::tls::NamedFile;
 use crate::config::{ConfigError, Host, regular};
 
-/// Of a certificate, a key or a chain, in bytes.
+/// Maximum size of a certificate, key or chain file, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-/// One of the certificates of a host, with its key: what files hold, so that it can travel.
+/// A certificate of a host with its key, as file contents, so that it can be sent to the front.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Index of the host.
     pub host: u16,
-    /// PEM: the certificate, then those between it and the root.
+    /// PEM: the certificate, then intermediate certificates.
     chain: String,
-    /// PEM.
+    /// PEM: the private key.
     key: String,
     /// DER: an OCSP response.
     staple: Option<Vec<u8>>,
 }
 
-/// Nobody must find a key in a log.
+/// Omits the key, which must not appear in a log.
 impl std::fmt::Debug for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity").field("host", &self.host).finish_non_exhaustive()
@@ -38,21 +38,20 @@ impl std::fmt::Debug for Identity {
 }
 
 impl Identity {
-    /// What rustls signs with. The message says what is wrong, and whose fault it is.
+    /// Converts to rustls' form. The error names the wrong file and the problem.
     pub fn certified(&self) -> Result<CertifiedKey, Wrong> {
-        let chain: Vec<_> =
-            CertificateDer::pem_slice_iter(self.chain.as_bytes()).collect::<Result<_, _>>().map_err(|error| {
-                Wrong::Certificate(format!("holds a certificate that cannot be read ({error}): expected PEM"))
-            })?;
+        let chain: Vec<_> = CertificateDer::pem_slice_iter(self.chain.as_bytes())
+            .collect::<Result<_, _>>()
+            .map_err(|error| Wrong::Certificate(format!("contains an invalid certificate ({error}): expected PEM")))?;
         if chain.is_empty() {
             return Err(Wrong::Certificate(
-                "holds no certificate: expected PEM, which begins with -----BEGIN CERTIFICATE-----".to_owned(),
+                "contains no certificate: expected PEM, which begins with -----BEGIN CERTIFICATE-----".to_owned(),
             ));
         }
         let certified = CertifiedKey::from_der(chain, private_key(&self.key)?, &ring::default_provider());
         let mut certified = certified.map_err(|error| match error {
             rustls::Error::InconsistentKeys(_) => {
-                Wrong::Key("is the key of another certificate: name its own".to_owned())
+                Wrong::Key("is the key of another certificate: use the certificate's own key".to_owned())
             }
             rustls::Error::InvalidCertificate(error) => Wrong::Certificate(format!("cannot be used: {error:?}")),
             error => Wrong::Key(format!("cannot be used: {error}")),
@@ -61,41 +60,41 @@ impl Identity {
         Ok(certified)
     }
 
-    /// Until when its OCSP response may be sent.
+    /// Validity of the OCSP response.
     pub fn staple_is_good(&self) -> Good {
         self.staple.as_deref().map_or(Good::Never, Good::of)
     }
 }
 
-/// Whether these, in PEM, belong together and can be used.
+/// Whether certificate and key, in PEM, belong together and can be used.
 pub fn fit(chain: &str, key: &str) -> bool {
     let identity = Identity { host: 0, chain: chain.to_owned(), key: key.to_owned(), staple: None };
     identity.certified().is_ok()
 }
 
-/// What cannot be used.
+/// The unusable part of an identity.
 #[derive(Debug)]
 pub enum Wrong {
-    /// The certificate, because …
+    /// The certificate, with the reason.
     Certificate(String),
-    /// The key, because …
+    /// The key, with the reason.
     Key(String),
 }
 
 fn private_key(pem: &str) -> Result<PrivateKeyDer<'static>, Wrong> {
     if pem.contains("ENCRYPTED") {
         let advice =
-            "is protected by a password, which nobody is there to type: `openssl pkey -in OLD -out NEW` removes it";
+            "is protected by a password, which the server cannot enter: remove it with `openssl pkey -in OLD -out NEW`";
         return Err(Wrong::Key(advice.to_owned()));
     }
     PrivateKeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| {
-        Wrong::Key("holds no private key: expected PEM, which begins with -----BEGIN PRIVATE KEY-----".to_owned())
+        Wrong::Key("contains no private key: expected PEM, which begins with -----BEGIN PRIVATE KEY-----".to_owned())
     })
 }
 
 type Identities = (Vec<Identity>, Vec<ConfigError>);
 
-/// All of a host, with what is odd; or what is wrong.
+/// Reads all identities of a host. Returns them with warnings, or all errors.
 pub fn read(index: u16, host: &Host) -> Result<Identities, Vec<ConfigError>> {
     let tls = &host.tls;
     let (mut found, mut odd, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
@@ -138,21 +137,21 @@ fn read_one(
 fn stale(good: Good) -> Option<&'static str> {
     match good {
         Good::Never => {
-            Some("holds no answer of OCSP, and is not sent: expected DER, as `openssl ocsp -respout` writes it")
+            Some("contains no valid OCSP response, and is not sent: expected DER, as `openssl ocsp -respout` writes it")
         }
-        good if !good.is_good(SystemTime::now()) => Some("has expired, and is not sent: fetch it anew"),
+        good if !good.is_good(SystemTime::now()) => Some("has expired, and is not sent: fetch a new one"),
         _ => None,
     }
 }
 
-/// What browsers will not like.
+/// Warnings about properties that browsers reject.
 fn oddities(leaf: &CertificateDer<'_>, host: &Host) -> Vec<String> {
     let mut odd = Vec::new();
     if let Ok(certificate) = x509_cert::Certificate::from_der(leaf) {
         let validity = certificate.tbs_certificate().validity();
         let now = SystemTime::now();
         if validity.not_after.to_system_time() < now {
-            odd.push(format!("has expired on {}: browsers refuse it", validity.not_after));
+            odd.push(format!("expired on {}: browsers refuse it", validity.not_after));
         }
         if validity.not_before.to_system_time() > now {
             odd.push(format!("is not valid before {}: browsers refuse it", validity.not_before));
@@ -162,13 +161,13 @@ fn oddities(leaf: &CertificateDer<'_>, host: &Host) -> Vec<String> {
         && let Ok(server) = ServerName::try_from(name.as_str())
         && rustls::client::verify_server_name(&parsed, &server).is_err()
     {
-        odd.push(format!("is not for ServerName {name}: browsers refuse it there"));
+        odd.push(format!("is not valid for ServerName {name}: browsers refuse it there"));
     }
     odd
 }
 
 fn text(file: &NamedFile) -> Result<String, ConfigError> {
-    // What stands between the blocks of PEM may be in any encoding.
+    // Text between PEM blocks may have any encoding.
     Ok(String::from_utf8_lossy(&bytes(file)?).into_owned())
 }
 

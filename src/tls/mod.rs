@@ -1,5 +1,5 @@
-//! TLS: what hosts prove themselves with (read and checked by the master, who is root), and how they speak (used by the
-//! front). No sockets here, and no protocol: that is rustls' work.
+//! TLS: identities of hosts (read and checked by the master, as root), and their server settings (used by the
+//! front). No sockets and no protocol code, which rustls provides.
 
 pub mod development;
 pub mod identity;
@@ -14,7 +14,7 @@ pub use sessions::Sessions;
 
 use crate::config::{Config, ConfigError};
 
-/// What the hosts of a configuration prove themselves with, and what is odd about it; or all that is wrong.
+/// Reads the identities of all hosts. Returns them with warnings, or all errors.
 pub fn read(config: &Config) -> Result<(Vec<Identity>, Vec<ConfigError>), Vec<ConfigError>> {
     let (mut identities, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for (index, host) in (0..).zip(&config.hosts).filter(|(_, host)| host.tls.used) {

@@ -1,4 +1,4 @@
-//! What a certificate says of itself, under the names that mod_ssl gives it: what programs find as `SSL_SERVER_…`.
+//! Fields of a certificate as mod_ssl's variables `SSL_SERVER_…`.
 
 use rustls::pki_types::CertificateDer;
 use x509_cert::attr::AttributeTypeAndValue;
@@ -10,7 +10,7 @@ use x509_cert::name::Name;
 use x509_cert::time::Time;
 use x509_cert::{Certificate, TbsCertificate};
 
-/// Parts of a distinguished name: OID, how RFC 2253 calls it, and mod_ssl when it has a variable of its own.
+/// Attributes of a distinguished name: OID, name in RFC 2253, and suffix of mod_ssl's variable, if it has one.
 const PARTS: [(&str, &str, Option<&str>); 19] = [
     ("2.5.4.6", "C", Some("C")),
     ("2.5.4.8", "ST", Some("ST")),
@@ -33,7 +33,7 @@ const PARTS: [(&str, &str, Option<&str>); 19] = [
     ("2.5.4.97", "organizationIdentifier", None),
 ];
 
-/// Kinds of keys and signatures as OpenSSL calls them.
+/// OpenSSL's names of key and signature algorithms.
 const ALGORITHMS: [(&str, &str); 9] = [
     ("1.2.840.113549.1.1.1", "rsaEncryption"),
     ("1.2.840.10045.2.1", "id-ecPublicKey"),
@@ -48,10 +48,10 @@ const ALGORITHMS: [(&str, &str); 9] = [
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Variables and their values, nothing for what cannot be read.
+/// Variables and their values. Empty for an invalid certificate.
 pub type Variables = Vec<(String, String)>;
 
-/// The `SSL_SERVER_…` of a certificate.
+/// The `SSL_SERVER_…` variables of a certificate.
 pub fn variables(certificate: &CertificateDer<'_>) -> Variables {
     let Ok(certificate) = Certificate::from_der(certificate) else { return Vec::new() };
     let body = certificate.tbs_certificate();
@@ -73,12 +73,12 @@ pub fn variables(certificate: &CertificateDer<'_>) -> Variables {
 
 fn serial(body: &TbsCertificate) -> String {
     let bytes = body.serial_number().as_bytes();
-    // A zero before a high bit is there for the sign.
+    // A leading zero byte only marks the number as positive.
     let bytes = if let [0, rest @ ..] = bytes { rest } else { bytes };
     if bytes.is_empty() { "00".to_owned() } else { bytes.iter().map(|byte| format!("{byte:02X}")).collect() }
 }
 
-/// `Nov  1 12:00:00 2026 GMT`
+/// Formats a date: `Nov  1 12:00:00 2026 GMT`.
 fn date(time: &Time) -> String {
     let at = time.to_date_time();
     let month = MONTHS.get(usize::from(at.month()).wrapping_sub(1)).unwrap_or(&"");
@@ -92,7 +92,7 @@ fn algorithm(oid: &ObjectIdentifier) -> String {
     known.map_or(oid, |(_, name)| (*name).to_owned())
 }
 
-/// As RFC 2253 has it: the last part first.
+/// Formats a name as in RFC 2253: the last part first.
 fn distinguished(name: &Name) -> String {
     let relative: Vec<String> = name
         .iter_rdn()
@@ -111,7 +111,7 @@ fn label(part: &AttributeTypeAndValue) -> String {
     known.map_or(oid, |(_, label, _)| (*label).to_owned())
 }
 
-/// The first of a kind by its name alone, the others numbered from 1.
+/// Attributes of a name. The first of a kind has no number, further ones are numbered from 1.
 fn parts(name: &Name) -> Variables {
     let mut found: Variables = Vec::new();
     for (oid, _, variable) in PARTS {
@@ -125,7 +125,7 @@ fn parts(name: &Name) -> Variables {
     found
 }
 
-/// Other names, numbered from 0.
+/// Alternative names, numbered from 0.
 fn alternatives(body: &TbsCertificate) -> Variables {
     let Ok(Some((_, SubjectAltName(names)))) = body.get_extension::<SubjectAltName>() else { return Vec::new() };
     let hosts = names.iter().filter_map(|name| if let GeneralName::DnsName(name) = name { Some(name) } else { None });
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_is_told_as_mod_ssl_tells_it() {
+    fn a_certificate_has_mod_ssls_variables() {
         let mut params =
             CertificateParams::new(["www.example.org".to_owned(), "example.org".to_owned()]).expect("names");
         params.subject_alt_names.push(SanType::Rfc822Name("a@example.org".try_into().expect("an address")));

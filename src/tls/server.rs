@@ -1,4 +1,4 @@
-//! How the hosts of a site speak TLS.
+//! TLS server settings of hosts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,33 +19,33 @@ use crate::config::protocols::Protocol;
 use crate::config::tls::{Tls, Versions};
 use crate::config::{Config, Host};
 
-/// As long as tickets have a key.
+/// Maximum life of a session: that of a ticket key.
 const LONGEST_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
-/// Signatures that a key makes at once.
+/// Signature schemes that take less than 0.1 ms.
 const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, SignatureScheme::ED25519];
 
-/// One for each host that has a certificate.
+/// TLS settings of all hosts with a certificate, by host index.
 #[derive(Default)]
 pub struct Servers(HashMap<u16, Server>);
 
-/// How a host speaks TLS.
+/// TLS settings of a host.
 pub struct Server {
     config: Arc<ServerConfig>,
     keys: Vec<Key>,
-    /// What each certificate says of itself.
+    /// Variables of each certificate.
     certificates: Vec<Arc<Variables>>,
 }
 
-/// One handshake with a host.
+/// A handshake with a host.
 pub struct Handshake<'a> {
-    /// What is agreed on by.
+    /// Settings of the handshake.
     pub config: Arc<ServerConfig>,
     server: &'a Server,
     chosen: Option<Arc<Chosen>>,
 }
 
 impl Servers {
-    /// As `config` says, with what the master has read.
+    /// Creates the settings from the configuration and the identities that the master has read.
     pub fn new(config: &Config, identities: &[Identity], sessions: &Sessions) -> anyhow::Result<Servers> {
         let mut keys: HashMap<u16, Vec<Key>> = HashMap::new();
         for identity in identities {
@@ -63,7 +63,7 @@ impl Servers {
         Ok(Servers(made.collect::<Result<_, _>>()?))
     }
 
-    /// That of a host.
+    /// Settings of a host.
     pub fn of(&self, host: u16) -> Option<&Server> {
         self.0.get(&host)
     }
@@ -88,17 +88,17 @@ impl Server {
         Ok(Server { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys })
     }
 
-    /// Whether a signature may take more than 0.1 ms: all but those of Ed25519 and of the curve P-256.
+    /// Whether a signature may take more than 0.1 ms: with all keys except Ed25519 and P-256.
     pub fn signs_slowly(&self) -> bool {
         self.keys.iter().any(|key| key.bare.key.choose_scheme(QUICK).is_none())
     }
 
-    /// For a client that is to be greeted.
+    /// Settings for a new client.
     pub fn handshake(&self) -> Handshake<'_> {
         if self.keys.len() == 1 {
             return Handshake { config: self.config.clone(), server: self, chosen: None };
         }
-        // Which of several is used only the one who chooses knows.
+        // With several certificates only the resolver knows which one is used.
         let chosen = Arc::new(Chosen::of(&self.keys));
         let mut config = (*self.config).clone();
         config.cert_resolver = chosen.clone();
@@ -107,7 +107,7 @@ impl Server {
 }
 
 impl Handshake<'_> {
-    /// What the certificate that the client was shown says of itself.
+    /// Variables of the certificate that the client got.
     pub fn certificate(&self) -> Option<Arc<Variables>> {
         let number = self.chosen.as_ref().map_or(0, |chosen| chosen.number.load(Ordering::Relaxed));
         self.server.certificates.get(number).cloned()
@@ -147,7 +147,7 @@ fn alpn(host: &Host) -> Vec<Vec<u8>> {
     names
 }
 
-/// A certificate, with an OCSP response as long as that is good.
+/// A certificate, and the same with its OCSP response while that is valid.
 #[derive(Debug, Clone)]
 struct Key {
     bare: Arc<CertifiedKey>,
@@ -161,7 +161,7 @@ impl Key {
         Key { bare: Arc::new(bare), stapled }
     }
 
-    /// As it is to be shown now.
+    /// The certificate to send now.
     fn now(&self) -> Arc<CertifiedKey> {
         match &self.stapled {
             Some((stapled, good)) if good.is_good(SystemTime::now()) => stapled.clone(),
@@ -170,7 +170,7 @@ impl Key {
     }
 }
 
-/// The certificates of a host, one for each kind of key, and which of them was taken last.
+/// Certificates of a host, one per key type, and the index of the one used last.
 #[derive(Debug)]
 struct Chosen {
     keys: Vec<Key>,
@@ -184,7 +184,7 @@ impl Chosen {
 }
 
 impl ResolvesServerCert for Chosen {
-    /// The first whose signatures the client understands.
+    /// Selects the first certificate whose signature schemes the client supports.
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let offered = hello.signature_schemes();
         let number = self.keys.iter().position(|key| key.bare.key.choose_scheme(offered).is_some()).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What clients resume with: tickets, and sessions kept for those without. They outlive configurations, so that a reload costs
-//! no client a handshake; how long they may be used is the configuration's to say, whenever they were made.
+//! Session resumption: tickets, and a session cache for clients without. Both survive reloads, so that no client needs a new
+//! handshake. The current configuration limits their life, whenever they were made.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,29 +7,29 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustls::crypto::ring;
 use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
 
-/// Sessions of clients without tickets that are kept.
+/// Maximum number of sessions in the cache.
 const KEPT: usize = 4096;
-/// The length of a time in front of what it is about.
+/// Length in bytes of the time stamp before each value.
 const STAMP: usize = 8;
 
-/// With keys of its own.
+/// Ticket keys and session cache.
 pub struct Sessions {
     tickets: Arc<dyn ProducesTickets>,
     cache: Arc<dyn StoresServerSessions>,
 }
 
 impl Sessions {
-    /// With new keys.
+    /// Creates new keys and an empty cache.
     pub fn new() -> Result<Sessions, rustls::Error> {
         Ok(Sessions { tickets: ring::Ticketer::new()?, cache: ServerSessionMemoryCache::new(KEPT) })
     }
 
-    /// Tickets that are good for so long.
+    /// Tickets with this maximum life.
     pub fn tickets(&self, life: Duration) -> Arc<dyn ProducesTickets> {
         Arc::new(Tickets { inner: self.tickets.clone(), life })
     }
 
-    /// Kept sessions that are good for so long.
+    /// Session cache with this maximum life.
     pub fn cache(&self, life: Duration) -> Arc<dyn StoresServerSessions> {
         Arc::new(Cache { inner: self.cache.clone(), life })
     }
@@ -52,7 +52,7 @@ impl ProducesTickets for Tickets {
         self.inner.enabled()
     }
 
-    /// Their key is thrown away some time after them at the latest.
+    /// Life in seconds, limited by the life of the ticket key.
     fn lifetime(&self) -> u32 {
         self.inner.lifetime().min(u32::try_from(self.life.as_secs()).unwrap_or(u32::MAX))
     }
@@ -92,7 +92,7 @@ fn stamped(value: &[u8]) -> Vec<u8> {
     [&(now().as_millis() as u64).to_be_bytes(), value].concat()
 }
 
-/// What was stamped, if that was not too long ago.
+/// The value without its time stamp, unless it is too old.
 fn while_good(mut value: Vec<u8>, life: Duration) -> Option<Vec<u8>> {
     let made = Duration::from_millis(u64::from_be_bytes(*value.first_chunk::<STAMP>()?));
     let age = now().saturating_sub(made);
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_old_is_not_taken() {
+    fn a_session_that_is_too_old_is_not_resumed() {
         let sessions = Sessions::new().expect("randomness");
         let long = Duration::from_secs(100);
         let ticket = sessions.tickets(long).encrypt(b"secret").expect("a ticket");

@@ -1,27 +1,27 @@
-//! OCSP responses, as far as we must understand them: until when they are good. An old one is worse than none: browsers that
-//! would have asked nobody refuse the site.
+//! Validity of OCSP responses. An expired response is worse than none: browsers that do not query OCSP themselves would refuse the
+//! site.
 
 use std::time::SystemTime;
 
 use x509_cert::der::asn1::{AnyRef, GeneralizedTime};
 use x509_cert::der::{Decode, Reader, SliceReader, Tag, Tagged};
 
-/// `OCSPResponseStatus`
+/// `OCSPResponseStatus` of a successful response.
 const SUCCESSFUL: &[u8] = &[0];
 
-/// Until when a response (DER) may be sent.
+/// Validity of a response (DER).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Good {
-    /// It says.
+    /// Valid until this time.
     Until(SystemTime),
-    /// It does not say.
+    /// Valid without a limit.
     Always,
-    /// It is none, or one that says nothing of a certificate.
+    /// Invalid, or without information about a certificate.
     Never,
 }
 
 impl Good {
-    /// What `response` says.
+    /// Validity of `response`.
     pub fn of(response: &[u8]) -> Good {
         match ends(response) {
             None => Good::Never,
@@ -29,7 +29,7 @@ impl Good {
         }
     }
 
-    /// Whether it may be sent at this time.
+    /// Whether the response is valid at this time.
     pub fn is_good(self, now: SystemTime) -> bool {
         match self {
             Good::Until(end) => now < end,
@@ -39,7 +39,7 @@ impl Good {
     }
 }
 
-/// `nextUpdate` of each answer. The names are those of RFC 6960.
+/// `nextUpdate` of each single response. Names as in RFC 6960.
 fn ends(response: &[u8]) -> Option<Vec<SystemTime>> {
     let response = elements(one(response)?)?;
     let [status, response_bytes] = response.first_chunk::<2>()?;
@@ -49,7 +49,7 @@ fn ends(response: &[u8]) -> Option<Vec<SystemTime>> {
     let response_bytes = elements(one(response_bytes.value())?)?;
     let basic = elements(one(response_bytes.get(1)?.value())?)?;
     let data = elements(*basic.first()?)?;
-    // All else in it has a number, or is a time.
+    // The other elements have a tag number, or are times.
     let responses = data.into_iter().find(|part| part.tag() == Tag::Sequence)?;
     let answers = elements(responses)?;
     let mut ends = Vec::new();
@@ -61,7 +61,7 @@ fn ends(response: &[u8]) -> Option<Vec<SystemTime>> {
     (!answers.is_empty()).then_some(ends)
 }
 
-/// What has the number 0 behind `thisUpdate`; before that it is `certStatus`.
+/// `nextUpdate`: the element with tag number 0 after `thisUpdate`. Before it, tag number 0 is `certStatus`.
 fn next_update(answer: AnyRef<'_>) -> Option<Option<SystemTime>> {
     let mut parts = elements(answer)?.into_iter().skip_while(|part| part.tag() != Tag::GeneralizedTime).skip(1);
     let Some(next) = parts.find(|part| part.tag().number().value() == 0 && part.tag().is_context_specific()) else {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_response_is_never_good() {
+    fn an_invalid_response_is_never_good() {
         for bytes in [&b""[..], b"nonsense", &[0x30, 0x03, 0x0a, 0x01, 0x03], &[0x30, 0x82, 0xff], &[0x30, 0x00]] {
             assert_eq!(Good::of(bytes), Good::Never, "{bytes:?}");
         }

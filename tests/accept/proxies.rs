@@ -85,7 +85,7 @@ fn proxies_are_read_from_files() {
     server.site.write("conf/own", "127.0.0.1\n\nbalancer.example.com\n");
     server.reload().failed(1, "conf/own:3: RemoteIPInternalProxyList: expected an address or a network");
     server.site.write("conf/own", "# 127.0.0.1\n");
-    server.reload().failed(1, "names nobody, and without a list every proxy is believed");
+    server.reload().failed(1, "lists no proxies, and without a list every proxy is trusted");
     assert_eq!(said("127.0.0.1", "10.0.0.7"), "10.0.0.7|-|-", "the old one serves on");
 }
 

@@ -92,5 +92,5 @@ fn forwarded_says_it_with_its_proto() {
 fn whom_to_believe_must_be_said() {
     let site = Site::new();
     site.configure("RemoteIPProtoHeader X-Forwarded-Proto\n");
-    site.cameleer(["check", "-f", "site.conf"]).failed(78, "RemoteIPProtoHeader: no proxy is named");
+    site.cameleer(["check", "-f", "site.conf"]).failed(78, "RemoteIPProtoHeader: needs a list of trusted proxies");
 }

@@ -87,8 +87,8 @@ fn a_mistake_in_a_directive_is_said() {
     for (line, said) in [
         ("CacheEnable memory", "expected a path, for instance `CacheEnable memory /`"),
         ("CacheEnable http://www.example.com/", "expected memory, or a path that begins with a slash"),
-        ("CacheEnable memory http://www.example.com/", "other servers are not asked"),
-        ("CacheDisable on", "On stands in a section"),
+        ("CacheEnable memory http://www.example.com/", "other servers are not cached"),
+        ("CacheDisable on", "On is allowed only in a section"),
         ("CacheSize 5", "expected at least 64K"),
         ("CacheLastModifiedFactor 2", "expected a number from 0 to 1"),
     ] {
@@ -98,6 +98,6 @@ fn a_mistake_in_a_directive_is_said() {
     }
     let served = serve_with("CacheEnable disk /\nCacheRoot /var/cache\nCacheQuickHandler Off", "");
     served.0.logged("CacheRoot: is not supported");
-    served.0.logged("answers are kept in memory here");
+    served.0.logged("type is ignored: responses are stored in memory");
     assert!(served.keeps("/a", MINUTE));
 }

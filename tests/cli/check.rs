@@ -115,7 +115,7 @@ fn handlers_that_nobody_answers_for_are_named() {
     let said = check(Site::new(), conf).succeeded();
     assert!(["3", "6", "8"].iter().eq(named(&said).iter()), "{said:?}");
     for expected in [
-        "site.conf:3: SetHandler: there is no lua-script here, requests for it are answered 500: ",
+        "site.conf:3: SetHandler: unknown handler lua-script, requests for it are answered 500: ",
         "site.conf:6: SetHandler: there is no proxy:unix:/run/php.sock|fcgi://localhost here",
         "put a proxy in front",
         "site.conf:8: AddHandler: there is no x-odd here",

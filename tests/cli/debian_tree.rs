@@ -88,7 +88,7 @@ fn what_only_a_shell_can_say_is_named_and_never_run() {
     let envvars = format!("{ENVVARS}export NAME=$(touch @DIR@/ran)\nexport OTHER=`touch @DIR@/ran`\n. @DIR@/more\n");
     let site = tree(&envvars).file("more", "touch @DIR@/ran\n");
     let said = site.cameleer(["check", "-f", "etc/apache2.conf"]).succeeded();
-    for expected in ["envvars:11: \"$(touch", "envvars:12: `…` is a shell's command", "envvars:13: \". "] {
+    for expected in ["envvars:11: \"$(touch", "envvars:12: `…` is a shell command", "envvars:13: \". "] {
         assert!(said.err.contains(expected), "{expected}\n{said:?}");
     }
     assert!(!site.has("ran"));

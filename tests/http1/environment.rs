@@ -101,7 +101,7 @@ fn what_the_configuration_says_of_a_proxy_is_not_a_clients() {
     {
         let site = Site::new();
         site.configure(&format!("{line}\n"));
-        site.cameleer(["check", "-f", "site.conf"]).failed(78, "would be a client's word");
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, "must not depend on the request");
     }
 }
 

@@ -46,7 +46,7 @@ fn unsafe_does_not_loosen_what_is_read() {
     connection.raw("GET /plain.txt HTTP/1.1\nHost: localhost\n\n");
     connection.response().is(400);
     server.send(Request::new("TRACE", "/plain.txt")).is(405);
-    server.logged("Unsafe is not done");
+    server.logged("Unsafe has no effect");
 }
 
 /// RFC 9110, 2.5: "A recipient that receives a message with a major version number that it implements and a minor version number

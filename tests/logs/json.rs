@@ -103,5 +103,5 @@ fn all_processes_write_objects() {
 #[test]
 fn httpds_formats_of_error_logs_are_ignored_and_said_to_be() {
     let server = Site::new().serve("ErrorLogFormat \"[%t] %M\"");
-    assert!(server.logged("ErrorLogFormat").contains("ignored but for `json`"));
+    assert!(server.logged("ErrorLogFormat").contains("ignored except for `json`"));
 }

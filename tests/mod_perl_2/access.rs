@@ -146,7 +146,7 @@ fn a_provider_of_passwords_must_have_been_named() {
     let site = site_of_passwords();
     for (providers, said) in [
         ("nobody", "expected file or the name of a PerlAddAuthnProvider above this line, got \"nobody\""),
-        ("code file code", "expected file in the first place or in the last"),
+        ("code file code", "expected file as the first or the last name"),
     ] {
         site.configure(&format!(
             "PerlAddAuthnProvider code My::knows\n<Location /a>\nAuthBasicProvider {providers}\n</Location>\n"

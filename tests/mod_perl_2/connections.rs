@@ -309,11 +309,11 @@ fn such_a_host_has_its_address_for_itself_and_no_tls() {
     refused(
         "<VirtualHost *:8084>\nPerlProcessConnectionHandler My\nSSLEngine On\nSSLCertificateFile site.crt\nSSLCertificateKeyFile site.key\n\
          </VirtualHost>",
-        "site.conf:4: PerlProcessConnectionHandler: connections are handed over as they come, and SSLEngine at @DIR@/site.conf:5 wants TLS",
+        "site.conf:4: PerlProcessConnectionHandler: connections are passed on unchanged, but SSLEngine at @DIR@/site.conf:5 turns on TLS",
     );
     refused(
         "<VirtualHost *:8084>\nPerlPreConnectionHandler My\n</VirtualHost>",
-        "site.conf:4: PerlPreConnectionHandler: connections that speak HTTP are the front's",
+        "site.conf:4: PerlPreConnectionHandler: the front handles HTTP connections",
     );
 }
 
@@ -333,11 +333,11 @@ fn check_says_what_it_costs() {
     site.configure(&conf(8084, ""));
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
     assert!(
-        said.contains("site.conf:7: PerlProcessConnectionHandler: each open connection holds one of 2 workers until its handler returns, at most 300s"),
+        said.contains("site.conf:7: PerlProcessConnectionHandler: each open connection occupies one of 2 workers until its handler returns, at most 300s"),
         "{said}"
     );
     let amber = site.cameleer(["check", "--compat", "-f", "site.conf"]).out;
-    assert!(amber.contains("each open connection holds one of 2 workers"), "{amber}");
+    assert!(amber.contains("each open connection occupies one of 2 workers"), "{amber}");
 }
 
 #[test]
@@ -345,5 +345,5 @@ fn an_address_may_name_the_protocol_that_is_spoken_there() {
     let site = site(ECHO);
     site.configure(&format!("{}\nListen 127.0.0.1:8085 smtp", conf(8084, "")));
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded().err;
-    assert!(said.contains("Listen: smtp says nothing here: TLS is spoken where https is said"), "{said}");
+    assert!(said.contains("Listen: protocol smtp is ignored: only http and https are known"), "{said}");
 }

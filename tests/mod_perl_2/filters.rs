@@ -181,7 +181,7 @@ fn what_cannot_be_ends_the_start_with_its_reason() {
     };
     refused("PerlInputFilterHandler My::raw", "is a connection filter, and a client's connection belongs to the front");
     refused("PerlOutputFilterHandler My::Missing", "My::Missing has no sub handler");
-    refused("PerlSetOutputFilter INCLUDES", "there are no server-side includes here");
+    refused("PerlSetOutputFilter INCLUDES", "server-side includes are not supported");
 }
 
 #[test]

@@ -239,9 +239,9 @@ fn what_cannot_be_meant_is_said_with_its_line() {
         std::fs::set_permissions(site.path(name), std::fs::Permissions::from_mode(mode)).expect("ours");
     }
     for (conf, line, what) in [
-        ("\nAdminListen 0.0.0.0:9180", 2, "AdminListen: is open to the network, and there is no AdminToken"),
+        ("\nAdminListen 0.0.0.0:9180", 2, "AdminListen: is open to the network without an AdminToken"),
         ("\n\nAdminListen 9180", 3, "write 127.0.0.1:9180"),
-        ("\nAdminListen 127.0.0.1:9180\nAdminListen 127.0.0.1:9180", 3, "is named twice"),
+        ("\nAdminListen 127.0.0.1:9180\nAdminListen 127.0.0.1:9180", 3, "duplicate address"),
         ("\nAdminToken missing", 2, "No such file"),
         ("\nAdminToken token", 2, "16 characters at least"),
         ("\nAdminToken open", 2, "chmod 600"),

@@ -24,21 +24,21 @@ fn an_unknown_name_is_told_with_those_that_there_are() {
 
 #[test]
 fn a_pool_without_a_place_two_of_a_name_and_odd_names() {
-    refused("<WorkerPool x>\n</WorkerPool>", "<WorkerPool x>: no place has it: write `PerlPool x`");
+    refused("<WorkerPool x>\n</WorkerPool>", "<WorkerPool x>: no place uses it: write `PerlPool x`");
     refused(
         &format!("<WorkerPool x>\n</WorkerPool>\n<WorkerPool X>\n</WorkerPool>\n{PLACE}"),
-        "<WorkerPool X>: is defined already at ",
+        "<WorkerPool X>: is already defined at ",
     );
-    refused(&format!("<WorkerPool default>\n</WorkerPool>\n{PLACE}"), "is the server's own pool");
+    refused(&format!("<WorkerPool default>\n</WorkerPool>\n{PLACE}"), "is the default pool");
     refused("<WorkerPool a/b>\n</WorkerPool>", "expected letters, digits");
 }
 
 #[test]
 fn a_place_has_one_pool() {
     let two = "<WorkerPool x>\n</WorkerPool>\n<WorkerPool y>\n</WorkerPool>\n<Location /x>\nPerlPool x\nPerlPool y\n</Location>";
-    refused(two, "PerlPool: this place has pool x already");
+    refused(two, "PerlPool: this place already has pool x");
     let parent = "<WorkerPool x>\n</WorkerPool>\n<VirtualHost *>\nPerlPool x\nPerlOptions +Parent\n</VirtualHost>";
-    refused(parent, "PerlOptions: Parent makes this host a pool by itself, and PerlPool says x: remove one");
+    refused(parent, "PerlOptions: Parent gives this host its own pool, but PerlPool names x: remove one");
 }
 
 #[test]
@@ -57,11 +57,12 @@ fn a_contradiction_in_a_pool_has_its_line() {
     site.configure(&conf);
     let conf = site.read("site.conf");
     let line = conf.lines().position(|line| line.starts_with("PerlResponseHandler")).expect("there") + 1;
-    let what = format!("site.conf:{line}: PerlResponseHandler: is mod_perl 2's, and pool old speaks mod_perl 1's API");
+    let what =
+        format!("site.conf:{line}: PerlResponseHandler: belongs to mod_perl 2, and pool old has mod_perl 1's API");
     site.cameleer(["check", "-f", "site.conf"]).failed(78, &what);
     refused(
         &format!("<WorkerPool x>\nPerlGeneration 1\nPerlGeneration 2\n</WorkerPool>\n{PLACE}"),
-        "PerlGeneration 2 contradicts what is said of pool x before",
+        "PerlGeneration 2 contradicts an earlier line of pool x",
     );
 }
 
@@ -100,9 +101,9 @@ fn what_is_the_servers_alone_is_not_a_pools() {
 #[test]
 fn perl_in_the_configuration_of_another_pool_is_refused() {
     let conf = "<WorkerPool x>\n</WorkerPool>\n<Location /x>\nPerlPool x\n<Perl>\n1;\n</Perl>\n</Location>";
-    refused(conf, "<Perl>: Perl code adds to the configuration in places of the server's own pool only");
+    refused(conf, "<Perl>: Perl code can change the configuration only in places of the default pool");
     let conf = "<WorkerPool x>\n</WorkerPool>\n<Location /x>\nPerlPool x\nPerlLoadModule My\n</Location>";
-    refused(conf, "PerlLoadModule: Perl code adds to the configuration in places of the server's own pool only");
+    refused(conf, "PerlLoadModule: Perl code can change the configuration only in places of the default pool");
 }
 
 #[test]

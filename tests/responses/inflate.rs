@@ -135,7 +135,7 @@ fn extensions_and_folders_say_whose_bodies_are_unpacked() {
     assert_eq!(encoding("/cgi/form.pl/more"), "plain");
     assert_eq!(encoding("/cgi/form.cgi"), "gzip");
     assert_eq!(encoding("/cgi/inner/form.pl"), "gzip");
-    server.logged("INCLUDES is not done");
+    server.logged("INCLUDES is ignored");
 }
 
 #[test]

@@ -161,6 +161,6 @@ fn identity_check_is_accepted_with_a_word_and_nobody_is_asked() {
         "package Who; sub handler { my $r = shift; $r->print($r->get_remote_logname // 'undef'); 0 } 1;",
     );
     let server = site.serve("\nIdentityCheck On\nPerlLib lib\nSetHandler perl-script\nPerlHandler Who");
-    server.logged("site.conf:2: IdentityCheck: has no effect: clients' ident services are not asked");
+    server.logged("site.conf:2: IdentityCheck: has no effect: ident services are not queried");
     assert_eq!(server.text("/"), "undef");
 }

@@ -153,7 +153,7 @@ fn a_htaccess_file_cannot_open_the_page() {
     let server = serve("<Directory \"@DIR@/htdocs\">\nAllowOverride FileInfo\n</Directory>");
     server.site.write("htdocs/own/.htaccess", "SetHandler server-status\n");
     server.get("/own/x").is(500);
-    server.logged("about the whole server");
+    server.logged("shows the whole server");
 }
 
 /// mod_info: "a comprehensive overview of the server configuration"; ?config, ?server, ?list.

@@ -34,7 +34,7 @@ fn a_location_without_a_slash_is_legal_and_holds_for_nothing() {
     let server = serve("<Location plain.txt>\nDeny from all\n</Location>");
     assert_eq!(server.text("/plain.txt"), "plain\n");
     let line = server.logged("site.conf");
-    assert!(line.contains("Location") && line.contains("nothing in it protects anything"), "{line}");
+    assert!(line.contains("Location") && line.contains("nothing in it takes effect"), "{line}");
 }
 
 /// core.html#iffile: "contains directives that will be processed only if file exists at startup".

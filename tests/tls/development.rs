@@ -33,7 +33,7 @@ fn run_tls_serves_with_a_certificate_of_its_own_making() {
     let server = Server::start(site, command);
     let said = server.log();
     let path = server.site.path(CERTIFICATE);
-    assert!(said.contains(&format!("because there was none: {}, for localhost, ", path.display())), "{said}");
+    assert!(said.contains(&format!("because there was no certificate: {}, for localhost, ", path.display())), "{said}");
     assert!(said.contains(&format!("curl --cacert {}", path.display())), "{said}");
     let trust = ["--cacert", path.to_str().expect("a name"), "--http2"];
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name").trim().to_owned();

@@ -24,12 +24,12 @@ fn what_is_no_certificate_or_no_key_is_refused() {
     refused(
         site().file("localhost.crt", "hello"),
         TLS,
-        "site.conf:3: SSLCertificateFile: @DIR@/localhost.crt holds no certificate",
+        "site.conf:3: SSLCertificateFile: @DIR@/localhost.crt contains no certificate",
     );
     refused(
         site().file("localhost.key", "hello"),
         TLS,
-        "site.conf:4: SSLCertificateKeyFile: @DIR@/localhost.key holds no private key",
+        "site.conf:4: SSLCertificateKeyFile: @DIR@/localhost.key contains no private key",
     );
     let locked =
         site().file("localhost.key", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n-----END ENCRYPTED PRIVATE KEY-----\n");
@@ -51,14 +51,14 @@ fn a_key_of_another_certificate_is_refused() {
 fn tls_without_a_certificate_is_refused() {
     refused(site(), "SSLEngine On", "site.conf:2: SSLEngine: On, but there is no certificate");
     refused(site(), "Listen 127.0.0.1:1 https", "site.conf:2: Listen: https, but no host there has a certificate");
-    refused(site(), "Listen @DIR@/a.sock https", "site.conf:2: Listen: TLS is not spoken on unix sockets");
+    refused(site(), "Listen @DIR@/a.sock https", "site.conf:2: Listen: TLS is not supported on unix sockets");
 }
 
 #[test]
 fn certificates_of_clients_are_refused_aloud_wherever_they_are_asked_for() {
     for verify in ["optional", "optional_no_ca", "require"] {
         let refusal = |line: u8| {
-            format!("site.conf:{line}: SSLVerifyClient: is not supported: certificates of clients are not asked for")
+            format!("site.conf:{line}: SSLVerifyClient: is not supported: client certificates are not supported")
         };
         refused(site(), &format!("{TLS}SSLVerifyClient {verify}"), &refusal(5));
         let conf = format!("{TLS}<Location /private>\nSSLVerifyClient {verify}\n</Location>");
@@ -87,7 +87,7 @@ fn an_htaccess_file_that_asks_for_certificates_of_clients_closes_its_folder() {
 
 #[test]
 fn versions_that_leave_nothing_are_refused() {
-    refused(site(), &format!("{TLS}SSLProtocol -all +TLSv1"), "site.conf:5: SSLProtocol: leaves no version");
+    refused(site(), &format!("{TLS}SSLProtocol -all +TLSv1"), "site.conf:5: SSLProtocol: leaves no supported version");
     refused(site(), &format!("{TLS}SSLProtocol TLSv9"), "site.conf:5: SSLProtocol: expected all, TLSv1.2 or TLSv1.3");
     refused(site(), &format!("{TLS}Protocols h3"), "site.conf:5: Protocols: expected h2, h2c or http/1.1, got \"h3\"");
 }
@@ -99,8 +99,8 @@ fn an_expired_certificate_and_one_for_another_name_are_warnings() {
     site.configure(TLS);
     let said = site.cameleer(["check", "-f", &site.filled("@DIR@/site.conf")]).succeeded();
     let warning = |what: &str| site.filled(&format!("site.conf:3: SSLCertificateFile: @DIR@/localhost.crt {what}"));
-    assert!(said.err.contains(&warning("has expired on 2001-01-01")), "{said:?}");
-    assert!(said.err.contains(&warning("is not for ServerName localhost")), "{said:?}");
+    assert!(said.err.contains(&warning("expired on 2001-01-01")), "{said:?}");
+    assert!(said.err.contains(&warning("is not valid for ServerName localhost")), "{said:?}");
 }
 
 #[test]

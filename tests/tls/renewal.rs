@@ -96,7 +96,7 @@ fn one_that_cannot_be_used_changes_nothing() {
     server.site.write("localhost.crt", "broken");
     server.logged("certificates have changed, but the old ones stay in use");
     assert_eq!(certificate(&server), before);
-    server.reload().failed(1, "holds no certificate");
+    server.reload().failed(1, "contains no certificate");
     assert_eq!(certificate(&server), before);
 }
 

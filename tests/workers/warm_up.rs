@@ -286,7 +286,7 @@ fn check_names_a_url_that_cannot_be_asked_for() {
     }
     site.configure("\n\nPerlWarmup http://nowhere.example/\n");
     site.cameleer(["check", "-f", "site.conf"])
-        .failed(78, "site.conf:3: PerlWarmup: no host is called nowhere.example");
+        .failed(78, "site.conf:3: PerlWarmup: no host has the name nowhere.example");
 }
 
 #[test]

@@ -147,7 +147,7 @@ sub elsewhere ( $row, $parms, $outside ) {
     if ( $parms->{is_htaccess} ) {
         my @classes = grep { $row->{req_override} & $CLASSES{$_} } sort keys %CLASSES;
         return @classes
-            ? 'here: its <Directory> would have to say AllowOverride ' . join ' or ', @classes
+            ? 'here: its <Directory> needs AllowOverride ' . join ' or ', @classes
             : 'in .htaccess files: write it in the main configuration';
     }
     return $outside

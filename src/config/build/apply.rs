@@ -1,4 +1,4 @@
-//! Every directive goes through its row of the table, and all errors are kept.
+//! Application of directives by the rows of the table. All errors are collected.
 
 use crate::config::draft::{Draft, Position};
 use crate::config::model::access::Methods;
@@ -13,7 +13,7 @@ use crate::config::table::row::{Row, Takes};
 use crate::config::table::{self, unknown};
 
 impl Draft {
-    /// Applies the table's defaults as if they stood in a file; what they say about settings is section 0.
+    /// Applies the defaults of the table as if they were read from a file. Their settings are section 0.
     pub(super) fn defaults(&mut self) {
         for row in table::all() {
             let Some(default) = row.default else { continue };
@@ -35,7 +35,7 @@ impl Draft {
                 let name = bracketed.as_deref().unwrap_or(&directive.name);
                 self.errors.push(ConfigError::at(&directive.at, format!("{name}: {message}")));
             }
-            // The first mistake closes the folder of a .htaccess file: the others, which take time, nobody is told.
+            // The first error in a .htaccess file disables its folder, so the remaining directives need no time.
             if self.htaccess.is_some() && !self.errors.is_empty() {
                 return;
             }
@@ -49,7 +49,7 @@ impl Draft {
             None => return self.foreign(directive),
         };
         row.check_form(directive)?;
-        if !self.may_speak_any
+        if !self.may_use_either_api
             && let Some(message) = table::contradiction(directive, self.config.perl_of(self.position.pool).generation)
         {
             return Err(self.of_pool(message));
@@ -63,15 +63,15 @@ impl Draft {
             row.check_context(self.position.context)?;
         }
         if self.position.methods != Methods::ALL && !row.per_method && !matches!(row.takes, Takes::Reading(..)) {
-            self.warn("stands in <Limit>, but holds for all methods, as in httpd: move it out");
+            self.warn("applies to all methods, as in httpd, although it is in <Limit>: move it out");
         }
         if self.position.context == Context::Server {
-            self.said_at.insert(row.name, directive.at.clone());
+            self.positions.insert(row.name, directive.at.clone());
         }
         self.call(row, &directive.args, directive.section.as_deref())
     }
 
-    /// Says which pool it is about, where that is not the server's own.
+    /// Names the pool in the message, unless it is the default pool.
     fn of_pool(&self, message: String) -> String {
         match self.position.pool {
             DEFAULT => message,
@@ -79,21 +79,21 @@ impl Draft {
         }
     }
 
-    /// The same for the contents of a section.
+    /// Applies the directives of a section's contents.
     pub(super) fn walk_in(&mut self, position: Position, inside: &[Directive]) {
         let outer = std::mem::replace(&mut self.position, position);
         self.walk(inside);
         self.position = outer;
     }
 
-    /// Whether a Perl module of the site defines it.
+    /// Whether a Perl module of the site defines the directive.
     fn is_own(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let expanded = self.facts.expanded.as_ref();
         expanded.is_some_and(|it| if self.htaccess.is_some() { &it.defined } else { &it.own }.contains(&name))
     }
 
-    /// Its module is told at the start, of a `.htaccess` file when a request comes to it; here it is only noted where.
+    /// Records a directive of a Perl module. The module processes it at the start, or for `.htaccess` files in a request.
     fn own(&mut self, directive: &Directive) -> Result<(), String> {
         if let Some(rules) = self.htaccess
             && let Err(message) = rules.check_own()
@@ -114,7 +114,7 @@ impl Draft {
         Ok(())
     }
 
-    /// httpd's directives that we do not have are passed over when nothing depends on them.
+    /// Handles a directive of httpd that is not supported: ignored with a warning, or refused.
     fn foreign(&mut self, directive: &Directive) -> Result<(), String> {
         match httpd_only::find(&directive.name, &directive.args) {
             Some((Unsupported::Ignored, message)) => {
@@ -130,7 +130,7 @@ impl Draft {
     }
 
     fn unknown(&mut self, message: String) -> Result<(), String> {
-        self.pass_over(HtaccessRules::passes_over_unknown, message)
+        self.refuse_or_warn(HtaccessRules::ignores_unknown, message)
     }
 
     fn call(&mut self, row: &Row, args: &[String], inside: Option<&[Directive]>) -> Result<(), String> {

@@ -1,5 +1,5 @@
-//! Hosts whose connections are handed to workers: such a connection says neither which host is meant nor anything that the front
-//! understands, so the host has its addresses for itself and speaks no TLS.
+//! Hosts whose connections are passed to workers. Such a connection names no host and may use any protocol, so the host needs
+//! exclusive addresses, without TLS.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::config::syntax::tree::{At, ConfigError};
 
 const PROCESS: &str = "PerlProcessConnectionHandler";
 
-/// Says what is wrong with such hosts, and what they cost.
+/// Reports errors of such hosts, and warns of their costs.
 pub(super) fn finish(draft: &mut Draft) {
     let config = &draft.config;
     let taken: Vec<(&At, usize)> = processing(config).collect();
@@ -23,7 +23,7 @@ pub(super) fn finish(draft: &mut Draft) {
     draft.config.hands_over_connections = is_any;
     errors.dedup_by(|one, other| one.at == other.at);
     draft.errors.extend(errors);
-    // What the main server says for all its hosts is said once.
+    // A warning about the main server's directive would otherwise appear for each host.
     for cost in costs {
         if !draft.config.warnings.iter().any(|known| known.at == cost.at) {
             draft.config.warnings.push(cost);
@@ -38,13 +38,13 @@ fn processing(config: &Config) -> impl Iterator<Item = (&At, usize)> {
 fn pre_alone(host: &Host) -> Option<ConfigError> {
     let at = host.connections.pre.as_ref().filter(|_| host.connections.process.is_none())?;
     let message = format!(
-        "PerlPreConnectionHandler: connections that speak HTTP are the front's: let a PerlPostReadRequestHandler look at \
+        "PerlPreConnectionHandler: the front handles HTTP connections: use a PerlPostReadRequestHandler and \
          `$r->connection`, or write it into a <VirtualHost> with a {PROCESS}"
     );
     Some(ConfigError::at(at, message))
 }
 
-/// Another host at one of its addresses.
+/// Reports another host with one of the addresses.
 fn shares(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
     let host = config.hosts.get(number)?;
     let others = config.hosts.iter().enumerate().skip(1).filter(|(other, _)| *other != number);
@@ -52,8 +52,8 @@ fn shares(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
     let (_, other) = others.next()?;
     let there = config.sections.get(usize::from(other.base)).map(|section| section.at.to_string())?;
     let message = format!(
-        "{PROCESS}: the virtual host at {there} has the same address, and a connection that is no HTTP does not say which host it \
-         means: give this one a Listen and an address of its own"
+        "{PROCESS}: the virtual host at {there} has the same address, and connections that do not use HTTP do not name a \
+         host: give this host its own Listen and address"
     );
     Some(ConfigError::at(at, message))
 }
@@ -63,13 +63,13 @@ fn speaks_tls(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
     let why =
         host.tls.engine.as_ref().map_or_else(|| "Listen … https".to_owned(), |(at, _)| format!("SSLEngine at {at}"));
     let message = format!(
-        "{PROCESS}: connections are handed over as they come, and {why} wants TLS: leave that out here, and let what ends TLS \
-         (stunnel, HAProxy) stand before it"
+        "{PROCESS}: connections are passed on unchanged, but {why} turns on TLS: remove it, and let a proxy (stunnel, HAProxy) in \
+         front end TLS"
     );
     Some(ConfigError::at(at, message))
 }
 
-/// Each open connection has a worker for itself.
+/// Warns that each open connection occupies a worker.
 fn cost(config: &Config, at: &At, number: usize) -> ConfigError {
     let base = config.hosts.get(number).map(|host| host.base).unwrap_or_default();
     let main = config.hosts.first().map(|host| host.base).unwrap_or_default();
@@ -80,15 +80,15 @@ fn cost(config: &Config, at: &At, number: usize) -> ConfigError {
         false => format!(" of pool {}", config.pool_name(settings.pool)),
     };
     let limit = match settings.request_timeout {
-        Duration::ZERO => "without end (RequestTimeout 0)".to_owned(),
+        Duration::ZERO => "without a limit (RequestTimeout 0)".to_owned(),
         limit => format!("at most {limit:?} (RequestTimeout)"),
     };
     let shared = match settings.pool {
-        DEFAULT => "; a <WorkerPool> with PerlPool here keeps workers for the other hosts",
+        DEFAULT => "; a <WorkerPool> with PerlPool here reserves workers for the other hosts",
         _ => "",
     };
     let message = format!(
-        "{PROCESS}: each open connection holds one of {workers} workers{pool} until its handler returns, {limit}; further ones wait{shared}"
+        "{PROCESS}: each open connection occupies one of {workers} workers{pool} until its handler returns, {limit}; further connections wait{shared}"
     );
     ConfigError::at(at, message)
 }

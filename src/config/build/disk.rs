@@ -1,4 +1,4 @@
-//! The files of this machine, as what is read of a configuration.
+//! [`Source`] implemented by the file system.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use crate::config::syntax::regular;
 use crate::config::syntax::source::Source;
 use crate::config::table;
 
-/// Of a file of the configuration, or one that it names, in bytes.
+/// Maximum size in bytes of a configuration file, or of a file that it names.
 const LONGEST: u64 = 64 << 20;
 
 impl<'a> Source<'a> {
-    /// Files of this machine, nothing defined.
+    /// Reads files of this machine. No names are defined.
     pub fn disk(server_root: impl Into<PathBuf>, env: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let server_root = server_root.into();
         let started_in = server_root.clone();
@@ -37,7 +37,7 @@ fn read_lossy(path: &Path) -> io::Result<String> {
     bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `-f <(program)`, `-f /dev/stdin`: a pipe that somebody has just made for us.
+/// Whether the path is a pipe from the shell: `-f <(program)`, `-f /dev/stdin`.
 fn comes_from_a_shell(path: &Path) -> bool {
     path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd") || path == Path::new("/dev/stdin")
 }

@@ -1,4 +1,4 @@
-//! What can be known only when everything was read: defaults that depend on others, and whether the whole makes sense.
+//! Steps after all directives are read: defaults that depend on others, inheritance, and consistency checks.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -33,20 +33,20 @@ impl Draft {
         handlers::check(self);
         self.checks();
         if let Some(shadow) = self.config.facts.shadow.clone() {
-            shadow::stand_aside(&mut self.config, &shadow);
+            shadow::separate(&mut self.config, &shadow);
         }
     }
 
     pub(super) fn finish(mut self) -> (Config, Vec<ConfigError>) {
         self.complete();
         if self.config.listen.is_empty() && self.errors.is_empty() {
-            let message = "there is no Listen: write for instance `Listen 8080`".to_owned();
+            let message = "no Listen: write for instance `Listen 8080`".to_owned();
             self.errors.push(ConfigError { at: None, message });
         }
         (self.config, self.errors)
     }
 
-    /// What a virtual host does not say, the main server says for it.
+    /// Virtual hosts inherit missing values from the main server.
     fn inherit(&mut self) {
         let Some((main, hosts)) = self.config.hosts.split_first_mut() else { return };
         for host in hosts {
@@ -80,10 +80,10 @@ impl Draft {
         }
     }
 
-    /// Pool after pool, each in the order of its API.
+    /// Sorts start-up steps by pool, and within a pool in the order of its API.
     fn order_start_up(&mut self) {
         let mut steps = std::mem::take(&mut self.config.start_up);
-        // What defines directives is known to all hosts that have some.
+        // Modules that define directives are loaded in all pools of hosts that use such directives.
         let defines = |it: &&StartUp| it.pool == DEFAULT && matches!(it.step, StartUpStep::LoadModule(_));
         let defining: Vec<StartUp> = steps.iter().filter(defines).cloned().collect();
         for pool in self.config.host_pools() {
@@ -102,7 +102,7 @@ impl Draft {
         self.config.start_up = steps;
     }
 
-    /// httpd's prefork adjusts these, too; it says so only when the directive was written.
+    /// Adjusts values as httpd's prefork does. A warning is given only if the directive was written.
     fn checks(&mut self) {
         let Pool { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
         if max_spare < min_spare {
@@ -120,42 +120,41 @@ impl Draft {
     }
 
     fn adjusted(&mut self, name: &'static str, reason: &str, value: u32) {
-        if let Some(at) = self.said_at.get(name) {
+        if let Some(at) = self.positions.get(name) {
             let message = format!("{name}: {reason}, taken as {value}");
             self.config.warnings.push(ConfigError::at(at, message));
         }
     }
 }
 
-/// `RemoteIPProtoHeader` is believed only of proxies that are named.
+/// `RemoteIPProtoHeader` requires a list of proxies.
 fn check_remote_ip(draft: &mut Draft) {
     let is_open = |host: &Host| host.remote_ip.proto_header.is_some() && host.remote_ip.proxies.is_empty();
     if draft.config.hosts.iter().any(is_open) {
-        let message = "RemoteIPProtoHeader: no proxy is named whose word counts: write RemoteIPInternalProxy or RemoteIPTrustedProxy";
+        let message =
+            "RemoteIPProtoHeader: needs a list of trusted proxies: write RemoteIPInternalProxy or RemoteIPTrustedProxy";
         draft.errors.push(ConfigError { at: None, message: message.to_owned() });
     }
 }
 
-/// Whom the network lets come must know a secret.
+/// An AdminListen that other machines can reach requires an AdminToken.
 fn check_admin(draft: &mut Draft) {
     let monitor = &draft.config.monitor;
     let open = monitor.listen.iter().filter(|address| monitor.token.is_none() && !address.is_private());
-    let advice =
-        "is open to the network, and there is no AdminToken: name a file with a secret, or listen on 127.0.0.1";
+    let advice = "is open to the network without an AdminToken: name a file with a secret, or listen on 127.0.0.1";
     let errors = open.map(|address| ConfigError::at(&address.at, format!("AdminListen: {advice}")));
     let errors: Vec<ConfigError> = errors.collect();
     draft.errors.extend(errors);
 }
 
-/// Every host that speaks TLS has something to prove itself with.
+/// Every host with TLS requires a certificate.
 fn check_tls(draft: &mut Draft) {
     for index in 0..draft.config.hosts.len() {
         let used = draft.config.wants_tls(&draft.config.hosts[index]);
         let tls = &mut draft.config.hosts[index].tls;
         tls.used = used && !tls.certificates.is_empty();
         if let (Some((at, true)), true) = (&tls.engine, tls.certificates.is_empty()) {
-            let advice =
-                "On, but there is no certificate: name one by SSLCertificateFile, and its key by SSLCertificateKeyFile";
+            let advice = "On, but there is no certificate: set SSLCertificateFile and SSLCertificateKeyFile";
             draft.errors.push(ConfigError::at(at, format!("SSLEngine: {advice}")));
         }
     }
@@ -166,20 +165,20 @@ fn check_tls(draft: &mut Draft) {
             .iter()
             .any(|host| host.tls.used && (host.addresses.is_empty() || host.may_be_at(listen)));
         if !served {
-            let advice = "https, but no host there has a certificate: name one by SSLCertificateFile";
+            let advice = "https, but no host there has a certificate: set SSLCertificateFile";
             draft.errors.push(ConfigError::at(at, format!("Listen: {advice}")));
         }
     }
 }
 
-/// Every host that a warm-up names is served.
+/// Every host that a warm-up URL names must exist.
 fn check_warm_up(draft: &mut Draft) {
     for asked in &draft.config.warm_up {
         if let WarmUpSource::Url(WarmUpUrl { site: Some((scheme, name)), .. }) = &asked.source
             && draft.config.warm_up_site_named(*scheme, name).is_none()
         {
             let message =
-                format!("PerlWarmup: no host is called {name}: correct it, or name it by ServerName or ServerAlias");
+                format!("PerlWarmup: no host has the name {name}: correct it, or add a ServerName or ServerAlias");
             draft.errors.push(ConfigError::at(&asked.at, message));
         }
     }

@@ -1,10 +1,10 @@
-//! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last: a nickname may follow its use.
+//! `LogFormat`, `CustomLog`, `TransferLog`, `ErrorLog`. Formats are resolved last, because a nickname may follow its use.
 
 use crate::config::draft::{CustomLog, Draft, Logs};
 use crate::config::model::host::AccessLog;
 use crate::config::syntax::tree::ConfigError;
 
-/// The nicknames that httpd's own httpd.conf has defined since 1.3; here nobody needs to. And one of ours, for programs.
+/// Predefined nicknames: those of httpd's own httpd.conf since 1.3, and `json`.
 const FORMATS: &[(&str, &str)] = &[
     ("common", r#"%h %l %u %t "%r" %>s %b"#),
     ("combined", r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#),
@@ -12,8 +12,8 @@ const FORMATS: &[(&str, &str)] = &[
     ("json", "%{cameleer:json}x"),
 ];
 
-/// Puts every access log into the configuration: each target once, formats resolved, and the main server's logs for
-/// the hosts that have none.
+/// Adds all access logs to the configuration: destinations without duplicates, formats resolved. Hosts without an access log
+/// get the main server's.
 pub fn finish(draft: &mut Draft) {
     let logs = std::mem::take(&mut draft.logs);
     for access in &logs.access {
@@ -29,7 +29,7 @@ pub fn finish(draft: &mut Draft) {
 }
 
 impl Logs {
-    /// A nickname of the host, or of the main server, or ours; or the format itself.
+    /// The format of a nickname of the host, of the main server or predefined, or the format itself.
     fn format(&self, access: &CustomLog) -> Result<String, String> {
         let of = |host: u16| self.formats.iter().rfind(|(of, name, _)| *of == host && *name == access.format);
         if let Some((_, _, format)) = of(access.host).or_else(|| of(0)) {
@@ -40,7 +40,7 @@ impl Logs {
             Some((_, format)) => Ok((*format).to_owned()),
             None if wanted.contains('%') => Ok(wanted.to_owned()),
             None => Err(format!(
-                "CustomLog: no LogFormat has the nickname \"{wanted}\": write `LogFormat \"…\" {wanted}`, or take common or combined"
+                "CustomLog: no LogFormat has the nickname \"{wanted}\": write `LogFormat \"…\" {wanted}`, or use common or combined"
             )),
         }
     }

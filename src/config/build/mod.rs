@@ -1,4 +1,4 @@
-//! [`Directive`]s to a [`Config`]: the table says how.
+//! Conversion of [`Directive`]s to a [`Config`], by the table.
 
 mod apply;
 mod connections;
@@ -23,13 +23,13 @@ use crate::config::syntax::source::below;
 use crate::config::syntax::tree::{ConfigError, Directive};
 
 impl Config {
-    /// What the tree means, or everything that is wrong with it. Warnings stand in [`Config::warnings`].
+    /// Builds the configuration, or returns all errors. Warnings are in [`Config::warnings`].
     pub fn build(tree: &[Directive], facts: &Facts) -> Result<Config, Vec<ConfigError>> {
         let (config, errors) = Config::understand(tree, facts);
         if errors.is_empty() { Ok(config) } else { Err(errors) }
     }
 
-    /// What the tree means as far as it can be understood, and everything that is wrong with it.
+    /// Builds the configuration as far as possible, and returns all errors.
     pub fn understand(tree: &[Directive], facts: &Facts) -> (Config, Vec<ConfigError>) {
         let tree = shadow::replaced(tree, facts.shadow.as_ref());
         let mut draft = Draft::of(&tree, facts);
@@ -37,20 +37,20 @@ impl Config {
         draft.defaults();
         draft.main_server();
         draft.find_pools(&tree);
-        draft.tell_outline(&tree);
+        draft.add_outline(&tree);
         draft.walk(&tree);
         draft.walk_pools();
         draft.finish()
     }
 
-    /// What the tree means as far as it can be understood: for those who run before it is whole.
+    /// Builds the configuration as far as possible, ignoring errors: for use before the tree is complete.
     pub fn sketch(tree: &[Directive], facts: &Facts) -> Config {
         let tree = shadow::replaced(tree, facts.shadow.as_ref());
         let mut draft = Draft::of(&tree, facts);
         draft.defaults();
         draft.main_server();
         draft.find_pools(&tree);
-        draft.tell_outline(&tree);
+        draft.add_outline(&tree);
         draft.walk(&tree);
         draft.walk_pools();
         draft.complete();
@@ -58,7 +58,7 @@ impl Config {
     }
 }
 
-/// See [`Config::outline`].
+/// Appends the lines of [`Config::outline`].
 fn outline(tree: &[Directive], depth: usize, text: &mut String) {
     for Directive { name, args, at, section } in tree {
         let words = args.iter().map(|word| if word.contains(' ') { format!("\"{word}\"") } else { word.clone() });
@@ -70,8 +70,8 @@ fn outline(tree: &[Directive], depth: usize, text: &mut String) {
 }
 
 impl Draft {
-    fn tell_outline(&mut self, tree: &[Directive]) {
-        if self.config.perl.generation == Generation::Two || self.config.speaks_both() {
+    fn add_outline(&mut self, tree: &[Directive]) {
+        if self.config.perl.generation == Generation::Two || self.config.uses_both_apis() {
             outline(tree, 0, &mut self.config.outline);
         }
     }
@@ -82,7 +82,7 @@ impl Draft {
         draft
     }
 
-    /// A `.htaccess` file: its section is the first, those in it follow.
+    /// Builds a `.htaccess` file. Its own section is the first, followed by those within it.
     pub(super) fn of_htaccess(
         config: &Config,
         folder: &Path,
@@ -100,7 +100,7 @@ impl Draft {
             main.maps.clone_from(&known.maps);
         }
         draft.patterns = patterns;
-        draft.may_speak_any = config.speaks_both();
+        draft.may_use_either_api = config.uses_both_apis();
         let rank = Rank::directory(depth(folder));
         let section = draft.add_section(Scope::Directory(folder.to_owned()), None, rank);
         draft.walk_in(Position { context: Context::Htaccess, section, ..draft.position }, tree);
@@ -108,13 +108,13 @@ impl Draft {
     }
 }
 
-/// As in httpd, `ServerRoot` holds for paths that stand above it, too.
+/// `ServerRoot`, which as in httpd also applies to paths on earlier lines.
 pub fn server_root(tree: &[Directive], facts: &Facts) -> PathBuf {
     named_root(tree).map_or_else(|| facts.server_root.clone(), |root| below(&facts.started_in, root))
 }
 
-/// Where relative names of documents start. httpd 1.3 takes them as of the folder that it was started in, httpd 2 as of
-/// ServerRoot: a configuration whose ServerRoot is relative itself is written for the former.
+/// Base of relative document paths. httpd 1.3 uses the working folder, httpd 2 ServerRoot. A configuration with a relative
+/// ServerRoot is for httpd 1.3.
 fn documents_root(tree: &[Directive], facts: &Facts) -> PathBuf {
     match named_root(tree) {
         Some(root) if Path::new(root).is_relative() => facts.started_in.clone(),
@@ -127,7 +127,7 @@ fn named_root(tree: &[Directive]) -> Option<&String> {
     named.and_then(|directive| directive.args.first())
 }
 
-/// Whether Perl code takes part anywhere in saying who comes in: with it, words that we do not know may be known.
+/// Whether any Perl handler controls access. If so, it may define unknown words.
 pub(super) fn has_perl_access(tree: &[Directive]) -> bool {
     let phases = [Phase::Access, Phase::Authen, Phase::Authz];
     tree.iter().any(|directive| {

@@ -1,5 +1,5 @@
-//! Which pools there are, and what belongs to each: found before anything else is read, because a place may name a pool that is
-//! defined further down.
+//! Definition of pools, and the pool of each section. Pools are found before anything else is read, because a place may name a
+//! pool that is defined further down.
 
 use std::collections::HashSet;
 
@@ -14,17 +14,16 @@ use crate::config::table::{Belongs, belongs, has_option, speaks_of};
 const LONGEST_NAME: usize = 64;
 
 impl Draft {
-    /// Finds all pools of a tree, and what is wrong with them.
+    /// Finds all pools of a tree, and their errors.
     pub(super) fn find_pools(&mut self, tree: &[Directive]) {
         let defined = tree.iter().filter(|directive| is(directive, "WorkerPool") && directive.section.is_some());
         defined.clone().for_each(|directive| self.define_pool(directive));
         tree.iter().filter(|it| belongs(it) == Some(Belongs::ToItself)).for_each(|host| self.host_is_pool(host));
-        if let Some(at) = self.config.more_pools.last().map(|last| last.at.clone()).filter(|_| self.pools_left_out > 0)
-        {
-            let count = self.config.more_pools.len() + self.pools_left_out + 1;
+        if let Some(at) = self.config.more_pools.last().map(|last| last.at.clone()).filter(|_| self.excess_pools > 0) {
+            let count = self.config.more_pools.len() + self.excess_pools + 1;
             let message = format!(
-                "there are {count} pools of workers, and {MOST} may be, the server's own among them: each is a perl that stays, with \
-                 workers; let places share pools"
+                "there are {count} pools of workers, including the default pool, but at most {MOST} are allowed, because each needs a \
+                 Perl process and workers of its own: let places share pools"
             );
             self.errors.push(ConfigError::at(&at, message));
         }
@@ -35,7 +34,7 @@ impl Draft {
         for number in self.config.pool_numbers().skip(1) {
             let mut own = Vec::new();
             self.collect(DEFAULT, number, tree, &mut own);
-            // What it says, or what is said in its places, or what the server speaks.
+            // Generation by the pool's own directives, or by those in its places, or the server's.
             let said = speaks_of(own.into_iter()).map(|(generation, _)| generation);
             let generation = said.unwrap_or(self.config.perl.generation);
             if let Some(named) = self.config.named_mut(number) {
@@ -43,7 +42,7 @@ impl Draft {
             }
         }
         let own = self.config.perl.generation;
-        self.config.speaks_both = self.config.more_pools.iter().any(|named| named.perl.generation != own);
+        self.config.uses_both_apis = self.config.more_pools.iter().any(|named| named.perl.generation != own);
         let mut used = HashSet::new();
         names(tree, &mut used);
         defined.for_each(|directive| self.is_used(directive, &used));
@@ -54,10 +53,11 @@ impl Draft {
         let known = self.config.pool_called(name).map(|number| (number, self.config.pool_at(number)));
         let wrong = match known {
             Some((DEFAULT, _)) => {
-                "is the server's own pool, of which everything is said outside of all sections: give this one another name"
-                    .to_owned()
+                "is the default pool, whose directives are written outside of all sections: use another name".to_owned()
             }
-            Some((_, at)) => format!("is defined already at {}: give one of them another name", at.unwrap_or_default()),
+            Some((_, at)) => {
+                format!("is already defined at {}: use another name for one of them", at.unwrap_or_default())
+            }
             None if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) => {
                 format!("expected letters, digits, -, _ and ., at most {LONGEST_NAME}")
             }
@@ -66,7 +66,7 @@ impl Draft {
         self.errors.push(ConfigError::at(&directive.at, format!("<WorkerPool {name}>: {wrong}")));
     }
 
-    /// It is called as the host is, or else as its first address.
+    /// Adds the pool of a virtual host. Its name is the host's name, or else its first address.
     fn host_is_pool(&mut self, host: &Directive) {
         let inside = host.section.as_deref().unwrap_or_default();
         let named = inside.iter().find(|directive| is(directive, "ServerName")).and_then(|it| it.args.first());
@@ -84,7 +84,7 @@ impl Draft {
 
     fn add_pool(&mut self, name: String, section: &Directive) {
         if self.config.more_pools.len() + 1 >= MOST {
-            self.pools_left_out += 1;
+            self.excess_pools += 1;
             return;
         }
         let (pool, perl, is_host) = (Pool::default(), PerlSwitches::default(), is(section, "VirtualHost"));
@@ -93,7 +93,7 @@ impl Draft {
         self.note_section(section, number);
     }
 
-    /// By where its contents lie: what Perl has made has one place in the files for all.
+    /// Records the pool of a section by the address of its contents: sections made by Perl code share one file position.
     fn note_section(&mut self, section: &Directive, pool: PoolNumber) {
         let inside = section.section.as_deref().unwrap_or_default();
         if !inside.is_empty() {
@@ -101,7 +101,7 @@ impl Draft {
         }
     }
 
-    /// Sections with `PerlPool`.
+    /// Records sections with `PerlPool`.
     fn find_places(&mut self, tree: &[Directive]) {
         for section in tree.iter().filter(|directive| !is(directive, "WorkerPool")) {
             let Some(inside) = section.section.as_deref() else { continue };
@@ -111,7 +111,7 @@ impl Draft {
                 }
                 if let Some(parent) = inside.iter().find(|it| is(section, "VirtualHost") && has_option(it, "Parent")) {
                     let message = format!(
-                        "PerlOptions: Parent makes this host a pool by itself, and PerlPool says {name}: remove one"
+                        "PerlOptions: Parent gives this host its own pool, but PerlPool names {name}: remove one of them"
                     );
                     self.errors.push(ConfigError::at(&parent.at, message));
                 }
@@ -120,7 +120,7 @@ impl Draft {
         }
     }
 
-    /// The pool of what stands in a section that itself belongs to `outer`.
+    /// The pool of a section's contents, where the section itself belongs to `outer`.
     pub(super) fn pool_within(&self, outer: PoolNumber, inside: &[Directive]) -> PoolNumber {
         match inside.is_empty() {
             true => outer,
@@ -139,18 +139,18 @@ impl Draft {
         }
     }
 
-    /// One that no place names would hold memory for nothing.
+    /// Reports a pool that no place uses, whose memory would be wasted.
     fn is_used(&mut self, directive: &Directive, used: &HashSet<String>) {
         let Some(name) = directive.args.first().filter(|name| !used.contains(&name.to_ascii_lowercase())) else {
             return;
         };
         let message = format!(
-            "<WorkerPool {name}>: no place has it: write `PerlPool {name}` in a Location, Directory or VirtualHost, or remove the section"
+            "<WorkerPool {name}>: no place uses it: write `PerlPool {name}` in a Location, Directory or VirtualHost, or remove the section"
         );
         self.errors.push(ConfigError::at(&directive.at, message));
     }
 
-    /// What the sections of pools say, over what the server itself says.
+    /// Applies the contents of `<WorkerPool>` sections over the server's own settings.
     pub(super) fn walk_pools(&mut self) {
         let (pool, preload) = (self.config.pool.clone(), self.config.perl.preload);
         for named in &mut self.config.more_pools {

@@ -1,4 +1,4 @@
-//! Sections whose `Order`, `Allow` or `Deny` take back the `Satisfy Any` of an outer one: httpd 1.3 and 2.2 left it there.
+//! Warnings about `Order`, `Allow` or `Deny` that reset an outer `Satisfy Any`, as in httpd 2.4; httpd 1.3 and 2.2 kept it.
 
 use crate::config::draft::Draft;
 use crate::config::model::access::Satisfy;
@@ -6,7 +6,7 @@ use crate::config::model::context::{Scope, rest_below};
 use crate::config::model::settings::Section;
 use crate::config::syntax::tree::ConfigError;
 
-/// Warns of each.
+/// Adds a warning for each such section.
 pub(super) fn check(draft: &mut Draft) {
     let sections = &draft.config.sections;
     let asks_for_one = |outer: &&Section| outer.said.access.satisfy == Some(Some(Satisfy::Any));
@@ -14,7 +14,7 @@ pub(super) fn check(draft: &mut Draft) {
     let warning = |inner: &Section| {
         let outer = sections.iter().filter(asks_for_one).rfind(|outer| is_inside(inner, outer, sections))?;
         let message = format!(
-            "{}: Order, Allow and Deny here take back the Satisfy Any of line {} as in httpd 2.4, address and user must both be right: \
+            "{}: Order, Allow and Deny here reset the Satisfy Any of line {}, as in httpd 2.4, so both address and user must be permitted: \
              write Satisfy All, or Satisfy Any where one is enough",
             inner.scope.name(),
             outer.at.line,
@@ -25,7 +25,7 @@ pub(super) fn check(draft: &mut Draft) {
     draft.config.warnings.extend(warnings);
 }
 
-/// Whether what `outer` says holds where `inner` does, as far as their names show it.
+/// Whether `outer` contains `inner`, as far as their scopes show it.
 fn is_inside(inner: &Section, outer: &Section, sections: &[Section]) -> bool {
     let folder = inner.inside.and_then(|folder| sections.get(usize::from(folder))).unwrap_or(inner);
     if std::ptr::eq(inner, outer) {

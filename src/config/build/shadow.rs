@@ -1,4 +1,4 @@
-//! What a [`Shadow`] has otherwise than the site whose shadow it is.
+//! Changes for a second instance of the site, see [`Shadow`].
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::config::model::host::HostAddress;
 use crate::config::model::server::{Listen, LogTarget};
 use crate::config::syntax::tree::Directive;
 
-/// The tree with what is read instead.
+/// The tree with the directives of [`Shadow::instead`].
 pub fn replaced<'t>(tree: &'t [Directive], shadow: Option<&Shadow>) -> Cow<'t, [Directive]> {
     let instead = shadow.map_or(&[][..], |shadow| &shadow.instead);
     instead.iter().fold(Cow::Borrowed(tree), |tree, directive| {
@@ -20,7 +20,7 @@ pub fn replaced<'t>(tree: &'t [Directive], shadow: Option<&Shadow>) -> Cow<'t, [
     })
 }
 
-/// Says whether there was one.
+/// Replaces all directives of one name. Returns whether there was one.
 fn replace(tree: &mut [Directive], by: &Directive) -> bool {
     let mut found = false;
     for directive in tree {
@@ -28,7 +28,7 @@ fn replace(tree: &mut [Directive], by: &Directive) -> bool {
             directive.args.clone_from(&by.args);
             found = true;
         }
-        // What is said of another pool is not what is measured.
+        // Directives of other pools are not measured.
         if directive.name.eq_ignore_ascii_case("WorkerPool") {
             continue;
         }
@@ -37,13 +37,13 @@ fn replace(tree: &mut [Directive], by: &Directive) -> bool {
     found
 }
 
-/// Its own ports, logs and socket; and no client is too fast for it, since all its requests come from one address.
-pub fn stand_aside(config: &mut Config, shadow: &Shadow) {
+/// Gives the instance its own ports, logs and socket, and removes limits per client, since all its requests have one address.
+pub fn separate(config: &mut Config, shadow: &Shadow) {
     config.pid_file = None;
     config.control_socket = Some(shadow.folder.join("control.sock"));
     config.error_log = LogTarget::File(shadow.folder.join("error.log"));
     config.error_logs.fill(config.error_log.clone());
-    // To write them costs what it costs the site; to keep them helps nobody.
+    // Access logs are written for the same cost, but their contents are useless.
     config.logs.fill(LogTarget::File(Path::new("/dev/null").to_owned()));
     config.clients.connections_per_client = 0;
     config.sections.iter_mut().for_each(|section| section.said.scheduling.speed = None);
@@ -54,7 +54,7 @@ pub fn stand_aside(config: &mut Config, shadow: &Shadow) {
     config.listen = shadow.addresses(&config.listen).map(|(_, address)| Listen::Tcp(address)).collect();
 }
 
-/// A host answers at the ports that stand for the addresses at which it did.
+/// Replaces the addresses of hosts by the ports that substitute them.
 fn move_hosts(config: &mut Config, shadow: &Shadow) {
     for host in config.hosts.iter_mut().skip(1) {
         let its = shadow.addresses(&config.listen).filter(|(listen, _)| host.may_be_at(listen));

@@ -1,4 +1,4 @@
-//! Addresses: what `Listen`, `<VirtualHost>` and `ServerName` take.
+//! Parsers for the addresses in `Listen`, `<VirtualHost>` and `ServerName`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -44,7 +44,7 @@ pub fn server_name(text: &str) -> Result<(String, Option<u16>), String> {
     let port = port.map(|port| port.parse().map_err(|_| format!("expected a port after the colon, got \"{port}\"")));
     if name.is_empty() || name.contains(['/', '*', '?']) {
         return Err(format!(
-            "expected a host name, perhaps with :port, got \"{text}\"; patterns belong in ServerAlias"
+            "expected a host name, optionally with :port, got \"{text}\": patterns belong in ServerAlias"
         ));
     }
     Ok((name.to_ascii_lowercase(), port.transpose()?))
@@ -57,7 +57,7 @@ fn ip_or_all(text: &str) -> Result<Option<IpAddr>, String> {
         "localhost" => Ok(Some(IpAddr::V4(Ipv4Addr::LOCALHOST))),
         bare => bare.parse().map(Some).map_err(|_| {
             format!(
-                "expected an IP address or *, got \"{text}\"; host names are not looked up, they belong in ServerName"
+                "expected an IP address or *, got \"{text}\": host names are not looked up here, and belong in ServerName"
             )
         }),
     }

@@ -1,39 +1,39 @@
-//! How much memory the server may have, when a worker has had enough, and when one becomes the mold.
+//! `MemoryBudget`, the limits of a worker, and `Refork`.
 
 use std::time::Duration;
 
 /// `MemoryBudget`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MemoryBudget {
-    /// Nothing is counted.
+    /// No budget.
     Off,
-    /// Three quarters of what there is at the start.
+    /// Three quarters of the memory that is available at the start.
     #[default]
     Auto,
-    /// So many bytes, for all processes together.
+    /// Bytes of all processes together.
     Bytes(u64),
 }
 
 /// `Refork`
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ReforkWhen {
-    /// When somebody asks.
+    /// Only on command.
     #[default]
     Off,
-    /// When what workers have loaded for themselves repays it.
+    /// When the measured savings repay it.
     Auto,
-    /// When a worker has answered so many requests, its successors' mold so many more, and so on.
+    /// When a worker has answered this many requests, then a worker of that mold, and so on.
     After(Vec<u64>),
 }
 
-/// What ends a worker, beside its requests; `None`: nothing of that kind.
+/// Limits of a worker beside its number of requests. `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkerLimits {
     /// `MaxMemoryPerChild`: private memory, in bytes.
     pub max_private: Option<u64>,
-    /// `MinSharedPerChild`: what it shares, in bytes.
+    /// `MinSharedPerChild`: shared memory, in bytes.
     pub min_shared: Option<u64>,
-    /// `MaxGrowthPerChild`: private bytes in 1,000 requests.
+    /// `MaxGrowthPerChild`: growth of private memory in 1,000 requests, in bytes.
     pub max_growth: Option<u64>,
     /// `MaxAgePerChild`
     pub max_age: Option<Duration>,

@@ -1,4 +1,4 @@
-//! What clients may do: how many connections they have, and how slowly they may send.
+//! Limits of connections, keep-alive, read timeouts, and spooling.
 
 use crate::config::model::merge::{keep, settings};
 use std::num::NonZeroU32;
@@ -7,42 +7,41 @@ use std::time::{Duration, Instant};
 
 use crate::config::syntax::value;
 
-/// `MaxConnections` and what stands beside it.
+/// `FrontThreads`, `MaxConnections` and `MaxConnectionsPerClient`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clients {
-    /// `FrontThreads`; `None` is as many as suit the machine (`auto`).
+    /// `FrontThreads`; `None` is `auto`.
     pub threads: Option<u32>,
     /// `MaxConnections`
     pub connections: u32,
-    /// `MaxConnectionsPerClient`; 0 is any number.
+    /// `MaxConnectionsPerClient`; 0 is unlimited.
     pub connections_per_client: u32,
 }
 
-/// More threads than this are for machines that nobody has measured.
+/// Maximum number of threads for `FrontThreads auto`.
 const AUTO_THREADS: usize = 8;
 
 impl Clients {
-    /// How many threads the front has; by themselves as many as half of the processor's cores, since workers need some.
+    /// Number of threads of the front. `auto` is half of the cores, since workers need the others.
     pub fn threads(&self) -> usize {
         let auto = || (std::thread::available_parallelism().map_or(1, usize::from) / 2).clamp(1, AUTO_THREADS);
         self.threads.map_or_else(auto, |threads| threads as usize)
     }
 }
 
-/// Where what slow clients send and take is kept meanwhile.
+/// Temporary files for request bodies, and for responses to slow clients.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spooling {
     /// `SpoolDirectory`; `None` is TMPDIR.
     pub folder: Option<PathBuf>,
-    /// `SpoolLimit`: of one answer.
+    /// `SpoolLimit`: bytes of one response.
     pub most: u64,
-    /// `SpoolTotalLimit`: of all answers.
+    /// `SpoolTotalLimit`: bytes of all responses together.
     pub total: u64,
 }
 
 settings! {
-    /// `KeepAlive` and its kin: whether and for how long a connection is kept for further requests. What a host does not say is
-    /// `None`.
+    /// `KeepAlive`, `KeepAliveTimeout`, `MaxKeepAliveRequests`. `None`: the main server's value.
     #[derive(Clone, Copy, PartialEq, Eq, Default)]
     host struct KeepAlive {
         /// `KeepAlive`
@@ -60,19 +59,19 @@ impl KeepAlive {
         self.on != Some(false)
     }
 
-    /// For how long an idle connection is kept.
+    /// Time after which an idle connection is closed.
     pub fn within(&self) -> Duration {
         self.within.unwrap_or_default()
     }
 
-    /// Whether a connection that has carried so many requests has carried enough.
+    /// Whether a connection has reached the maximum number of requests.
     pub fn is_enough(&self, requests: u32) -> bool {
         self.most.is_some_and(|most| most != 0 && requests >= most)
     }
 }
 
 settings! {
-    /// `RequestReadTimeout`: by when a client must have said something. What a host does not say is `None`.
+    /// `RequestReadTimeout`. `None`: the main server's value.
     #[derive(Clone, Copy, PartialEq, Eq, Default)]
     host struct ReadTimeouts {
         /// The TLS handshake.
@@ -84,19 +83,19 @@ settings! {
     }
 }
 
-/// `20-40,MinRate=500`: 20 seconds, and one more for each 500 bytes that have come, but not more than 40.
+/// `20-40,MinRate=500`: 20 seconds, extended by one for each 500 bytes received, up to 40.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pace {
-    /// Zero: for ever.
+    /// Initial time; zero is unlimited.
     pub within: Duration,
-    /// With the seconds that were earned.
+    /// Maximum time, including extensions.
     pub at_most: Option<Duration>,
-    /// Bytes that earn a second.
+    /// Bytes that extend the time by a second.
     pub rate: Option<NonZeroU32>,
 }
 
 impl ReadTimeouts {
-    /// Reads `header=20-40,MinRate=500`; a later word for the same stage replaces the earlier one.
+    /// Parses `header=20-40,MinRate=500`. A later word for the same stage replaces an earlier one.
     pub fn read(&mut self, word: &str) -> Result<(), String> {
         let (stage, pace) = word.split_once('=').ok_or_else(|| wrong(word))?;
         let stage = match stage.to_ascii_lowercase().as_str() {
@@ -128,12 +127,12 @@ impl Pace {
             return Err(format!("expected the second time to be the longer one, got \"{times}\""));
         }
         if at_most.is_some() && rate.is_none() {
-            return Err(format!("a second time needs a rate that leads to it: write {times},MinRate=500"));
+            return Err(format!("a second time needs a rate: write {times},MinRate=500"));
         }
         Ok(Pace { within, at_most, rate })
     }
 
-    /// When a client that began at `begun` and has sent `bytes` since is too slow; `None`: never.
+    /// Deadline of a client that began at `begun` and has sent `bytes` since. `None`: no deadline.
     pub fn deadline(&self, begun: Instant, bytes: u64) -> Option<Instant> {
         if self.within.is_zero() {
             return None;
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_httpd_allows_is_understood() {
+    fn httpds_notations_are_parsed() {
         let said = read(&["header=20-40,MinRate=500", "Body=1m,minrate=100", "handshake=0"]).expect("understood");
         let pace = |within, at_most: Option<u64>, rate| Pace {
             within: Duration::from_secs(within),
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn an_impossible_combination_is_refused() {
         for word in
             ["20", "head=20", "header=x", "header=40-20,MinRate=1", "header=20-40", "body=20,MinRate=0", "body=20,500"]
         {
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_earn_seconds_up_to_the_most() {
+    fn bytes_extend_the_time_up_to_the_maximum() {
         let pace = read(&["header=20-40,MinRate=500"]).expect("understood").header.expect("a pace");
         let begun = Instant::now();
         let allowed = |bytes| pace.deadline(begun, bytes).expect("a deadline") - begun;
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_says_only_what_differs() {
+    fn a_host_overrides_only_the_stages_that_it_sets() {
         let mut host = read(&["body=5"]).expect("understood");
         host.inherit(&read(&["body=20", "header=10"]).expect("understood"));
         assert_eq!(host, read(&["body=5", "header=10"]).expect("understood"));

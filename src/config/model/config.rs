@@ -1,4 +1,4 @@
-//! A whole configuration, and what it depends on besides its text.
+//! The checked configuration, and its inputs besides the text.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,56 +22,56 @@ use crate::config::model::start_up::warm_up::WarmUp;
 use crate::config::model::traces::Traces;
 use crate::config::syntax::tree::{At, ConfigError, Directive};
 
-/// A whole configuration, checked.
+/// A checked configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// Relative paths start here.
+    /// `ServerRoot`, the start of relative paths.
     pub server_root: PathBuf,
-    /// Who the front and the Perl side run as, when started by root.
+    /// `User`: the user of the front and of Perl processes, when root starts the server.
     pub user: Option<String>,
-    /// The group that they run as.
+    /// `Group`: their group.
     pub group: Option<String>,
-    /// Holds the master's process id while it runs.
+    /// `PidFile`: contains the master's process id while it runs.
     pub pid_file: Option<PathBuf>,
-    /// Where to listen; at least one.
+    /// `Listen`: at least one address.
     pub listen: Vec<Listen>,
-    /// `Listen … https`, and where it says so.
+    /// `Listen … https`: address, and position of the directive.
     pub https: Vec<(Listen, At)>,
-    /// The limits of HTTP/2.
+    /// Limits of HTTP/2.
     pub http2: Http2,
-    /// How many connections the kernel keeps for us before accept.
+    /// `ListenBacklog`: maximum number of connections that the kernel queues before accept.
     pub listen_backlog: u32,
-    /// The server's own pool of workers.
+    /// The default pool of workers.
     pub pool: Pool,
-    /// The others.
+    /// Other pools of workers.
     pub more_pools: Vec<NamedPool>,
-    /// One of them speaks another API than the server's own.
-    pub speaks_both: bool,
-    /// Whose this is: see [`Config::for_pool`].
+    /// Whether pools use both of mod_perl's APIs.
+    pub uses_both_apis: bool,
+    /// The pool for which this copy was made: see [`Config::for_pool`].
     pub own_pool: PoolNumber,
-    /// How long things may take.
+    /// Timeouts of the server.
     pub timeouts: Timeouts,
-    /// How large requests may be.
+    /// Maximum sizes of request heads.
     pub limits: RequestLimits,
-    /// `MaxConnections` and what stands beside it.
+    /// `MaxConnections`, `MaxConnectionsPerClient`, `FrontThreads`.
     pub clients: Clients,
-    /// `CacheSize`: bytes of answers that are kept.
+    /// `CacheSize`: maximum size of all cached responses, in bytes.
     pub cache_size: u64,
-    /// Where bodies and answers of slow clients lie.
+    /// Temporary files for request bodies and for responses to slow clients.
     pub spooling: Spooling,
-    /// `OpenFileCache`: how many files each thread of the front keeps open.
+    /// `OpenFileCache`: number of files that each thread of the front keeps open.
     pub open_file_cache: u32,
-    /// What perl is started with.
+    /// Perl's command line switches, and API.
     pub perl: PerlSwitches,
-    /// How the kernel keeps the memory of mold and workers.
+    /// Huge pages and page merging for mold and workers.
     pub pages: Pages,
-    /// For mod_perl 2's Apache2::Directive, the whole tree, a line each: depth, line, file, name and arguments, with NUL between them.
+    /// The whole tree for Apache2::Directive, one directive per line: depth, line, file, name and arguments, separated by NUL.
     pub outline: String,
-    /// What the mold loads, in file order.
+    /// Start-up steps of the mold, in file order.
     pub start_up: Vec<StartUp>,
-    /// What the mold asks of itself then, in file order.
+    /// Warm-up requests of the mold, in file order.
     pub warm_up: Vec<WarmUp>,
-    /// Every Perl handler as it is named, where, and of which pool.
+    /// All Perl handlers: pool, position, name as written.
     pub handlers: Vec<(PoolNumber, At, String)>,
     /// `ErrorLog` of the main server.
     pub error_log: LogTarget,
@@ -79,26 +79,26 @@ pub struct Config {
     pub log_level: LogLevel,
     /// `ErrorLogFormat json`
     pub error_log_json: bool,
-    /// `TraceContext` and its kin.
+    /// `TraceContext`, `TraceExport`, `TraceSample`, `TraceService`.
     pub traces: Traces,
-    /// `ErrorLog` of virtual hosts, each once; [`Host::error_log`] is an index into it.
+    /// `ErrorLog` of virtual hosts, without duplicates; indexed by [`Host::error_log`].
     pub error_logs: Vec<LogTarget>,
-    /// Every access log once, in order of first mention; `AccessLog::log` is an index into it.
+    /// All access logs without duplicates, in order of first mention; indexed by `AccessLog::log`.
     pub logs: Vec<LogTarget>,
-    /// The main server is the first; it answers what no virtual host claims.
+    /// Hosts. The first is the main server, which handles requests that match no virtual host.
     pub hosts: Vec<Host>,
-    /// Some of them have their connections handed to workers.
+    /// Whether a host passes its connections to workers.
     pub hands_over_connections: bool,
-    /// Everything that can be merged; [`Config::settings`] takes indices into it. The first holds the table's
-    /// defaults, is under every merge, and belongs to no host.
+    /// All sections that can be merged; indexed by [`Config::settings`]. The first holds the defaults of the
+    /// table, is the base of every merge, and belongs to no host.
     pub sections: Vec<Section>,
     /// `TypesConfig`: extension (without dot, lower case) to MIME type.
     pub types: BTreeMap<String, String>,
-    /// `AdminListen` and its kin.
+    /// `AdminListen`, `AdminToken`, `HistoryFile`.
     pub monitor: Monitor,
-    /// `ControlSocket`; `None`: the master chooses.
+    /// `ControlSocket`; `None`: the master chooses a path.
     pub control_socket: Option<PathBuf>,
-    /// What was adjusted or ignored, as httpd does; to be logged once.
+    /// Warnings about adjusted or ignored directives, to be logged once.
     pub warnings: Vec<ConfigError>,
     /// `ServerTokens`
     pub tokens: Tokens,
@@ -106,43 +106,43 @@ pub struct Config {
     pub methods: Vec<String>,
     /// `PerlHtaccess`
     pub perl_htaccess: PerlHtaccess,
-    /// A Perl handler has a say in who comes in, somewhere: it may know words of `AuthType` and `Require` that we do not.
+    /// Whether any Perl handler controls access. It may define words of `AuthType` and `Require`.
     pub perl_access: bool,
-    /// `PerlAddAuthzProvider`: names that `Require` may have, and who is asked.
+    /// `PerlAddAuthzProvider`: names for `Require`, with their handlers.
     pub authz_providers: BTreeMap<String, String>,
-    /// `PerlAddAuthnProvider`: names that `AuthBasicProvider` may have, and who is asked.
+    /// `PerlAddAuthnProvider`: names for `AuthBasicProvider`, with their handlers.
     pub authn_providers: BTreeMap<String, String>,
-    /// What it was made with; `.htaccess` files are read with the same.
+    /// Inputs of this configuration; `.htaccess` files are read with the same.
     pub facts: Facts,
 }
 
-/// What a configuration depends on besides its text.
+/// Inputs of a configuration besides its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// `-d`; a `ServerRoot` directive takes precedence.
     pub server_root: PathBuf,
-    /// The folder that the server was started in: a relative `ServerRoot` is of it.
+    /// Working folder at the start: the base of a relative `ServerRoot`.
     pub started_in: PathBuf,
     /// The master's environment, for `PerlPassEnv`.
     pub env: Vec<(String, String)>,
-    /// What was odd about files beside the configuration.
+    /// Warnings about files beside the configuration.
     #[serde(default)]
     pub odd: Vec<ConfigError>,
     /// Names of `-D` and `Define` with their values, for `Apache->define`.
     pub defined: Vec<(String, Option<String>)>,
-    /// What the configuration's Perl has said, when it was asked.
+    /// Result of running the configuration's Perl code, once it has run.
     pub expanded: Option<Expanded>,
-    /// A server runs, and reads its configuration anew.
+    /// Whether a running server reads its configuration again.
     pub reload: bool,
-    /// Nothing will be served: every handler is looked for now, which a server does when a request needs it.
+    /// Whether this is only a check: missing handlers are errors now, rather than at the first request.
     pub check: bool,
-    /// It is served once more beside itself, to be measured.
+    /// Set for a second instance that is measured beside the running server.
     #[serde(default)]
     pub shadow: Option<Shadow>,
 }
 
 impl Facts {
-    /// Which API is spoken: whoever read the configuration has defined it.
+    /// The API, from the definition of MODPERL2.
     pub fn generation(&self) -> Generation {
         match self.defined.iter().any(|(name, _)| name == MODPERL2) {
             true => Generation::Two,
@@ -151,38 +151,38 @@ impl Facts {
     }
 }
 
-/// What is known after the configuration's Perl has run.
+/// Result of running the configuration's Perl code.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Expanded {
-    /// Directives that Perl modules define, in lower case: those that the configuration uses.
+    /// Directives that Perl modules define and the configuration uses, in lower case.
     pub own: Vec<String>,
-    /// All that the modules define, which `.htaccess` files may use.
+    /// All directives that Perl modules define; `.htaccess` files may use them.
     #[serde(default)]
     pub defined: Vec<String>,
 }
 
-/// The same site once more, on ports of its own, for measurements: what is different about it. Nothing of the running one is touched.
+/// Differences of a second instance of the site, which runs on other ports to be measured. The running server is not affected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shadow {
-    /// The process that measures, whose end is its own.
+    /// Process id of the measuring process; the instance ends with it.
     pub owner: i32,
-    /// Its control socket and its error log lie there.
+    /// Folder of the control socket and the error log.
     pub folder: PathBuf,
-    /// Ports of 127.0.0.1, one for each address that the site listens at, in the order of those.
+    /// Ports on 127.0.0.1, one for each address of the site, in their order.
     pub ports: Vec<u16>,
-    /// Each of these is read instead of every directive of its name, and at the end where there is none.
+    /// Directives that replace all others of the same name, or are added at the end if there is none.
     pub instead: Vec<Directive>,
 }
 
 impl Shadow {
-    /// Each address of the site with the one that stands for it.
+    /// Pairs of an address of the site and its substitute.
     pub fn addresses<'a>(&'a self, listen: &'a [Listen]) -> impl Iterator<Item = (&'a Listen, SocketAddr)> {
         listen.iter().zip(self.ports.iter().map(|port| (Ipv4Addr::LOCALHOST, *port).into()))
     }
 }
 
 impl Config {
-    /// A configuration before the defaults of the table; none of these values survives them.
+    /// A configuration without values, before the defaults of the table are applied.
     pub fn empty(server_root: PathBuf, facts: &Facts) -> Config {
         Config {
             server_root,
@@ -194,14 +194,14 @@ impl Config {
         }
     }
 
-    /// Whether TLS is to be spoken for a host; what must be known before its certificate is looked for.
+    /// Whether a host uses TLS, and so needs a certificate.
     pub fn wants_tls(&self, host: &Host) -> bool {
         let https = self.https.iter().map(|(listen, _)| listen);
         let listens = https.clone().any(|listen| host.addresses.is_empty() || host.may_be_at(listen));
         host.tls.is_on(listens)
     }
 
-    /// What is worth a line where this host answers: a level, and those of single modules.
+    /// The log level of a host, and its levels of single modules.
     pub fn levels<'a>(&'a self, host: Option<&'a Host>) -> (LogLevel, &'a [(String, LogLevel)]) {
         let host = host.or(self.hosts.first());
         let level = host.and_then(|host| host.log_level).unwrap_or(self.log_level);
@@ -209,7 +209,7 @@ impl Config {
         (level, own.or_else(|| self.hosts.first()?.module_levels.as_deref()).unwrap_or_default())
     }
 
-    /// The same for one of our modules.
+    /// The log level of a host for one module.
     pub fn level_of(&self, host: Option<&Host>, module: &str) -> LogLevel {
         let (level, modules) = self.levels(host);
         modules.iter().find(|(known, _)| known == module).map_or(level, |(_, level)| *level)

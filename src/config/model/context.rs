@@ -1,10 +1,10 @@
-//! Where directives stand, for which requests, and when what they say is merged.
+//! Contexts of directives, scopes of sections, and the merge order.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::syntax::pattern::Pattern;
 
-/// A place where directives stand.
+/// The kind of section that contains a directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Context {
@@ -25,7 +25,7 @@ pub enum Context {
 }
 
 impl Context {
-    /// As a user calls it.
+    /// Name for error messages.
     pub fn name(self) -> &'static str {
         match self {
             Context::Server => "the main server",
@@ -39,44 +39,44 @@ impl Context {
     }
 }
 
-/// When a container is merged: the smaller first; among equals the main server's first, then in file order.
+/// Merge order of a container: ascending rank, then the main server's first, then file order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Rank(pub u8, pub usize);
 
 impl Rank {
-    /// What stands outside of every container.
+    /// Settings outside of every container.
     pub const HOST: Rank = Rank(0, 0);
     /// `<DirectoryMatch>`
     pub const DIRECTORY_MATCH: Rank = Rank(0, usize::MAX);
     /// `<Location>` and `<LocationMatch>`
     pub const LOCATION: Rank = Rank(2, 0);
 
-    /// `<Directory>` of so many path components: shortest first.
+    /// `<Directory>` with this number of path components: shortest first.
     pub fn directory(components: usize) -> Rank {
         Rank(0, components)
     }
 }
 
-/// Which requests a section is for.
+/// Requests to which a section applies.
 #[derive(Debug, Clone, Default)]
 pub enum Scope {
-    /// All of a host.
+    /// All requests of a host.
     #[default]
     Host,
-    /// `<Directory path>`: files in and below.
+    /// `<Directory path>`: files in the folder and below.
     Directory(PathBuf),
     /// `<DirectoryMatch re>` or `<Directory ~ re>`
     DirectoryMatch(Pattern),
     /// `<Files name>`, with `*` and `?`.
     Files(Pattern),
-    /// `<Location /path>`: the path and below; wildcards become a `LocationMatch`.
+    /// `<Location /path>`: the path and everything below. A path with wildcards becomes a `LocationMatch`.
     Location(String),
     /// `<LocationMatch re>` or `<Location ~ re>`
     LocationMatch(Pattern),
 }
 
 impl Scope {
-    /// The name of its section.
+    /// Name of the section's directive.
     pub fn name(&self) -> &'static str {
         match self {
             Scope::Host => "VirtualHost",
@@ -88,7 +88,7 @@ impl Scope {
         }
     }
 
-    /// What stands behind the section's name; nothing for a host's own.
+    /// Argument of the section. `None` for a host.
     pub fn named(&self) -> Option<String> {
         match self {
             Scope::Host => None,
@@ -100,7 +100,7 @@ impl Scope {
         }
     }
 
-    /// The section's name; nothing for a host's own.
+    /// Name of the section's directive, without `~` forms. Empty for a host.
     pub fn kind(&self) -> &'static str {
         match self {
             Scope::Host => "",
@@ -112,7 +112,7 @@ impl Scope {
         }
     }
 
-    /// As it was written, or the regular expression that it became.
+    /// Argument as written, or the regular expression made from it.
     pub fn argument(&self) -> String {
         match self {
             Scope::Host => String::new(),
@@ -125,17 +125,17 @@ impl Scope {
     }
 }
 
-/// What follows `prefix`, if the path is there. `/icons/` does not have `/icons`, `/icons` does not have `/iconsfoo`.
+/// The rest of `path` after `prefix`, if `path` is below it. `/icons/` does not contain `/icons`, `/icons` does not contain `/iconsfoo`.
 pub fn rest_below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
     path.strip_prefix(prefix).filter(|rest| ends_at_segment(prefix, rest))
 }
 
-/// Whether a path that begins with `prefix` and goes on with `rest` is below it.
+/// Whether a path of `prefix` followed by `rest` is below `prefix`.
 pub fn ends_at_segment(prefix: &str, rest: &str) -> bool {
     prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/')
 }
 
-/// How many parts a folder's path has, the root included.
+/// Number of components of a folder's path, including the root.
 pub fn depth(folder: &Path) -> usize {
     folder.components().count()
 }

@@ -1,4 +1,4 @@
-//! `SetHandler`: who answers.
+//! `SetHandler`: the handler of a request.
 
 /// `SetHandler`
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -8,32 +8,32 @@ pub enum Handler {
     Default,
     /// `perl-script`: the PerlHandler list.
     PerlScript,
-    /// `modperl`: mod_perl 2's, the same list without `%ENV`.
+    /// `modperl`: mod_perl 2's handler, the same list without `%ENV`.
     ModPerl,
-    /// `cgi-script`, and mod_fcgid's `fcgid-script`: a CGI program, run as `CgiMode` says.
+    /// `cgi-script`, and mod_fcgid's `fcgid-script`: a CGI program, run according to `CgiMode`.
     CgiScript,
     /// `psgi`: the PsgiApp.
     Psgi,
-    /// `server-status`: how busy the server is.
+    /// `server-status`: status page.
     Status,
-    /// `server-info`: what is configured.
+    /// `server-info`: configuration page.
     Info,
-    /// `server-metrics`: how busy the server is, for Prometheus.
+    /// `server-metrics`: metrics for Prometheus.
     Metrics,
-    /// `send-as-is`: a file with headers of its own.
+    /// `send-as-is`: a file that contains its own headers.
     AsIs,
-    /// Any other name: what answers, an `Action` says.
+    /// Any other name, defined by an `Action`.
     Named(String),
 }
 
 impl Handler {
-    /// By its name.
+    /// The handler with this name.
     pub fn named(name: &str) -> Handler {
         match name.to_ascii_lowercase().as_str() {
             "default-handler" | "none" => Handler::Default,
             "perl-script" => Handler::PerlScript,
             "modperl" => Handler::ModPerl,
-            // A FastCGI program that is started without a listening socket answers one request as a CGI program.
+            // A FastCGI program without a listening socket answers one request as a CGI program.
             "cgi-script" | "fcgid-script" | "fastcgi-script" => Handler::CgiScript,
             "psgi" => Handler::Psgi,
             "server-status" => Handler::Status,
@@ -44,7 +44,7 @@ impl Handler {
         }
     }
 
-    /// Its name; files have none.
+    /// The handler's name; `None` for files.
     pub fn name(&self) -> Option<&str> {
         Some(match self {
             Handler::Default => return None,
@@ -60,17 +60,17 @@ impl Handler {
         })
     }
 
-    /// Whether the PerlHandler list answers.
+    /// Whether the PerlHandler list handles the request.
     pub fn is_perl(&self) -> bool {
         matches!(self, Handler::PerlScript | Handler::ModPerl)
     }
 
-    /// Whether the front answers, with a page about the server.
+    /// Whether the front answers with a page about the server.
     pub fn is_page(&self) -> bool {
         matches!(self, Handler::Status | Handler::Info | Handler::Metrics)
     }
 
-    /// Whether what answers is a file, or has to do with one that the front looks for.
+    /// Whether the front looks for a file.
     pub fn is_about_a_file(&self) -> bool {
         matches!(self, Handler::Default | Handler::AsIs | Handler::Named(_))
     }

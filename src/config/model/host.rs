@@ -1,4 +1,4 @@
-//! Virtual hosts, and which of them answers: httpd's choice, first by address, then by name.
+//! Virtual hosts. A host is chosen as in httpd: first by address, then by name.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -28,13 +28,13 @@ pub struct Host {
     pub server_admin: Option<String>,
     /// `DocumentRoot`
     pub document_root: PathBuf,
-    /// `Alias` and `ScriptAlias`, in the order they are tried.
+    /// `Alias` and `ScriptAlias`, in the order in which they are tried.
     pub aliases: Vec<Alias>,
-    /// `AccessFileName`; empty: as the main server.
+    /// `AccessFileName`; empty: the main server's.
     pub access_file_names: Vec<String>,
-    /// `Redirect` outside of containers, in the order they are tried.
+    /// `Redirect` outside of containers, in the order in which they are tried.
     pub redirects: Vec<response::Redirect>,
-    /// `RewriteRule` and its kin outside of containers.
+    /// Rewrite settings outside of containers.
     pub rewrite: response::rewrite::Rewrite,
     /// `RewriteMap`
     pub maps: response::rewrite::Maps,
@@ -42,7 +42,7 @@ pub struct Host {
     pub read_timeouts: ReadTimeouts,
     /// `KeepAlive`, `KeepAliveTimeout`, `MaxKeepAliveRequests`
     pub keep_alive: KeepAlive,
-    /// `StrictHostCheck` and its kin.
+    /// `StrictHostCheck`, `HttpProtocolOptions`, `MergeSlashes`, `AllowEncodedSlashes`, `SSLStrictSNIVHostCheck`.
     pub strictness: Strictness,
     /// `ErrorLog`: index into `Config::error_logs`; `None`: the main server's.
     pub error_log: Option<usize>,
@@ -54,29 +54,29 @@ pub struct Host {
     pub access_logs: Vec<AccessLog>,
     /// `RemoteIP…`
     pub remote_ip: RemoteIp,
-    /// Its section of settings that stand outside any container; the first of every merge after the main server's.
+    /// Index of the section with settings outside of containers; merged directly after the main server's.
     pub base: u16,
-    /// Containers that can apply to it, in merge order: Directory, Files, Location; the main server's first in each.
+    /// Containers of this host in merge order: Directory, Files, Location; in each the main server's first.
     pub containers: Vec<u16>,
-    /// `SSLEngine` and its kin.
+    /// TLS settings.
     pub tls: Tls,
     /// `Protocols`
     pub protocols: Protocols,
-    /// Whose its connections are.
+    /// Positions of its connection handlers.
     pub connections: ConnectionHandlers,
 }
 
-/// Where handlers of connections are said; who they are, the base section says.
+/// Positions of connection handlers. Their names are in the host's base section.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionHandlers {
     /// `PerlPreConnectionHandler`
     pub pre: Option<At>,
-    /// `PerlProcessConnectionHandler`: connections are handed to workers.
+    /// `PerlProcessConnectionHandler`: connections are passed to workers.
     pub process: Option<At>,
 }
 
 impl ConnectionHandlers {
-    /// What the host does not say, the main server says for it.
+    /// Takes missing values from the main server.
     pub fn inherit(&mut self, main: &ConnectionHandlers) {
         for (own, main) in [(&mut self.pre, &main.pre), (&mut self.process, &main.process)] {
             if own.is_none() {
@@ -87,7 +87,7 @@ impl ConnectionHandlers {
 }
 
 impl Host {
-    /// Whether its errors are logged otherwise than the main server's.
+    /// Whether the host's error log differs from the main server's.
     pub fn logs_errors_itself(&self) -> bool {
         self.error_log.is_some() || self.log_level.is_some() || self.module_levels.is_some()
     }
@@ -105,20 +105,20 @@ pub struct HostAddress {
 /// `Alias /from /to`
 #[derive(Debug, Clone)]
 pub struct Alias {
-    /// Which paths.
+    /// Paths to which the alias applies.
     pub from: AliasFrom,
-    /// What replaces it.
+    /// Path of the file or folder.
     pub to: PathBuf,
-    /// `ScriptAlias`: what lies there is a CGI script whatever else says.
+    /// `ScriptAlias`: files there are CGI scripts, regardless of other settings.
     pub script: bool,
 }
 
-/// What an alias is for.
+/// Paths to which an alias applies.
 #[derive(Debug, Clone)]
 pub enum AliasFrom {
-    /// A prefix of the path that ends at a segment, or `/`.
+    /// A prefix of the path that ends at a slash or at the end of a segment.
     Prefix(String),
-    /// `AliasMatch`: the file's path is made from what the expression found.
+    /// `AliasMatch`: groups of the expression are inserted in the file path.
     Match(Pattern),
 }
 
@@ -127,19 +127,19 @@ pub enum AliasFrom {
 pub struct AccessLog {
     /// Index into `Config::logs`.
     pub log: usize,
-    /// The format string, nicknames resolved.
+    /// The format string; nicknames are replaced by their formats.
     pub format: String,
-    /// Which requests; `None`: all.
+    /// Requests that are logged; `None`: all.
     pub condition: Option<response::setenv::Condition>,
 }
 
-/// A listener on `[::]` sees IPv4 clients as `::ffff:10.0.0.1`.
+/// IPv4 form of a mapped address: a listener on `[::]` sees IPv4 clients as `::ffff:10.0.0.1`.
 pub fn plain(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }
 
 impl Host {
-    /// Whether connections that come in by `listen` can be its.
+    /// Whether connections accepted by `listen` can belong to this host.
     pub fn may_be_at(&self, listen: &Listen) -> bool {
         let Listen::Tcp(listen) = listen else { return self.addresses.iter().any(|address| address.ip.is_none()) };
         self.addresses.iter().any(|address| {

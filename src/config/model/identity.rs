@@ -1,12 +1,12 @@
-//! What the server calls itself: `ServerTokens`, `ServerSignature`, `UseCanonicalName`.
+//! How the server identifies itself: `ServerTokens`, `ServerSignature`, `UseCanonicalName`.
 
 const NAME: &str = "Cameleer";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// `ServerTokens`: how much of itself it tells.
+/// `ServerTokens`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tokens {
-    /// Programs are told the version, clients are not; parts that want to be named are named to both.
+    /// Not set: programs get the version, clients do not; both get the components.
     #[default]
     Unsaid,
     /// `Cameleer`
@@ -19,12 +19,12 @@ pub enum Tokens {
     Min,
     /// `Cameleer/0.1.0 (Unix)`
     Os,
-    /// The same, and its parts.
+    /// As `Os`, with the components.
     Full,
 }
 
 impl Tokens {
-    /// By its word in the directive.
+    /// The value of this word.
     pub fn parse(word: &str) -> Result<Tokens, String> {
         Ok(match word.to_ascii_lowercase().as_str() {
             "prod" | "productonly" => Tokens::Prod,
@@ -37,12 +37,12 @@ impl Tokens {
         })
     }
 
-    /// Whether parts are named.
+    /// Whether components are listed.
     pub fn names_components(self) -> bool {
         matches!(self, Tokens::Unsaid | Tokens::Full)
     }
 
-    /// `SERVER_SOFTWARE`: `api` is the generation of the Perl API, `added` are the parts that modules name.
+    /// `SERVER_SOFTWARE`. `api` is the token of the Perl API, `added` are the components that modules registered.
     pub fn software(self, api: &str, added: &[String]) -> String {
         let version = |parts| format!("{NAME}/{}", VERSION.split('.').take(parts).collect::<Vec<_>>().join("."));
         match self {
@@ -56,7 +56,7 @@ impl Tokens {
         }
     }
 
-    /// The `Server` header. A site that speaks the Perl API names it as one of its parts, as httpd does.
+    /// The `Server` header. A site that uses the Perl API lists it as a component, as in httpd.
     pub fn header(self, api: &str, is_spoken: bool, added: &[String]) -> String {
         match self {
             Tokens::Unsaid if is_spoken => listed(&format!("{NAME} {api}"), added),
@@ -70,32 +70,32 @@ fn listed(first: &str, added: &[String]) -> String {
     added.iter().fold(first.to_owned(), |text, part| format!("{text} {part}"))
 }
 
-/// `ServerSignature`: what stands below the pages that the server makes itself.
+/// `ServerSignature`: last line of generated pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signature {
-    /// Nothing.
+    /// No line.
     Off,
-    /// The name of the server.
+    /// Software, host name and port.
     On,
-    /// The same, and whom to write to.
+    /// As `On`, with a link to ServerAdmin.
     Email,
 }
 
-/// What a signature names.
+/// Values of a signature.
 #[derive(Debug, Clone, Copy)]
 pub struct Named<'a> {
-    /// As in the `Server` header.
+    /// Text of the `Server` header.
     pub software: &'a str,
-    /// See [`CanonicalName`].
+    /// Host name according to [`CanonicalName`].
     pub name: &'a str,
-    /// The port of that name.
+    /// Port according to [`CanonicalName`].
     pub port: u16,
     /// `ServerAdmin`
     pub admin: Option<&'a str>,
 }
 
 impl Signature {
-    /// The end of a page.
+    /// The HTML of the signature.
     pub fn html(self, named: &Named<'_>) -> String {
         let (software, name) = (escape(named.software), escape(named.name));
         let name = match (self, named.admin) {
@@ -106,7 +106,7 @@ impl Signature {
         format!("<hr>\n<address>{software} Server at {name} Port {}</address>\n", named.port)
     }
 
-    /// By its word in the directive.
+    /// The value of this word.
     pub fn parse(word: &str) -> Result<Signature, String> {
         Ok(match word.to_ascii_lowercase().as_str() {
             "off" => Signature::Off,
@@ -121,20 +121,20 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `UseCanonicalName`: where name and port come from in links that the server makes to itself.
+/// `UseCanonicalName`: source of name and port in links to the server itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CanonicalName {
-    /// The client's `Host`.
+    /// The `Host` header.
     #[default]
     Off,
     /// `ServerName`
     On,
-    /// The name of the address that the client connected to.
+    /// The DNS name of the local address.
     Dns,
 }
 
 impl CanonicalName {
-    /// By its word in the directive.
+    /// The value of this word.
     pub fn parse(word: &str) -> Result<CanonicalName, String> {
         Ok(match word.to_ascii_lowercase().as_str() {
             "off" => CanonicalName::Off,

@@ -1,14 +1,14 @@
-//! How settings are merged. Each is declared once, with its type and its rule: [`settings!`] makes the struct and the merge
-//! of it. Where it may stand, how it is written and its default say the rows of the table.
+//! Merging of settings. Each setting is declared once, with its type and its merge rule: [`settings!`] generates the struct
+//! and its merge. The rows of the table define its contexts, syntax and default.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// Declares settings, `name: type, rule;` each. As text they are those that differ from their defaults.
+/// Declares settings as `name: type, rule;`. The `Debug` output lists only settings that differ from their defaults.
 ///
-/// - `place struct`: what a section says and what all of them come to have one shape. `then` ends the merge.
-/// - `host struct`: likewise, of a virtual host, which inherits what it does not say from the main server.
-/// - `said struct … merged struct …`: `name: type in a section => type for a request, rule;`, after what only one has.
+/// - `place struct`: settings of one section and merged settings have the same type. `then` ends the merge.
+/// - `host struct`: settings of a virtual host, which inherits missing values from the main server.
+/// - `section struct … merged struct …`: `name: type in a section => merged type, rule;`, after fields of only one of them.
 macro_rules! settings {
     ($(#[$meta:meta])* place struct $Name:ident $(, then $then:path)? {
         $($(#[$doc:meta])* $vis:vis $name:ident: $type:ty, $rule:path;)*
@@ -18,7 +18,7 @@ macro_rules! settings {
         settings! { debug $Name: $($name)* }
 
         impl $Name {
-            /// Merges what an inner section says.
+            /// Merges the settings of an inner section.
             pub fn merge(&mut self, inner: &$Name) {
                 $($rule(&mut self.$name, &inner.$name);)*
                 $($then(self, inner);)?
@@ -29,7 +29,7 @@ macro_rules! settings {
         settings! { $(#[$meta])* place struct $Name $(, then $then)? { $($fields)* } }
 
         impl $Name {
-            /// Takes what it does not say itself from `outer`.
+            /// Takes missing values from `outer`.
             pub fn inherit(&mut self, outer: &$Name) {
                 let own = std::mem::replace(self, outer.clone());
                 self.merge(&own);
@@ -37,12 +37,12 @@ macro_rules! settings {
         }
     };
     (
-        $(#[$said_meta:meta])* said struct $Partial:ident { $($(#[$s_doc:meta])* $s_name:ident: $s_type:ty;)* }
+        $(#[$partial_meta:meta])* section struct $Partial:ident { $($(#[$s_doc:meta])* $s_name:ident: $s_type:ty;)* }
         $(#[$meta:meta])* merged struct $Merged:ident { $($(#[$m_doc:meta])* $m_name:ident: $m_type:ty;)* }
-        $($(#[$doc:meta])* $name:ident: $said:ty => $merged:ty, $rule:path;)*
+        $($(#[$doc:meta])* $name:ident: $partial:ty => $merged:ty, $rule:path;)*
     ) => {
-        $(#[$said_meta])*
-        pub struct $Partial { $($(#[$s_doc])* pub $s_name: $s_type,)* $($(#[$doc])* pub $name: $said,)* }
+        $(#[$partial_meta])*
+        pub struct $Partial { $($(#[$s_doc])* pub $s_name: $s_type,)* $($(#[$doc])* pub $name: $partial,)* }
         settings! { debug $Partial: $($s_name)* $($name)* }
 
         $(#[$meta])*
@@ -50,9 +50,9 @@ macro_rules! settings {
         settings! { debug $Merged: $($m_name)* $($name)* }
 
         impl $Merged {
-            /// Merges what an inner section says.
-            pub fn merge(&mut self, said: &$Partial) {
-                $($rule(&mut self.$name, &said.$name);)*
+            /// Merges the settings of an inner section.
+            pub fn merge(&mut self, inner: &$Partial) {
+                $($rule(&mut self.$name, &inner.$name);)*
             }
         }
     };
@@ -70,46 +70,46 @@ macro_rules! settings {
 }
 pub(in crate::config) use settings;
 
-/// Whether two values look different.
+/// Whether the `Debug` output of two values differs.
 pub fn differ(one: &dyn Debug, other: &dyn Debug) -> bool {
     format!("{one:?}") != format!("{other:?}")
 }
 
-/// What is said takes the place of what was; there is always a value.
+/// The inner value, if set, replaces the outer value, which always exists.
 pub fn replace<T: Clone>(outer: &mut T, inner: &Option<T>) {
     if let Some(inner) = inner {
         outer.clone_from(inner);
     }
 }
 
-/// What is said takes the place of what was; there may be none.
+/// The inner value, if set, replaces the outer value, which may be missing.
 pub fn keep<T: Clone>(outer: &mut Option<T>, inner: &Option<T>) {
     if inner.is_some() {
         outer.clone_from(inner);
     }
 }
 
-/// A list that is said takes the place of what was.
+/// The inner list, unless empty, replaces the outer list.
 pub fn unless_empty<T: Clone>(outer: &mut Vec<T>, inner: &[T]) {
     if !inner.is_empty() {
         *outer = inner.to_vec();
     }
 }
 
-/// What is said comes behind what was.
+/// The inner list is appended.
 pub fn append<T: Clone>(outer: &mut Vec<T>, inner: &[T]) {
     outer.extend_from_slice(inner);
 }
 
-/// What is said comes before what was.
+/// The inner list is prepended.
 pub fn prepend<T: Clone>(outer: &mut Vec<T>, inner: &[T]) {
     outer.splice(0..0, inner.iter().cloned());
 }
 
-/// What is said of a key takes the place of what was said of it.
+/// The inner value of a key replaces the outer value.
 pub fn by_key<K: Ord + Clone, V: Clone>(outer: &mut BTreeMap<K, V>, inner: &BTreeMap<K, V>) {
     outer.extend(inner.iter().map(|(key, value)| (key.clone(), value.clone())));
 }
 
-/// Merged by a function of its own.
+/// The field is merged elsewhere.
 pub fn apart<O, I>(_: &mut O, _: &I) {}

@@ -1,4 +1,4 @@
-//! What a configuration means: plain data, how its values are written, and how one section's are merged over another's.
+//! The configuration as plain data: types of settings, parsers of their values, and merge rules.
 
 pub mod access;
 pub mod address;

@@ -2,28 +2,28 @@
 
 use crate::config::model::context::Scope;
 
-/// `Options`: either a new set or changes to the outer one.
+/// `Options` of a section: either a new set, or changes of the outer set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PartialOptions {
     /// `Options ExecCGI Indexes`
     Set(Options),
     /// `Options +ExecCGI -Indexes`
     Change {
-        /// With `+`.
+        /// Options with `+`.
         add: Options,
-        /// With `-`.
+        /// Options with `-`.
         remove: Options,
     },
 }
 
-/// The options that we know.
+/// A set of options.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Scripts may run.
+    /// CGI scripts may run.
     pub exec_cgi: bool,
     /// Symbolic links are followed.
     pub follow_sym_links: bool,
-    /// Symbolic links are followed when link and target have one owner.
+    /// Symbolic links are followed if link and target have the same owner.
     pub sym_links_if_owner_match: bool,
     /// Folders without an index are listed.
     pub indexes: bool,
@@ -42,12 +42,12 @@ impl std::fmt::Debug for Options {
     }
 }
 
-/// What the arguments say, and the names that we accept but do not have yet.
+/// Parses the arguments. Options of httpd that are not supported are returned as the second value.
 pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
     let signed = args.iter().filter(|arg| arg.starts_with(['+', '-'])).count();
     if signed != 0 && signed != args.len() {
         return Err(
-            "either all options have a + or - or none has: with some, what happens to the others is unclear".into()
+            "either all options have a + or - or none has: an option without a sign would replace the others".into()
         );
     }
     let (mut add, mut remove, mut ignored) = (Options::default(), Options::default(), Vec::new());
@@ -61,7 +61,7 @@ pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
     Ok((if signed == 0 { PartialOptions::Set(add) } else { PartialOptions::Change { add, remove } }, ignored))
 }
 
-/// `None`: httpd has it, we do not.
+/// The option of this name. `None`: httpd has it, but it is not supported.
 fn known(name: &str) -> Result<Option<Options>, String> {
     let none = Options::default();
     Ok(Some(match name.to_ascii_lowercase().as_str() {
@@ -70,7 +70,7 @@ fn known(name: &str) -> Result<Option<Options>, String> {
         "followsymlinks" => Options { follow_sym_links: true, ..none },
         "symlinksifownermatch" => Options { sym_links_if_owner_match: true, ..none },
         "indexes" => Options { indexes: true, ..none },
-        // As in httpd: everything that loosens; SymLinksIfOwnerMatch would tighten.
+        // As in httpd, All contains the options that loosen restrictions; SymLinksIfOwnerMatch tightens them.
         "all" => Options { exec_cgi: true, follow_sym_links: true, indexes: true, ..none },
         "includes" | "includesnoexec" | "multiviews" => return Ok(None),
         _ => {
@@ -91,7 +91,7 @@ const BITS: [(u32, Field); 4] = [
 ];
 
 impl Options {
-    /// By httpd's numbers (`OPT_INDEXES` 1 to `OPT_SYM_OWNER` 64).
+    /// Options from httpd's bits (`OPT_INDEXES` 1 to `OPT_SYM_OWNER` 64).
     pub fn of_bits(bits: u32) -> Options {
         let mut options = Options::default();
         for (bit, option) in BITS {
@@ -100,12 +100,12 @@ impl Options {
         options
     }
 
-    /// As httpd numbers them.
+    /// httpd's bits of the options.
     pub fn bits(mut self) -> u32 {
         BITS.iter().map(|(bit, option)| u32::from(*option(&mut self)) * bit).sum()
     }
 
-    /// These and those.
+    /// Union.
     pub fn with(self, other: Options) -> Options {
         Options {
             exec_cgi: self.exec_cgi || other.exec_cgi,
@@ -115,7 +115,7 @@ impl Options {
         }
     }
 
-    /// These, but not those.
+    /// Difference.
     pub fn without(self, other: Options) -> Options {
         Options {
             exec_cgi: self.exec_cgi && !other.exec_cgi,
@@ -125,9 +125,9 @@ impl Options {
         }
     }
 
-    /// These options after `said`.
-    pub fn after(self, said: &PartialOptions) -> Options {
-        match said {
+    /// The options after the changes of a section.
+    pub fn after(self, change: &PartialOptions) -> Options {
+        match change {
             PartialOptions::Set(options) => *options,
             PartialOptions::Change { add, remove } => self.without(*remove).with(*add),
         }
@@ -135,10 +135,10 @@ impl Options {
 }
 
 impl Options {
-    /// These options after what a section of that scope says. Links belong to files: as in httpd, a section of URIs says
-    /// nothing about them.
-    pub fn at(self, scope: &Scope, said: &PartialOptions) -> Options {
-        let next = self.after(said);
+    /// The options after the changes of a section with this scope. As in httpd, a section of URLs does not change the
+    /// options for links.
+    pub fn at(self, scope: &Scope, change: &PartialOptions) -> Options {
+        let next = self.after(change);
         match scope {
             Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
             Scope::Location(_) | Scope::LocationMatch(_) => Options {
@@ -151,7 +151,7 @@ impl Options {
 }
 
 impl PartialOptions {
-    /// Two lines of one section as one.
+    /// Combines two lines of one section.
     pub fn then(&self, next: &PartialOptions) -> PartialOptions {
         match (self, next) {
             (_, PartialOptions::Set(_)) => next.clone(),

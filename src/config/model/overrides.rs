@@ -1,48 +1,48 @@
-//! `AllowOverride` and `PerlHtaccess`: what a `.htaccess` file may say.
+//! `AllowOverride` and `PerlHtaccess`: directives that `.htaccess` files may contain.
 
 use crate::config::model::options::{self, Options, PartialOptions};
 use crate::config::syntax::tree::Directive;
 
-/// The classes of directives that `AllowOverride` names; httpd's.
+/// A set of httpd's classes of directives, as `AllowOverride` names them.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Overrides {
     classes: u8,
-    /// `Options=…`: only these; `None` is all.
+    /// `Options=…`: the options that may be changed; `None` is all.
     options: Option<Options>,
     /// `Nonfatal=…`
     nonfatal: Nonfatal,
 }
 
-/// Which lines of a `.htaccess` file are passed over, with a warning, instead of being an error.
+/// Kinds of invalid lines in `.htaccess` files that cause a warning instead of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Nonfatal {
-    /// Those that are not allowed there.
+    /// Directives that are not allowed there.
     forbidden: bool,
-    /// Those that nobody knows.
+    /// Unknown directives.
     unknown: bool,
 }
 
-/// A class, or what a directive needs: one of several.
+/// One class, or several classes of which a directive needs one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Class(u8);
 
 impl Class {
-    /// Never in `.htaccess`.
+    /// Never allowed in `.htaccess`.
     pub const NEVER: Class = Class(0);
-    /// Who may come in, by name and password.
+    /// Access control by user.
     pub const AUTH_CONFIG: Class = Class(1);
-    /// What a document is, and who answers for it.
+    /// Types and handlers of documents.
     pub const FILE_INFO: Class = Class(2);
-    /// Folders and their indexes.
+    /// Listings and index files of folders.
     pub const INDEXES: Class = Class(4);
-    /// Who may come in, by address.
+    /// Access control by address.
     pub const LIMIT: Class = Class(8);
     /// `Options`
     pub const OPTIONS: Class = Class(16);
-    /// Wherever anything is allowed.
+    /// Allowed if any class is.
     pub const ANY: Class = Class(31);
 
-    /// The words of `AllowOverride` of which one is needed; empty for [`Class::NEVER`].
+    /// Names of the classes, joined by "or". Empty for [`Class::NEVER`].
     pub fn words(self) -> String {
         if self == Class::ANY {
             return "All".to_owned();
@@ -60,15 +60,15 @@ const WORDS: [(&str, Class); 5] = [
     ("Options", Class::OPTIONS),
 ];
 
-/// The classes whose bits httpd's numbers have, from the lowest on.
+/// Classes in the order of httpd's bits, from the lowest.
 const OF_HTTPD: [Class; 5] = [Class::LIMIT, Class::OPTIONS, Class::FILE_INFO, Class::AUTH_CONFIG, Class::INDEXES];
 
 impl Overrides {
-    /// `.htaccess` files are not even looked for.
+    /// `.htaccess` files are not looked up.
     pub const NONE: Overrides =
         Overrides { classes: 0, options: None, nonfatal: Nonfatal { forbidden: false, unknown: false } };
 
-    /// Whether nothing is allowed.
+    /// Whether no class is allowed.
     pub fn is_none(self) -> bool {
         self.classes == 0
     }
@@ -77,27 +77,27 @@ impl Overrides {
         self.classes & class.0 != 0
     }
 
-    /// Whether the file's owner may have scripts of their own run: SetHandler, PerlHandler and Options ExecCGI.
+    /// Whether `.htaccess` files may enable scripts, by SetHandler, PerlHandler and Options ExecCGI.
     fn lets_scripts_run(self) -> bool {
         let exec_cgi = self.options.is_none_or(|options| options.exec_cgi);
         self.has(Class::FILE_INFO) && self.has(Class::OPTIONS) && exec_cgi
     }
 
-    /// By httpd's numbers of classes (`OR_LIMIT` 1, `OR_OPTIONS` 2, `OR_FILEINFO` 4, `OR_AUTHCFG` 8, `OR_INDEXES` 16) and of
-    /// what `Options` may say.
+    /// From httpd's bits of classes (`OR_LIMIT` 1, `OR_OPTIONS` 2, `OR_FILEINFO` 4, `OR_AUTHCFG` 8, `OR_INDEXES` 16) and of
+    /// allowed options.
     pub fn of_numbers(classes: u32, options: u32) -> Overrides {
         let allowed = OF_HTTPD.iter().enumerate().filter(|(bit, _)| classes & 1 << bit != 0);
         let classes = allowed.fold(0, |all, (_, class)| all | class.0);
         Overrides { classes, options: Some(Options::of_bits(options)), ..Overrides::NONE }
     }
 
-    /// The same two numbers; of `Options` `None` where all may be said.
+    /// httpd's bits of classes and of allowed options; `None`: all options.
     pub fn numbers(self) -> (u32, Option<u32>) {
         let set = OF_HTTPD.iter().enumerate().filter(|(_, class)| self.has(**class));
         (set.fold(0, |all, (bit, _)| all | 1 << bit), self.options.map(Options::bits))
     }
 
-    /// The arguments of `AllowOverride`.
+    /// Parses the arguments of `AllowOverride`.
     pub fn parse(args: &[String]) -> Result<Overrides, String> {
         let mut allowed = Overrides::NONE;
         for arg in args {
@@ -161,17 +161,17 @@ impl std::fmt::Debug for Overrides {
     }
 }
 
-/// How much Perl `.htaccess` files may say; each includes those before it.
+/// How much Perl `.htaccess` files may contain. Each level includes the preceding ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum PerlHtaccess {
-    /// Nothing.
+    /// No Perl.
     #[default]
     Off,
     /// Values: `PerlSetVar`, `PerlSetEnv`, `PerlSendHeader`.
     Vars,
     /// Handlers by their names.
     Handlers,
-    /// Whatever the worker's user could do: code, files with code.
+    /// Code, and files with code: everything that the worker's user can do.
     On,
 }
 
@@ -183,7 +183,7 @@ const LEVELS: [(&str, PerlHtaccess); 4] = [
 ];
 
 impl PerlHtaccess {
-    /// By its word in the directive.
+    /// The value of this word.
     pub fn parse(word: &str) -> Result<PerlHtaccess, String> {
         let known = LEVELS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         known.map(|(_, level)| *level).ok_or_else(|| format!("expected Off, Vars, Handlers or On, got \"{word}\""))
@@ -193,7 +193,7 @@ impl PerlHtaccess {
         LEVELS.iter().find(|(_, level)| *level == self).map_or("", |(name, _)| name)
     }
 
-    /// What a directive needs, if it is about Perl at all; `is_code`: its arguments are code, or name it.
+    /// The level that a directive needs. `is_code`: its arguments are code, or name a file or module of it.
     fn needed(directive: &Directive, is_code: bool) -> PerlHtaccess {
         let name = directive.name.to_ascii_lowercase();
         let hands_over = |word: &String| word.eq_ignore_ascii_case("perl-script") || word.eq_ignore_ascii_case("psgi");
@@ -213,8 +213,8 @@ impl PerlHtaccess {
     }
 }
 
-/// `Package`, `Package::sub`, `Class->method`, `$Object->method`, `+Package` to load it at the start, `-Package` not to: what
-/// cannot hold code.
+/// Whether a handler is a name and no code: `Package`, `Package::sub`, `Class->method`, `$Object->method`, with `+` to load
+/// the package at the start, or `-` not to.
 fn is_name(handler: &str) -> bool {
     let handler = handler.strip_prefix(['+', '-']).unwrap_or(handler);
     let (handler, is_object) = handler.strip_prefix('$').map_or((handler, false), |object| (object, true));
@@ -226,7 +226,7 @@ fn is_name(handler: &str) -> bool {
         && (method.is_some() || !is_object)
 }
 
-/// By what the directives of a `.htaccess` file are measured.
+/// Restrictions of directives in a `.htaccess` file.
 #[derive(Debug, Clone, Copy)]
 pub struct HtaccessRules {
     /// `AllowOverride`
@@ -236,27 +236,23 @@ pub struct HtaccessRules {
 }
 
 impl HtaccessRules {
-    /// `AllowOverride Nonfatal=Override`: what is not allowed is passed over.
-    pub fn passes_over_forbidden(&self) -> bool {
+    /// `AllowOverride Nonfatal=Override`: forbidden directives are ignored.
+    pub fn ignores_forbidden(&self) -> bool {
         self.allowed.nonfatal.forbidden
     }
 
-    /// `AllowOverride Nonfatal=Unknown`: what nobody knows is passed over.
-    pub fn passes_over_unknown(&self) -> bool {
+    /// `AllowOverride Nonfatal=Unknown`: unknown directives are ignored.
+    pub fn ignores_unknown(&self) -> bool {
         self.allowed.nonfatal.unknown
     }
 
-    /// Whether a directive may stand there; `needed` is what AllowOverride must allow for it, for
-    /// `is_code` see [`PerlHtaccess::needed`].
+    /// Checks that a directive is allowed. `needed` are its classes; for `is_code` see [`PerlHtaccess::needed`].
     pub fn check(&self, needed: Class, is_code: bool, directive: &Directive) -> Result<(), String> {
         if needed == Class::NEVER {
             return Err("is not allowed in .htaccess files: write it in the main configuration".to_owned());
         }
         if !self.allowed.has(needed) {
-            return Err(format!(
-                "is not allowed here: its <Directory> would have to say AllowOverride {}",
-                needed.words()
-            ));
+            return Err(format!("is not allowed here: its <Directory> needs AllowOverride {}", needed.words()));
         }
         let perl = PerlHtaccess::needed(directive, is_code);
         if perl > self.perl {
@@ -264,14 +260,14 @@ impl HtaccessRules {
         }
         if perl == PerlHtaccess::On && !self.allowed.lets_scripts_run() {
             return Err(
-                "is not allowed here: it is code, so its <Directory> would have to say AllowOverride FileInfo Options"
+                "is not allowed here: it contains code, so its <Directory> needs AllowOverride FileInfo Options"
                     .to_owned(),
             );
         }
         Ok(())
     }
 
-    /// The same for one that a Perl module defines. Which classes it needs, the module says, where its Perl runs.
+    /// Checks a directive that a Perl module defines. The Perl side checks its classes.
     pub fn check_own(&self) -> Result<(), String> {
         match self.perl < PerlHtaccess::Vars {
             true => Err(too_little_perl(PerlHtaccess::Vars)),
@@ -279,15 +275,15 @@ impl HtaccessRules {
         }
     }
 
-    /// `AllowOverride Options=…`
-    pub fn check_options(&self, said: &PartialOptions) -> Result<(), String> {
-        let touched = match said {
+    /// Checks `Options` against `AllowOverride Options=…`.
+    pub fn check_options(&self, options: &PartialOptions) -> Result<(), String> {
+        let touched = match options {
             PartialOptions::Set(options) => *options,
             PartialOptions::Change { add, remove } => add.with(*remove),
         };
         match self.allowed.options {
             Some(only) if touched.without(only) != Options::default() => {
-                Err("names an option that is not among those of AllowOverride Options=…".to_owned())
+                Err("contains an option that AllowOverride Options=… does not list".to_owned())
             }
             _ => Ok(()),
         }
@@ -295,10 +291,7 @@ impl HtaccessRules {
 }
 
 fn too_little_perl(needed: PerlHtaccess) -> String {
-    format!(
-        "is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess {}",
-        needed.name()
-    )
+    format!("is not allowed in .htaccess files: the main configuration needs PerlHtaccess {}", needed.name())
 }
 
 #[cfg(test)]
@@ -310,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_add_up_and_none_begins_anew() {
+    fn classes_add_up_and_none_resets_them() {
         let both = parsed("AuthConfig limit").unwrap();
         assert!(both.has(Class::LIMIT) && both.has(Class::AUTH_CONFIG) && !both.has(Class::FILE_INFO));
         assert!(parsed("All").unwrap().has(Class::OPTIONS));
@@ -326,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handler_with_code_in_it_is_no_name() {
+    fn a_handler_that_contains_code_is_not_a_name() {
         for name in ["Apache::ASP", "My::Handler::handler", "_x", "My->method", "+A", "-A", "$A::B->m"] {
             assert!(is_name(name), "{name}");
         }

@@ -1,4 +1,4 @@
-//! Pools of workers beside the server's own: each has a mold, and with it code, an API and limits of its own.
+//! Pools of workers beside the default pool: each has its own mold, code, API and limits.
 
 use wire::control::PoolNumber;
 
@@ -7,49 +7,49 @@ use crate::config::model::perl::api::{Generation, MODPERL2};
 use crate::config::model::server::{NamedPool, PerlSwitches, Pool};
 use crate::config::syntax::tree::At;
 
-/// The server's own pool: of all that stands outside of the others.
+/// Number of the default pool, which handles requests outside of places with another pool.
 pub const DEFAULT: PoolNumber = 0;
-/// How `PerlPool`, logs and status call it.
+/// Name of the default pool in `PerlPool`, logs and status.
 pub const DEFAULT_NAME: &str = "default";
-/// Why Perl code cannot add to the configuration in a place of another pool.
-pub const CODE_ELSEWHERE: &str = "Perl code adds to the configuration in places of the server's own pool only, which runs it: move it out of this \
-    place, or load what the pool needs with PerlModule or PerlRequire";
-/// Each is a perl that stays, with its workers.
+/// Error message for Perl code that would configure a place of another pool.
+pub const CODE_ELSEWHERE: &str = "Perl code can change the configuration only in places of the default pool, which runs the code: move it \
+    elsewhere, or load the pool's code with PerlModule or PerlRequire";
+/// Maximum number of pools. Each needs a mold, a Perl process that stays, and workers.
 pub const MOST: usize = 32;
 
 impl Config {
-    /// How many there are, the server's own among them.
+    /// Number of pools, including the default pool.
     pub fn pool_count(&self) -> PoolNumber {
         PoolNumber::try_from(self.more_pools.len() + 1).unwrap_or(PoolNumber::MAX)
     }
 
-    /// All, by their numbers.
+    /// Numbers of all pools.
     pub fn pool_numbers(&self) -> impl Iterator<Item = PoolNumber> + use<> {
         DEFAULT..self.pool_count()
     }
 
-    /// The one of that name, however its letters are written.
+    /// The pool with this name, in any case.
     pub fn pool_called(&self, name: &str) -> Option<PoolNumber> {
         self.pool_numbers().find(|number| self.pool_name(*number).eq_ignore_ascii_case(name))
     }
 
-    /// Where it is defined; the server's own is nowhere.
+    /// Position of the pool's definition. `None` for the default pool.
     pub fn pool_at(&self, number: PoolNumber) -> Option<At> {
         self.named(number).map(|named| named.at.clone())
     }
 
-    /// Whether Perl code in its places may add to the configuration: the one perl that runs such code speaks the server's API, and knows
-    /// what the server's own pool loads. A host that is a pool, mod_perl 2 lets speak, too.
+    /// Whether Perl code in places of a pool may change the configuration. The only perl that runs such code has the server's API, and
+    /// the code of the default pool. mod_perl 2 permits it in a host with its own pool, too.
     pub fn may_configure(&self, number: PoolNumber) -> bool {
         self.named(number).is_none_or(|named| named.is_host && named.perl.generation == self.perl.generation)
     }
 
-    /// Those that are virtual hosts.
+    /// Pools of virtual hosts.
     pub fn host_pools(&self) -> Vec<PoolNumber> {
         self.pool_numbers().filter(|number| self.named(*number).is_some_and(|named| named.is_host)).collect()
     }
 
-    /// One of those beside the server's own.
+    /// A pool other than the default pool.
     pub fn named_mut(&mut self, number: PoolNumber) -> Option<&mut NamedPool> {
         self.more_pools.get_mut(usize::from(number).checked_sub(1)?)
     }
@@ -58,33 +58,33 @@ impl Config {
         self.more_pools.get(usize::from(number).checked_sub(1)?)
     }
 
-    /// The numbers of a pool.
+    /// Settings of a pool.
     pub fn pool_of(&self, number: PoolNumber) -> &Pool {
         self.named(number).map_or(&self.pool, |named| &named.pool)
     }
 
-    /// What the perl of a pool is started with.
+    /// Perl's switches in a pool.
     pub fn perl_of(&self, number: PoolNumber) -> &PerlSwitches {
         self.named(number).map_or(&self.perl, |named| &named.perl)
     }
 
-    /// What it is called.
+    /// Name of a pool.
     pub fn pool_name(&self, number: PoolNumber) -> &str {
         self.named(number).map_or(DEFAULT_NAME, |named| &named.name)
     }
 
-    /// ` pool=old` for lines about one of several; nothing where there is one.
+    /// ` pool=old` for log lines, or nothing if there is only one pool.
     pub fn pool_label(&self, number: PoolNumber) -> String {
         if self.more_pools.is_empty() { String::new() } else { format!(" pool={}", self.pool_name(number)) }
     }
 
-    /// Whether its pools speak both APIs, whosever this is.
-    pub fn speaks_both(&self) -> bool {
-        self.speaks_both
+    /// Whether the server's pools use both of mod_perl's APIs.
+    pub fn uses_both_apis(&self) -> bool {
+        self.uses_both_apis
     }
 
-    /// The same as a mold of that pool has it: what it loads, how large it is, which API it speaks. Sections and hosts keep their
-    /// numbers, by which the front means them.
+    /// The configuration for the mold of a pool: its start-up steps, sizes and API. Sections and hosts keep their
+    /// indices, which the front sends to workers.
     pub fn for_pool(mut self, number: PoolNumber) -> Config {
         self.own_pool = number;
         self.pool = self.pool_of(number).clone();
@@ -95,7 +95,7 @@ impl Config {
         self
     }
 
-    /// The sections of its processes: of the main server, of its `<WorkerPool>`, of its virtual hosts; with the numbers of their hosts.
+    /// Sections of the own pool's processes with their host indices: of `<WorkerPool>`, and of the hosts in the pool.
     pub fn bases(&self) -> impl Iterator<Item = (usize, u16)> {
         let own = self.named(self.own_pool).and_then(|named| named.base);
         let hosts = self.hosts.iter().map(|host| host.base).enumerate();
@@ -105,7 +105,7 @@ impl Config {
 }
 
 impl Facts {
-    /// The same where this API is spoken.
+    /// A copy of the inputs for another API.
     pub fn speaking(mut self, generation: Generation) -> Facts {
         self.defined.retain(|(name, _)| name != MODPERL2 || generation == Generation::Two);
         if generation == Generation::Two && self.generation() == Generation::One {

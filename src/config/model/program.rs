@@ -1,23 +1,23 @@
-//! How programs of a CGI folder run: `CgiMode`, and what they may use: `RLimitCPU`, `RLimitMEM`, `RLimitNPROC`.
+//! CGI programs: `CgiMode`, and the resource limits `RLimitCPU`, `RLimitMEM`, `RLimitNPROC`.
 
 use crate::config::model::merge::{keep, replace, settings};
-/// `soft [hard]`; `max` is no limit but the server's own.
+/// Soft and hard limit. `u64::MAX` means that the server's own limit applies.
 pub type Limit = (u64, u64);
 
-/// `CgiMode`: what runs a Perl script of a CGI folder.
+/// `CgiMode`: how a Perl script of a cgi-script place runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CgiMode {
-    /// The kernel, by the file's `#!` line: a process of its own for each request, as under httpd's mod_cgi.
+    /// Executed by its `#!` line in a process for each request, as under httpd's mod_cgi.
     #[default]
     Program,
-    /// A child of the worker, which has the script compiled.
+    /// Run in a child of the worker, which has compiled the script.
     Fork,
-    /// The worker, as Apache::Registry.
+    /// Run in the worker, as with Apache::Registry.
     Persistent,
 }
 
 impl CgiMode {
-    /// By its name.
+    /// The mode with this name.
     pub fn named(name: &str) -> Option<CgiMode> {
         match name.to_ascii_lowercase().as_str() {
             "program" => Some(CgiMode::Program),
@@ -29,11 +29,11 @@ impl CgiMode {
 }
 
 settings! {
-    /// What one section says; `None`: nothing, keep what was.
+    /// Settings of one section. `None`: not set, the outer value applies.
     #[derive(Clone, Default, PartialEq, Eq)]
-    said struct PartialProgram {}
+    section struct PartialProgram {}
 
-    /// What all sections of a request say together.
+    /// Merged settings of a request.
     #[derive(Clone, Copy, Default, PartialEq, Eq)]
     merged struct ProgramLimits {}
 

@@ -3,22 +3,22 @@
 use crate::config::model::merge::{keep, settings};
 use std::time::Duration;
 
-/// A protocol that a connection may speak.
+/// A protocol of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/2 over TLS.
     H2,
-    /// HTTP/2 without TLS, by a client that knows.
+    /// HTTP/2 without TLS, for clients with prior knowledge.
     H2c,
     /// HTTP/1.1 and older.
     Http1,
 }
 
 settings! {
-    /// What a host says of its connections; `None`: as the main server.
+    /// Protocols of a host. `None`: the main server's value.
     #[derive(Clone, Default)]
     host struct Protocols {
-        /// `Protocols`, the dearest first.
+        /// `Protocols`, in order of preference.
         pub spoken: Option<Vec<Protocol>>, keep;
         /// `ProtocolsHonorOrder`
         pub own_order: Option<bool>, keep;
@@ -28,13 +28,13 @@ settings! {
 /// The limits of HTTP/2 connections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Http2 {
-    /// `H2MaxSessionStreams`: requests of one connection at the same time.
+    /// `H2MaxSessionStreams`: maximum number of concurrent requests of a connection.
     pub streams: u32,
-    /// `H2WindowSize`: bytes of a request's body that may come unasked.
+    /// `H2WindowSize`: bytes of a request body that may arrive before the window is extended.
     pub window: u32,
-    /// `H2StreamTimeout`: how long a stream may stand still; `None`: for `Timeout`.
+    /// `H2StreamTimeout`: maximum time without progress of a stream; `None`: the value of `Timeout`.
     pub stream_timeout: Option<Duration>,
-    /// `H2MaxStreamErrors`: streams that had to be reset because of the client's mistakes.
+    /// `H2MaxStreamErrors`: maximum number of streams reset because of client errors.
     pub stream_errors: usize,
     /// `H2MaxResetsPerSecond`
     pub resets: u32,
@@ -43,7 +43,7 @@ pub struct Http2 {
 }
 
 impl Protocols {
-    /// Whether it may be spoken.
+    /// Whether the protocol is enabled.
     pub fn has(&self, protocol: Protocol) -> bool {
         self.spoken.as_ref().map_or(protocol == Protocol::Http1, |spoken| spoken.contains(&protocol))
     }

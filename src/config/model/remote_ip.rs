@@ -1,5 +1,4 @@
-//! Who a client is that comes through proxies: mod_remoteip's directives. A virtual host that says nothing has what the
-//! main server says.
+//! Clients behind proxies: mod_remoteip's directives. A virtual host inherits missing values from the main server.
 
 use crate::config::model::merge::{keep, settings, unless_empty};
 use std::net::IpAddr;
@@ -25,28 +24,28 @@ settings! {
     }
 }
 
-/// Whom to believe.
+/// A trusted proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proxy {
-    /// Where it is.
+    /// Addresses of the proxy.
     pub network: Network,
-    /// It may name addresses of a private network.
+    /// Whether it may name addresses of a private network.
     pub internal: bool,
 }
 
 impl RemoteIp {
-    /// Whether `proxy` is believed, and then whether it may name private addresses. Where no proxy is listed all are.
+    /// Whether `proxy` is trusted, and if so, whether it may name private addresses. An empty list trusts all proxies.
     pub fn trusts(&self, proxy: IpAddr) -> Option<bool> {
         let listed = self.proxies.iter().find(|known| known.network.contains(proxy)).map(|known| known.internal);
         if self.proxies.is_empty() { Some(false) } else { listed }
     }
 
-    /// Whether `proxy` is believed because it is listed.
+    /// Whether `proxy` is listed.
     pub fn lists(&self, proxy: IpAddr) -> bool {
         self.proxies.iter().any(|known| known.network.contains(proxy))
     }
 
-    /// Whether a connection of `client` begins with a PROXY header.
+    /// Whether a connection from `client` must begin with a PROXY header.
     pub fn expects_proxy_header(&self, client: Option<IpAddr>) -> bool {
         let is_exempt = |client| self.exceptions.iter().any(|network| network.contains(client));
         self.proxy_protocol == Some(true) && !client.is_some_and(is_exempt)

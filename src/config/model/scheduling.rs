@@ -1,4 +1,4 @@
-//! Who gets a worker when there are not enough: `PoolShare`, `SpeedLimit`, `SpeedLimitExempt`.
+//! Sharing of workers: `PoolShare`, `SpeedLimit`, `SpeedLimitExempt`.
 
 use crate::config::model::merge::{keep, replace, settings};
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::config::model::access::Network;
 
 settings! {
-    /// What one section says; `None`: nothing, keep what was.
+    /// Settings of one section. `None`: not set, the outer value applies.
     #[derive(Clone, Default, PartialEq)]
-    said struct PartialScheduling {}
+    section struct PartialScheduling {}
 
-    /// What all sections of a request say together.
+    /// Merged settings of a request.
     #[derive(Clone, Default, PartialEq)]
     merged struct Scheduling {}
 
@@ -25,45 +25,45 @@ settings! {
 /// `PoolShare`: a part of the pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolShare {
-    /// Requests of one line share; every line has a number of its own.
+    /// Number of the directive's line; requests of one line share the part.
     pub id: u32,
-    /// The section where it stands, for a status.
+    /// Section of the directive, for the status page.
     pub place: String,
-    /// How large it is.
+    /// Size of the part.
     pub size: ShareSize,
 }
 
 /// The size of a share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ShareSize {
-    /// Of MaxClients.
+    /// Percentage of MaxClients.
     Percent(u32),
-    /// So many.
+    /// Number of workers.
     Workers(u32),
 }
 
-/// `SpeedLimit`: what one client may ask for.
+/// `SpeedLimit`: limits of one client.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpeedLimit {
-    /// Requests of one line are counted together; every line has a number of its own.
+    /// Number of the directive's line; requests of one line are counted together.
     pub id: u32,
-    /// Requests.
+    /// Limit of requests.
     pub requests: Option<Rate>,
-    /// Seconds that workers work for it.
+    /// Limit of worker time, in seconds.
     pub worker_seconds: Option<Rate>,
 }
 
-/// So much in so long.
+/// An amount per period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// So many requests, or seconds of work,
+    /// Number of requests, or seconds of worker time.
     pub amount: u32,
-    /// in such a time.
+    /// Length of the period.
     pub period: Duration,
 }
 
 impl ShareSize {
-    /// How many workers it is; at least one.
+    /// The size in workers; at least one.
     pub fn of(self, workers: u32) -> u32 {
         match self {
             ShareSize::Percent(percent) => (u64::from(workers) * u64::from(percent)).div_ceil(100).max(1) as u32,

@@ -1,4 +1,4 @@
-//! What holds for the server as a whole: where it listens, its pool, its limits, its logs.
+//! Settings of the server as a whole: addresses, pool, limits, logs.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use crate::config::syntax::tree::At;
 /// An address to listen on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Listen {
-    /// `host` is an address; `*` is written `0.0.0.0` or `[::]`.
+    /// An IP address and port; `*` is `0.0.0.0` or `[::]`.
     Tcp(std::net::SocketAddr),
     /// A unix socket.
     Unix(PathBuf),
 }
 
 impl Listen {
-    /// Its address, unless it is a unix socket.
+    /// The address, unless it is a unix socket.
     pub fn tcp(&self) -> Option<std::net::SocketAddr> {
         match self {
             Listen::Tcp(address) => Some(*address),
@@ -29,12 +29,12 @@ impl Listen {
     }
 }
 
-/// Who may look at the server while it runs, and what is kept of its past.
+/// Access to the running server's status, and its history.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Monitor {
     /// `AdminListen`
     pub listen: Vec<AdminAddress>,
-    /// `AdminToken`, and where it is written.
+    /// `AdminToken`, and its position.
     pub token: Option<(PathBuf, At)>,
     /// `HistoryFile`
     pub history: History,
@@ -45,12 +45,12 @@ pub struct Monitor {
 pub struct AdminAddress {
     /// The address.
     pub listen: Listen,
-    /// Where it is written.
+    /// Position of the directive.
     pub at: At,
 }
 
 impl AdminAddress {
-    /// Whether only this machine reaches it.
+    /// Whether only processes of this machine can connect.
     pub fn is_private(&self) -> bool {
         match &self.listen {
             Listen::Tcp(address) => address.ip().to_canonical().is_loopback(),
@@ -62,16 +62,16 @@ impl AdminAddress {
 /// `HistoryFile`
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum History {
-    /// In the folder that systemd has made for our state.
+    /// `auto`: a file in systemd's StateDirectory.
     #[default]
     Auto,
-    /// Nowhere.
+    /// `off`: no history.
     Off,
-    /// In this file.
+    /// Path of the history file.
     File(PathBuf),
 }
 
-/// The pool's directives.
+/// Settings of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
     /// `StartServers`
@@ -82,19 +82,19 @@ pub struct Pool {
     pub max_spare: u32,
     /// `MaxClients`
     pub max_clients: u32,
-    /// `MaxClients auto`: as many of them as there is work for.
+    /// `MaxClients auto`: the number of workers follows the load.
     pub auto: bool,
-    /// `MaxRequestsPerChild`: each worker draws its own limit from the range; `0..=0` is unlimited.
+    /// `MaxRequestsPerChild`: each worker draws its limit from the range; `0..=0` is unlimited.
     pub max_requests: RangeInclusive<u64>,
-    /// `QueueLength`: requests that may wait for a worker; more are answered 503 at once.
+    /// `QueueLength`: maximum number of waiting requests; further ones are answered 503.
     pub queue_length: usize,
-    /// `QueueStale`: requests that wait for so long, while more and more come, are an overload; zero: never.
+    /// `QueueStale`: waiting time that indicates an overload while the queue grows; zero: never.
     pub queue_stale: Duration,
-    /// `WireMemory`: how many blocks each worker shares with the front.
+    /// `WireMemory`: number of blocks that each worker shares with the front.
     pub blocks: usize,
     /// `MemoryBudget`
     pub budget: MemoryBudget,
-    /// `MaxMemoryPerChild` and what stands beside it.
+    /// `MaxMemoryPerChild`, `MinSharedPerChild`, `MaxGrowthPerChild`, `MaxAgePerChild`, `MaxIdlePerChild`.
     pub worker: WorkerLimits,
     /// `Refork`
     pub refork: ReforkWhen,
@@ -123,36 +123,36 @@ impl Default for Pool {
 /// `<WorkerPool name>`, or a virtual host with `PerlOptions +Parent`.
 #[derive(Debug, Clone)]
 pub struct NamedPool {
-    /// As places and status call it.
+    /// Name in `PerlPool`, logs and status.
     pub name: String,
-    /// Where it begins.
+    /// Position of the definition.
     pub at: At,
-    /// Its numbers; what it does not say is the server's own.
+    /// Settings of the pool; missing ones are inherited from the default pool.
     pub pool: Pool,
-    /// What its perl is started with.
+    /// Perl's switches in the pool.
     pub perl: PerlSwitches,
-    /// It is a virtual host.
+    /// Whether it is a virtual host.
     pub is_host: bool,
-    /// The section of what `<WorkerPool>` says of processes; a virtual host has its own.
+    /// Section with process settings of `<WorkerPool>`. `None` for a virtual host, which has its own.
     pub base: Option<u16>,
 }
 
-/// `Timeout` and ours.
+/// Timeouts of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Timeouts {
-    /// `Timeout`: waiting for the client: for its next bytes, or until it accepts some of ours.
+    /// `Timeout`: maximum wait for the client to send or accept bytes.
     pub client: Duration,
     /// `GracefulShutdownTimeout`
     pub graceful: Duration,
-    /// `StartTimeout`: a mold that has not loaded by then has failed.
+    /// `StartTimeout`: maximum time for a mold to load.
     pub start: Duration,
-    /// `FrontTimeout`: a front that is silent for so long is replaced; 0: never.
+    /// `FrontTimeout`: a front that does not answer for this long is replaced; 0: never.
     pub front: Duration,
     /// `SlowLog`; `None`: off.
     pub slow_log: Option<Duration>,
 }
 
-/// `PerlTaintCheck`, `PerlWarn` and their kin.
+/// `PerlTaintCheck`, `PerlWarn`, `PerlPreload`, `PerlGeneration`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PerlSwitches {
     /// `-T`
@@ -161,43 +161,43 @@ pub struct PerlSwitches {
     pub warn: bool,
     /// `PerlPreload auto`
     pub preload: bool,
-    /// `PerlGeneration`, or what the rest of the configuration says.
+    /// `PerlGeneration`, or the API that the configuration implies.
     pub generation: Generation,
 }
 
 /// `TransparentHugePages`, `KernelSamePageMerging`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pages {
-    /// Huge ones, where the kernel gives them.
+    /// Whether huge pages are used where the kernel provides them.
     pub huge: bool,
-    /// Those of the same content are joined.
+    /// Whether the kernel may merge pages with equal contents.
     pub merge: bool,
 }
 
 /// `LimitRequestLine`, `LimitRequestFields`, `LimitRequestFieldSize`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RequestLimits {
-    /// Bytes of the request line.
+    /// Maximum length of the request line in bytes.
     pub request_line: usize,
-    /// Header fields.
+    /// Maximum number of header fields.
     pub fields: usize,
-    /// Bytes of one header field.
+    /// Maximum length of one header field in bytes.
     pub field_size: usize,
 }
 
-/// Where lines go.
+/// Destination of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum LogTarget {
     /// Standard error of the master (for an access log: standard output).
     #[default]
     Standard,
-    /// A file, absolute.
+    /// A file, by its absolute path.
     File(PathBuf),
-    /// `|command`: its standard input.
+    /// `|command`: the command's standard input.
     Pipe(String),
 }
 
-/// `LogLevel`, Apache's names.
+/// `LogLevel`, with httpd's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[allow(missing_docs, reason = "the names are syslog's")]
 pub enum LogLevel {

@@ -1,4 +1,4 @@
-//! What the parts of a site say, and what a request gets of it.
+//! Settings of sections, and the merged settings of a request.
 
 use crate::config::model::merge::{apart, keep, replace, settings};
 use std::collections::HashMap;
@@ -22,40 +22,40 @@ use crate::config::syntax::tree::At;
 /// Settings that apply to a part of the site.
 #[derive(Debug, Clone, Default)]
 pub struct Section {
-    /// Which part.
+    /// Requests to which the section applies.
     pub scope: Scope,
-    /// `<Files>` in a `<Directory>`: that section, which must apply as well.
+    /// Index of the `<Directory>` that contains a `<Files>`, and must apply as well.
     pub inside: Option<u16>,
-    /// What was said in it; merged over what came before.
+    /// Settings of the section, which are merged over those of outer sections.
     pub said: PartialSettings,
-    /// Its place in the merge.
+    /// Position in the merge order.
     pub rank: Rank,
-    /// The pool that what is said in it belongs to.
+    /// The pool for processes and code of the section.
     pub pool: PoolNumber,
-    /// Where it begins; of a host's own, where that begins.
+    /// Position in the file. The section of a host has the host's position.
     pub at: At,
 }
 
 settings! {
-    /// What a section says. `None` and empty mean: nothing, keep what was.
+    /// Settings of a section. `None` and empty: not set, the outer value applies.
     #[derive(Clone, Default)]
-    said struct PartialSettings {
+    section struct PartialSettings {
         /// `AllowOverride`
         allow_override: Option<Overrides>;
     }
 
-    /// Merged settings of one request: what the sections said, in order, over the defaults.
+    /// Merged settings of a request: those of its sections, in order, over the defaults.
     #[derive(Clone, Default)]
     merged struct Settings {
-        /// The `<Location>` prefix that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.
+        /// Prefix of the `<Location>` that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.
         mount: String;
-        /// What the innermost section names, as it was written: mod_perl 2's `$r->location`.
+        /// Argument of the innermost section, as written: mod_perl 2's `$r->location`.
         section: String;
-        /// `SetHandler` was written, so that `AddHandler` does not count.
+        /// Whether `SetHandler` applies, so that `AddHandler` does not.
         handler_is_set: bool;
     }
 
-    /// `PerlPool`: whose workers answer.
+    /// `PerlPool`: the pool that handles the request.
     pool: Option<PoolNumber> => PoolNumber, replace;
     /// `SetHandler`
     handler: Option<Handler> => Handler, replace;
@@ -63,11 +63,11 @@ settings! {
     perl_handlers: Option<Vec<String>> => Vec<String>, replace;
     /// `PerlCleanupHandler`
     cleanup_handlers: Option<Vec<String>> => Vec<String>, replace;
-    /// The other phases.
+    /// Handlers of the other phases.
     phases: Phases => Phases, Phases::merge;
     /// `PsgiApp`
     psgi_app: Option<PsgiApp> => Option<PsgiApp>, keep;
-    /// `PerlSetVar` and `PerlAddVar`: name, value, whether it is added to earlier values.
+    /// `PerlSetVar` and `PerlAddVar`: name, value, and whether it is added to earlier values.
     set_vars: Vec<(String, String, bool)> => Vec<(String, String)>, merge_vars;
     /// `PerlSetEnv`, and `PerlPassEnv` with the master's value.
     set_env: Vec<(String, String)> => Vec<(String, String)>, merge_env;
@@ -93,30 +93,30 @@ settings! {
     request_timeout_grace: Option<Duration> => Duration, replace;
     /// `QueueTimeout`
     queue_timeout: Option<Duration> => Duration, replace;
-    /// What is said about answers: redirections, headers, types and so on.
+    /// Settings of responses: redirections, headers, types and so on.
     response: ResponseRules => ResponseRules, ResponseRules::merge;
-    /// Who may come in.
+    /// Access control.
     access: access::PartialAccess => access::AccessRules, access::AccessRules::merge;
-    /// Who gets a worker.
+    /// Sharing of workers.
     scheduling: scheduling::PartialScheduling => scheduling::Scheduling, scheduling::Scheduling::merge;
-    /// What is kept of answers: `CacheEnable` and its kin.
+    /// Caching of responses.
     caching: PartialCaching => Caching, Caching::merge;
-    /// How programs of a CGI folder run.
+    /// CGI programs.
     program: program::PartialProgram => program::ProgramLimits, program::ProgramLimits::merge;
 }
 
 impl Settings {
-    /// A worker has to run the phases of requests that come here.
+    /// Whether a worker has to run phases of the request.
     pub fn has_perl_phases(&self) -> bool {
         !self.perl_filters.output.is_empty() || self.has_perl_handlers()
     }
 
     fn has_perl_handlers(&self) -> bool {
-        self.phases.said().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
+        self.phases.configured().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
             || self.access.asks_providers()
     }
 
-    /// Whether `%ENV` is filled for programs: mod_perl 2 does so for perl-script, and where PerlOptions says it.
+    /// Whether `%ENV` is filled for programs. mod_perl 2 does so for perl-script, or according to PerlOptions.
     pub fn sets_up_env(&self, generation: Generation) -> bool {
         match generation {
             Generation::One => self.setup_env,
@@ -124,12 +124,12 @@ impl Settings {
         }
     }
 
-    /// How many bytes of a path name a program, where that is known without a look at the disk.
+    /// Length of the part of a path that names the program, if it is known without a file system lookup.
     pub fn script_length(&self, path: &[u8]) -> Option<u32> {
         match self.handler {
             Handler::Psgi => Some(self.mount.len().min(path.len()) as u32),
-            // A file's extension says who answers: it is this file or none. To take the name of a folder above it, and this
-            // extension for a path behind a file, would let a picture run as a program.
+            // The handler comes from the file's extension, so the whole path is the file. Splitting it at a folder with
+            // such an extension would let a picture below that folder run as a program.
             Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !self.handler_is_set => {
                 Some(path.len() as u32)
             }
@@ -137,18 +137,18 @@ impl Settings {
         }
     }
 
-    /// Whether what a program prints begins with headers.
+    /// Whether a program's output begins with headers.
     pub fn parses_headers(&self) -> bool {
         self.send_header || self.perl_options.has("ParseHeaders", false)
     }
 
-    /// A PerlHandler that no SetHandler leads to is asked for folders, as in mod_perl 1: it may make their lists.
+    /// Whether a PerlHandler without SetHandler handles folders, as in mod_perl 1: it may generate their listings.
     pub fn asks_perl_for_folders(&self) -> bool {
         self.handler == Handler::Default && !self.handler_is_set && !self.perl_handlers.is_empty()
     }
 
-    /// A PerlAuthenHandler or PerlAuthzHandler, or a provider in Perl, decides about users, in the worker. Where users are required and no
-    /// AuthUserFile knows any, it may be that code of an earlier phase pushes such a handler.
+    /// Whether Perl code in the worker decides about users: a PerlAuthenHandler, a PerlAuthzHandler or a provider. Where users are required
+    /// and there is no AuthUserFile, a handler of an earlier phase may push such a handler.
     pub fn asks_perl_for_users(&self) -> bool {
         let has = |phase: Phase| !self.phases.of(phase).is_empty();
         let may_push = !self.access.requires.is_empty() && !self.access.has_users() && Phase::Authen.before().any(has);
@@ -157,7 +157,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// A PSGI application answers.
+    /// Whether a PSGI application handles the request.
     pub fn is_psgi(&self) -> bool {
         let is_ours = |name: &String| name == "Cameleer::PSGI";
         match self.handler {
@@ -167,7 +167,7 @@ impl Settings {
         }
     }
 
-    /// The handler that a file's extensions say, where nobody said one by `SetHandler`.
+    /// The handler that a file's extensions determine, unless `SetHandler` applies.
     pub fn handler_of(&self, file: &Path) -> Option<&Handler> {
         if self.handler_is_set {
             return None;
@@ -175,44 +175,44 @@ impl Settings {
         self.response.types.handler(&file.file_name()?.to_string_lossy())
     }
 
-    /// The same settings where this handler answers.
+    /// The same settings with another handler.
     pub fn with_handler(&self, handler: &Handler) -> Settings {
         Settings { handler: handler.clone(), ..self.clone() }
     }
 
-    /// Merges what an inner section of this scope says.
-    pub fn merge_at(&mut self, said: &PartialSettings, scope: &Scope) {
-        if said.handler.is_some() {
+    /// Merges the settings of an inner section with this scope.
+    pub fn merge_at(&mut self, inner: &PartialSettings, scope: &Scope) {
+        if inner.handler.is_some() {
             self.mount = mount(scope);
         }
         if let Some(named) = scope.named() {
             self.section = named;
         }
-        if let Some(options) = &said.options {
+        if let Some(options) = &inner.options {
             self.options = self.options.at(scope, options);
         }
         let mut options = self.perl_options;
-        options.merge(&said.perl_options);
+        options.merge(&inner.perl_options);
         if options.has("MergeHandlers", false) {
-            self.merge(&said.clone().behind(self));
+            self.merge(&inner.clone().behind(self));
         } else {
-            self.merge(said);
+            self.merge(inner);
         }
     }
 }
 
 impl PartialSettings {
-    /// `PerlOptions +MergeHandlers`: the lists of handlers begin with those of the outer sections.
+    /// `PerlOptions +MergeHandlers`: prepends the outer lists of handlers.
     fn behind(mut self, outer: &Settings) -> PartialSettings {
         self.perl_handlers = self.perl_handlers.map(|inner| [&outer.perl_handlers[..], &inner].concat());
         self.cleanup_handlers = self.cleanup_handlers.map(|inner| [&outer.cleanup_handlers[..], &inner].concat());
-        self.phases.stand_behind(&outer.phases);
-        self.perl_filters.stand_behind(&outer.perl_filters);
+        self.phases.prepend(&outer.phases);
+        self.perl_filters.prepend(&outer.perl_filters);
         self
     }
 }
 
-/// A `.htaccess` file may have thousands: each is looked at once.
+/// Merges variables in linear time: a `.htaccess` file may have thousands.
 fn merge_vars(outer: &mut Vec<(String, String)>, inner: &[(String, String, bool)]) {
     let mut since: HashMap<&str, usize> = HashMap::new();
     for (at, (name, _, added)) in inner.iter().enumerate() {
@@ -228,7 +228,7 @@ fn merge_vars(outer: &mut Vec<(String, String)>, inner: &[(String, String, bool)
     }
 }
 
-/// Likewise; a name that is there keeps its place.
+/// Merges variables in linear time; a name that exists keeps its position.
 fn merge_env(outer: &mut Vec<(String, String)>, inner: &[(String, String)]) {
     let mut places: HashMap<String, usize> =
         outer.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
@@ -243,7 +243,7 @@ fn merge_env(outer: &mut Vec<(String, String)>, inner: &[(String, String)]) {
     }
 }
 
-/// `DefaultType None` takes back what an outer section says.
+/// Merges `DefaultType`; `None` cancels the outer value.
 fn merge_default_type(outer: &mut Option<String>, inner: &Option<String>) {
     if let Some(inner) = inner {
         *outer = Some(inner.clone()).filter(|name| !name.eq_ignore_ascii_case("none"));

@@ -1,7 +1,7 @@
-//! `.htaccess` files: read by the same language as the rest, merged between the sections of the main configuration.
+//! `.htaccess` files: parsed as the main configuration, and merged between its sections.
 //!
-//! Per folder, from the root down: its `<Directory>` sections, then its `.htaccess`. Then `<DirectoryMatch>`, `<Files>`
-//! (those in `.htaccess` files in their places), `<Location>`.
+//! The order is, per folder from the root down: its `<Directory>` sections, then its `.htaccess`. Then follow `<DirectoryMatch>`,
+//! `<Files>` (including those in `.htaccess` files), `<Location>`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -21,71 +21,71 @@ use crate::config::syntax::pattern::{Budget, MEMORY_OF_HTACCESS, OF_HTACCESS, Pa
 use crate::config::syntax::source::Source;
 use crate::config::syntax::tree::ConfigError;
 
-/// A longer `.htaccess` file is refused, in bytes: its text goes to a worker with every request.
+/// Maximum size of a `.htaccess` file in bytes. Its text is sent to a worker with every request.
 pub const LONGEST_HTACCESS: u64 = 64 << 10;
 
-/// How long all files may be that apply to a request, in bytes.
+/// Maximum size in bytes of all files together that apply to a request.
 const LONGEST_CHAIN: usize = 2 * LONGEST_HTACCESS as usize;
-/// What a byte of a file takes in memory, at most: its text, as it is understood, and as it is sent to workers.
+/// Maximum memory per byte of a file: for its text, its settings, and the copies for workers.
 const MEMORY_OF_BYTE: usize = 24;
 
-/// What is wrong with files that each may be, but not all at once.
-pub const TOO_HEAVY: &str = "the .htaccess files from the root folder down to here are too much together: they may have 128 KB and take \
-    12 MB of memory, their regular expressions 1 MB as automata";
+/// Error message for files that are valid separately, but exceed the limits together.
+pub const TOO_HEAVY: &str = "the .htaccess files from the root folder down to here exceed the limits together: 128 KB of text, \
+    12 MB of memory, 1 MB for compiled regular expressions; shorten them, or write them in the main configuration";
 
-/// A `.htaccess` file, understood.
+/// A parsed `.htaccess` file.
 #[derive(Debug)]
 pub struct Htaccess {
-    /// The folder that it stands in.
+    /// Folder of the file.
     pub folder: PathBuf,
-    /// What it says itself, then its `<Files>` sections.
+    /// Section of the file itself, then those of its `<Files>`.
     sections: Vec<Section>,
-    /// Code that it wants loaded (`PerlHtaccess On`), and directives of Perl modules, whose sections are counted from its own on.
+    /// Code to load (`PerlHtaccess On`), and directives of Perl modules. Section indices count from the file's own section.
     pub start_up: Vec<StartUp>,
-    /// What `AllowOverride` lets it say.
+    /// Permissions by `AllowOverride`.
     pub allowed: Overrides,
-    /// What its regular expressions need; see [`OF_HTACCESS`].
+    /// Size of its compiled regular expressions, see [`OF_HTACCESS`].
     pub weight: usize,
-    /// Its length in bytes.
+    /// Length of the text in bytes.
     pub length: usize,
-    /// How much memory it takes, about.
+    /// Approximate memory in bytes.
     pub memory: usize,
-    /// How long its regular expressions take.
+    /// Time spent in its regular expressions.
     pub meter: Arc<Meter>,
-    /// What was ignored in it.
+    /// Warnings about ignored directives.
     pub warnings: Vec<ConfigError>,
 }
 
 impl Htaccess {
-    /// What it says itself is one, each of its `<Files>` another.
+    /// Number of sections: the file itself, and its `<Files>`.
     pub fn section_count(&self) -> usize {
         self.sections.len()
     }
 
-    /// What one of them is about.
+    /// Scope of a section by its index.
     pub fn scope(&self, section: u16) -> Option<&Scope> {
         self.sections.get(usize::from(section)).map(|section| &section.scope)
     }
 
-    /// Its own name.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         Path::new(self.meter.file())
     }
 
-    /// Whether directives of Perl modules stand in it.
+    /// Whether the file contains directives of Perl modules.
     pub fn has_own_directives(&self) -> bool {
         self.start_up.iter().any(|it| matches!(it.step, StartUpStep::Own { .. }))
     }
 
-    /// What it says itself is about that part of the site.
-    pub(super) fn stands_in(&mut self, scope: Scope) {
+    /// Replaces the scope of the file's own section.
+    pub(super) fn set_scope(&mut self, scope: Scope) {
         if let Some(own) = self.sections.first_mut() {
             own.scope = scope;
         }
     }
 }
 
-/// What the files that apply to a request come to.
+/// Total load of the files that apply to a request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ChainLoad {
     length: usize,
@@ -94,7 +94,7 @@ pub struct ChainLoad {
 }
 
 impl ChainLoad {
-    /// Adds a file; `false`: they are too much together.
+    /// Adds a file. Returns `false` if the limits are exceeded.
     pub fn bears(&mut self, file: &Htaccess) -> bool {
         self.length += file.length;
         self.weight += file.weight;
@@ -103,22 +103,22 @@ impl ChainLoad {
     }
 }
 
-/// Sections and the `.htaccess` files that some of their numbers mean.
+/// Sections that apply to a request, including those of `.htaccess` files.
 #[derive(Debug, Clone, Default)]
 pub struct Applied {
-    /// In merge order. Numbers from [`Config::sections`]' length on count through the sections of `files`.
+    /// Section numbers in merge order. Numbers from the length of [`Config::sections`] on refer to sections of `files`.
     pub sections: Vec<u16>,
-    /// Outermost first.
+    /// Files in order, the outermost first.
     pub files: Vec<Arc<Htaccess>>,
 }
 
 impl Config {
-    /// Whether any folder's `.htaccess` is to be looked for.
+    /// Whether `.htaccess` files are enabled for any folder.
     pub fn allows_overrides(&self) -> bool {
         self.sections.iter().any(|section| section.said.allow_override.is_some_and(|allowed| !allowed.is_none()))
     }
 
-    /// What the folders around a file allow, by how many parts their paths have; `sections` are those of the file.
+    /// `AllowOverride` for a folder with this number of path components. `sections` are those of the request.
     pub fn overrides(&self, sections: &[u16], depth: usize) -> Overrides {
         let said = |number: &u16| {
             let section = self.sections.get(usize::from(*number))?;
@@ -127,7 +127,7 @@ impl Config {
         [0].iter().chain(sections).filter_map(said).next_back().unwrap_or_default()
     }
 
-    /// The names of `.htaccess` files of a host, the first that exists in a folder counts.
+    /// Names of `.htaccess` files of a host. The first that exists in a folder is used.
     pub fn access_file_names(&self, host: u16) -> &[String] {
         let own = self.hosts.get(usize::from(host)).map_or(&[][..], |host| &host.access_file_names);
         match (own, self.hosts.first()) {
@@ -136,17 +136,17 @@ impl Config {
         }
     }
 
-    /// Whether a file holds passwords or rules, so that nobody may have it.
+    /// Whether a file must not be served because it may contain passwords or rules.
     pub fn hides(&self, host: u16, filename: &Path) -> bool {
         self.hides_name(host, filename.file_name().unwrap_or_default())
     }
 
-    /// The same of a file of this name.
+    /// As [`Config::hides`], for a file name.
     pub fn hides_name(&self, host: u16, name: &OsStr) -> bool {
         name.as_bytes().starts_with(b".ht") || self.access_file_names(host).iter().any(|known| name == known.as_str())
     }
 
-    /// Reads the text of `file` in `folder`, where `allowed` is allowed.
+    /// Parses the text of `file` in `folder` with the permissions `allowed`.
     pub fn htaccess(
         &self,
         folder: &Path,
@@ -157,7 +157,7 @@ impl Config {
         self.rules_in(folder, file, text, HtaccessRules { allowed, perl: self.perl_htaccess })
     }
 
-    /// Likewise under other rules.
+    /// Parses a `.htaccess` text with other restrictions.
     pub(super) fn rules_in(
         &self,
         folder: &Path,
@@ -191,7 +191,7 @@ impl Config {
         }
     }
 
-    /// Puts `files`, outermost first, between the sections of the main configuration.
+    /// Merges `files`, the outermost first, between the sections of the main configuration.
     pub fn apply(&self, sections: Vec<u16>, files: Vec<Arc<Htaccess>>, path: &str, filename: &Path) -> Applied {
         let mut ranked: Vec<(Rank, u16)> =
             sections.into_iter().map(|number| (self.sections[usize::from(number)].rank, number)).collect();
@@ -199,7 +199,7 @@ impl Config {
         let mut first = self.sections.len();
         for file in &files {
             for (at, section) in file.sections.iter().enumerate() {
-                // What a number cannot name any more is the 65536th section.
+                // Section numbers are 16 bits wide; sections beyond are ignored.
                 if let Ok(number) = u16::try_from(first + at)
                     && (at == 0 || request.is_in(&section.scope))
                 {
@@ -212,7 +212,7 @@ impl Config {
         Applied { sections: ranked.into_iter().map(|(_, number)| number).collect(), files }
     }
 
-    /// The names that a `<Files>` is about, here or in `files`.
+    /// Patterns of all `<Files>`, in the configuration and in `files`.
     pub fn names_with_rules<'a>(&'a self, files: &'a [Arc<Htaccess>]) -> Vec<&'a Pattern> {
         let sections = self.sections.iter().chain(files.iter().flat_map(|file| &file.sections));
         let pattern = |section: &'a Section| match &section.scope {
@@ -222,14 +222,14 @@ impl Config {
         sections.filter_map(pattern).collect()
     }
 
-    /// The section of a number of [`Applied`].
+    /// The section with this number in [`Applied`].
     pub(super) fn section<'a>(&'a self, files: &'a [Arc<Htaccess>], number: u16) -> Option<&'a Section> {
         let number = usize::from(number);
         let mut beyond = files.iter().flat_map(|file| &file.sections);
         self.sections.get(number).or_else(|| beyond.nth(number.checked_sub(self.sections.len())?))
     }
 
-    /// The same files on the other side of the wire: from what [`Config::htaccess`] read, in the same order.
+    /// Parses the texts again in a worker, in the order in which [`Config::htaccess`] parsed them in the front.
     pub fn reread<'a>(
         &self,
         sections: &[u16],

@@ -1,4 +1,4 @@
-//! Sections to [`Settings`]: each says something over what came before.
+//! Merging of sections to [`Settings`].
 
 use crate::config::model::config::Config;
 use crate::config::model::handler::Handler;
@@ -6,23 +6,23 @@ use crate::config::model::settings::Settings;
 use crate::config::resolve::htaccess::Applied;
 
 impl Config {
-    /// What these sections say, in this order, over the defaults. Below a `ScriptAlias` everything is a CGI script, where nothing else
-    /// is said.
+    /// Merges sections in this order over the defaults. Below a `ScriptAlias` every file is a CGI script unless a section sets
+    /// another handler.
     pub fn settings(&self, sections: &[u16], script_alias: bool) -> Settings {
         self.settings_of(&Applied { sections: sections.to_vec(), files: Vec::new() }, script_alias)
     }
 
-    /// The same with `.htaccess` files.
+    /// As [`Config::settings`], with `.htaccess` files.
     pub fn settings_of(&self, applied: &Applied, script_alias: bool) -> Settings {
         let mut settings = Settings::default();
         for number in [0].iter().chain(&applied.sections) {
             if let Some(section) = self.section(&applied.files, *number) {
                 settings.merge_at(&section.said, &section.scope);
-                // What the table's defaults say is not said by anybody.
+                // A default of the table (section 0) does not count as SetHandler.
                 settings.handler_is_set |= *number != 0 && section.said.handler.is_some();
             }
         }
-        // httpd: ScriptAlias names the handler while paths are translated, SetHandler later, so it wins.
+        // As in httpd, where ScriptAlias sets the handler at translation, a later SetHandler takes precedence.
         if script_alias && !settings.handler_is_set {
             settings.handler = Handler::CgiScript;
             settings.handler_is_set = true;

@@ -1,4 +1,4 @@
-//! What holds for one request: its host, its file, the sections and `.htaccess` files that apply, merged.
+//! Resolution of a request: its host, its file, the sections and `.htaccess` files that apply, and the merged settings.
 
 pub mod added;
 pub mod htaccess;

@@ -1,4 +1,4 @@
-//! URL paths to files, and which sections are for a request.
+//! Mapping of URL paths to files, and selection of sections.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,22 +7,22 @@ use crate::config::model::context::{Scope, ends_at_segment, rest_below};
 use crate::config::model::host::{Alias, AliasFrom};
 use crate::config::model::settings::Section;
 
-/// Where a path leads.
+/// Result of mapping a URL path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
-    /// The file, or one of its parents when the path has more behind it; a final slash of the path is kept.
+    /// The file, or one of its parents if the path continues; a final slash of the path is retained.
     pub filename: PathBuf,
-    /// It lies below a `ScriptAlias`.
+    /// Whether the path is below a `ScriptAlias`.
     pub script_alias: bool,
 }
 
 impl Config {
-    /// The file of a path that is decoded and has neither `.` nor `..` nor empty segments.
+    /// Maps a normalised path: decoded, without `.`, `..` and empty segments.
     pub fn translate(&self, host: u16, path: &str) -> Mapping {
         self.translate_below(host, path, &self.hosts[usize::from(host)].document_root)
     }
 
-    /// The same where a program has said another document root for a request.
+    /// As [`Config::translate`], with another document root that a program set for the request.
     pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
         for alias in &self.hosts[usize::from(host)].aliases {
             if let Some(filename) = alias.file(path) {
@@ -32,23 +32,23 @@ impl Config {
         Mapping { filename: join(document_root, path), script_alias: false }
     }
 
-    /// The sections for a request, in the order in which they are merged. A folder's `filename` ends with a slash.
+    /// Sections of a request in merge order. The `filename` of a folder ends with a slash.
     pub fn sections(&self, host: u16, path: &str, filename: &Path) -> Vec<u16> {
         self.sections_of(host, &MatchedRequest::new(path, filename))
     }
 
-    /// The same where `MergeSlashes` is off: sections for URL paths see the path as it was `sent`, too. Those that hold for the
-    /// path without repeated slashes hold in any case.
+    /// Sections for `MergeSlashes Off`: those for URL paths also see the path as sent. Sections that match the
+    /// path without repeated slashes apply in any case.
     pub fn sections_as_sent(&self, host: u16, path: &str, sent: &str, filename: &Path) -> Vec<u16> {
         self.sections_of(host, &MatchedRequest { sent: Some(sent), ..MatchedRequest::new(path, filename) })
     }
 
-    /// The same for a path that stands for no file: its end is what `<Files>` look at, as in httpd.
+    /// Sections for a path that is no file. As in httpd, `<Files>` matches its last segment.
     pub fn sections_without_file(&self, host: u16, path: &str) -> Vec<u16> {
         self.sections_of(host, &MatchedRequest::without_file(path))
     }
 
-    /// What stands outside of containers.
+    /// Sections outside of containers.
     pub fn sections_of_host(&self, host: u16) -> Vec<u16> {
         let mut all = vec![self.hosts[0].base];
         if host != 0 {
@@ -78,7 +78,7 @@ impl Alias {
                 let to = self.to.to_str()?;
                 let file = regex.find(path)?.expand(to, &str::to_owned, usize::MAX);
                 let file = PathBuf::from(file.unwrap_or_else(|cut| cut));
-                // `^/x(.*)` to `/srv/x/$1` must not make `/x../secret` climb.
+                // Text matched by `^/x(.*)` for `/srv/x/$1` must not add `..`.
                 (parents(&file) == parents(&self.to)).then_some(file)
             }
         }
@@ -96,15 +96,15 @@ fn join(folder: &Path, rest: &str) -> PathBuf {
     }
 }
 
-/// A request, as sections see it.
+/// Properties of a request that sections match.
 pub(super) struct MatchedRequest<'a> {
     path: &'a str,
-    /// With repeated slashes, where they count.
+    /// The path with repeated slashes, if `MergeSlashes` is off.
     sent: Option<&'a str>,
     filename: &'a Path,
-    /// The same as text.
+    /// `filename` as text.
     text: &'a str,
-    /// The last part of `filename`; empty for a folder.
+    /// Last component of `filename`; empty for a folder.
     name: &'a str,
 }
 
@@ -128,7 +128,7 @@ impl<'a> MatchedRequest<'a> {
         match scope {
             Scope::Host => true,
             Scope::Directory(folder) => self.filename.starts_with(folder),
-            // As httpd 2.4 does: not the folder but all of the file's path.
+            // As httpd 2.4: the expression is matched against the whole file path, not the folder.
             Scope::DirectoryMatch(regex) => !self.text.is_empty() && regex.is_match(self.text),
             Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),
             Scope::Location(prefix) => self

@@ -1,4 +1,4 @@
-//! Which virtual host answers: httpd's choice, first by address, then by name. Whether TLS is spoken at an address.
+//! Selection of the virtual host: as in httpd, first by address, then by name. Protocol of an address.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -8,34 +8,34 @@ use crate::config::model::host::{Host, HostAddress, plain};
 use crate::config::model::server::Listen;
 use crate::path::EncodedSlashes;
 
-/// What clients and the server say to each other.
+/// Protocol of connections to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
     /// HTTP.
     Http,
     /// HTTP within TLS.
     Https,
-    /// What a `PerlProcessConnectionHandler` makes of connections.
+    /// Any protocol, by a `PerlProcessConnectionHandler`.
     Connections,
 }
 
 impl Config {
     /// The host for a connection that arrived at `local` (`None`: a unix socket) and a `Host` header, which may be empty.
     ///
-    /// Of the virtual hosts whose address fits best the one that has the name; without any the first of them; without
-    /// a fitting address the main server.
+    /// Among the virtual hosts whose address matches best, the one with this name, or else the first. Without a matching address
+    /// the main server.
     pub fn host(&self, local: Option<SocketAddr>, host_header: &str) -> u16 {
         let name = bare_name(host_header);
         let mut named = self.hosts_at(local).filter(|host| self.hosts[usize::from(*host)].is_called(name));
         named.next().or_else(|| self.hosts_at(local).next()).unwrap_or_default()
     }
 
-    /// What `%2f` is in paths of this host; `None`: nothing, but a slash where a PSGI application answers.
+    /// `AllowEncodedSlashes` of a host. `None`: refused, but decoded where a PSGI application handles the request.
     pub fn encoded_slashes(&self, host: u16) -> Option<EncodedSlashes> {
         self.hosts.get(usize::from(host))?.strictness.encoded_slashes
     }
 
-    /// The virtual hosts whose address fits best; without any the main server.
+    /// Virtual hosts whose address matches best, or else the main server.
     pub fn hosts_at(&self, local: Option<SocketAddr>) -> impl Iterator<Item = u16> {
         let best = self.virtual_hosts().filter_map(|(_, host)| fit(host, local)).max();
         let fitting = self.virtual_hosts().filter(move |(_, host)| best.is_some() && addresses_fit(host, local, best));
@@ -43,8 +43,8 @@ impl Config {
         fitting.map(|(index, _)| index).chain(main)
     }
 
-    /// All hosts that may answer requests with this name: those that have it, and where none of an address has it, the first
-    /// of that address. The main server answers any name at addresses that are no virtual host's.
+    /// All hosts that may handle requests with this name: for each address the hosts with the name, or else the first
+    /// host. The main server handles any name at other addresses.
     pub fn hosts_that_answer(&self, name: &str) -> Vec<u16> {
         let mut by_address: HashMap<HostAddress, Vec<u16>> = HashMap::new();
         for (index, host) in self.virtual_hosts() {
@@ -58,7 +58,7 @@ impl Config {
         BTreeSet::from_iter(answering.chain([0])).into_iter().collect()
     }
 
-    /// The host whose connections are handed to workers, where that is so at `local`.
+    /// The host at `local` whose connections are passed to workers.
     pub fn host_of_connections(&self, local: Option<SocketAddr>) -> Option<u16> {
         if !self.hands_over_connections {
             return None;
@@ -67,7 +67,7 @@ impl Config {
         self.hosts.get(usize::from(host))?.connections.process.as_ref().map(|_| host)
     }
 
-    /// What a client says at that address.
+    /// Protocol of an address.
     pub fn spoken_at(&self, address: &Listen) -> Spoken {
         if self.host_of_connections(address.tcp()).is_some() {
             Spoken::Connections
@@ -78,7 +78,7 @@ impl Config {
         }
     }
 
-    /// Whether some connections that come in by a listener at `local` are.
+    /// Whether a listener at `local` accepts connections that are passed to workers.
     pub fn may_hand_over(&self, local: SocketAddr) -> bool {
         let mut taking = self.hosts.iter().filter(|host| host.connections.process.is_some());
         let listen = Listen::Tcp(local);
@@ -90,7 +90,7 @@ impl Config {
     }
 }
 
-/// How well an address fits: an exact IP counts more than an exact port.
+/// Quality of a match of addresses: an exact IP counts more than an exact port.
 type Fit = (bool, bool);
 
 fn fit(host: &Host, local: Option<SocketAddr>) -> Option<Fit> {
@@ -104,7 +104,7 @@ fn addresses_fit(host: &Host, local: Option<SocketAddr>, wanted: Option<Fit>) ->
 impl HostAddress {
     fn fit(&self, local: Option<SocketAddr>) -> Option<Fit> {
         let Some(local) = local else {
-            // A unix socket has neither address nor port: what names an address is not meant.
+            // A unix socket has no address, so it matches only `*`.
             return self.ip.is_none().then_some((false, false));
         };
         let ip_fits = self.ip.is_none_or(|ip| ip == plain(local.ip()));
@@ -114,7 +114,7 @@ impl HostAddress {
 }
 
 impl Host {
-    /// Whether `ServerName` or `ServerAlias` has this name, without port.
+    /// Whether the `Host` header, without port, matches `ServerName` or `ServerAlias`.
     pub fn has_name(&self, host_header: &str) -> bool {
         self.is_called(bare_name(host_header))
     }
@@ -138,7 +138,7 @@ fn bare_name(host_header: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
 
-/// `*` and `?`; without recursion over the whole name, so that a client's Host header cannot make it slow.
+/// Matches `*` and `?`. Backtracking is limited to the last `*`, so that no Host header makes it slow.
 fn alias_matches(alias: &[u8], name: &[u8]) -> bool {
     let (mut a, mut n) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
@@ -162,7 +162,7 @@ fn alias_matches(alias: &[u8], name: &[u8]) -> bool {
 }
 
 impl Config {
-    /// Whether a connection to this address is one of TLS: a host there says so, or its `Listen`.
+    /// Whether connections to this address use TLS, by `SSLEngine` of a host there, or by `Listen`.
     pub fn speaks_tls(&self, local: Option<SocketAddr>) -> bool {
         let Some(local) = local else { return false };
         let listens = self.https.iter().any(|(listen, _)| covers(listen, local));
@@ -173,7 +173,7 @@ impl Config {
     }
 }
 
-/// Whether connections to `local` come in by `listen`.
+/// Whether `listen` accepts connections to `local`.
 fn covers(listen: &Listen, local: SocketAddr) -> bool {
     match listen {
         Listen::Unix(_) => false,

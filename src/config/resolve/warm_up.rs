@@ -1,4 +1,4 @@
-//! Where warm-up requests seem to arrive, so that the host answers that they are meant for.
+//! Addresses and hosts of warm-up requests.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use crate::config::model::config::Config;
 use crate::config::model::start_up::warm_up::{Scheme, WarmUpSite};
 
 impl Config {
-    /// For a URL that names its site, the host that has that name at a listener.
+    /// For a URL that names its host: that host and one of its listeners.
     pub fn warm_up_site_named(&self, scheme: Scheme, name: &str) -> Option<WarmUpSite> {
         let answers = |local: &Option<SocketAddr>| self.hosts[usize::from(self.host(*local, name))].has_name(name);
         let local = self.locals().find(answers)?;
@@ -14,8 +14,8 @@ impl Config {
         Some(WarmUpSite { host, local, https: scheme == Scheme::Https, name })
     }
 
-    /// For a path that stands in a virtual host, that host; for one that stands outside of any, whichever answers clients of the
-    /// first listener that name none.
+    /// For a path in a virtual host: that host. For a path outside of any: the host that the first listener selects for
+    /// requests without a host name.
     pub fn warm_up_site_of(&self, host: u16) -> WarmUpSite {
         let is_at = |local: &Option<SocketAddr>| self.hosts_at(*local).any(|at| at == host);
         let first = self.locals().next().flatten();

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-/// What is defined while a configuration is read.
+/// Defined names while a configuration is read.
 pub struct Defines<'a> {
     defined: HashMap<String, Option<String>>,
     env: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl<'a> Defines<'a> {
-    /// `names` come from `-D`; `env` is asked for what is not defined.
+    /// `names` come from `-D`. `env` returns environment variables for names that are not defined.
     pub fn new(names: &[String], env: &'a dyn Fn(&str) -> Option<String>) -> Self {
         let defined = names.iter().map(|name| (name.clone(), None)).collect();
         Defines { defined, env }
@@ -25,21 +25,21 @@ impl<'a> Defines<'a> {
         self.defined.remove(name);
     }
 
-    /// All that is defined, sorted by name.
+    /// All definitions, sorted by name.
     pub fn defined(&self) -> Vec<(String, Option<String>)> {
         let mut defined: Vec<_> = self.defined.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         defined.sort();
         defined
     }
 
-    /// The question of `<IfDefine name>`.
+    /// Whether a name is defined: the condition of `<IfDefine name>`.
     pub fn is_defined(&self, name: &str) -> bool {
         self.defined.contains_key(name)
     }
 
-    /// The line with every `${NAME}` replaced, or the first name that has no value.
+    /// Replaces every `${NAME}` of a line. The error is the first name without a value.
     ///
-    /// A name with a colon is left alone, as in httpd: RewriteMap's `${map:key}`.
+    /// As in httpd, a name with a colon is left unchanged: RewriteMap's `${map:key}`.
     pub fn replace(&self, line: &str) -> Result<String, String> {
         let mut out = String::with_capacity(line.len());
         let mut rest = line;

@@ -1,19 +1,19 @@
-//! `envvars` beside an `apache2.conf`, as Debian has it: names for `${APACHE_RUN_DIR}`. It is a shell's file, and none of it is run: what only a
-//! shell can say is named, and has no value.
+//! Parser of Debian's `envvars` beside an `apache2.conf`, which defines names for `${APACHE_RUN_DIR}`. It is a shell script, but none of it
+//! is executed: other shell commands are reported and define nothing.
 
 use super::tree::{At, ConfigError};
 
-/// What the file says.
+/// Contents of the file.
 #[derive(Debug, Clone, Default)]
 pub struct Envvars {
-    /// Names and values, the last of a name counts.
+    /// Names and values. The last value of a name applies.
     pub values: Vec<(String, String)>,
-    /// Lines that are not understood.
+    /// Messages about lines that cannot be parsed.
     pub odd: Vec<ConfigError>,
 }
 
 impl Envvars {
-    /// Reads the text of `file`; `instance` is what Debian puts behind names for a second server (`/etc/apache2-INSTANCE`).
+    /// Parses the text of `file`. `instance` is Debian's suffix of names for a second server (`/etc/apache2-INSTANCE`).
     pub fn parse(text: &str, file: &str, instance: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Envvars {
         let mut reader = Reader { found: Envvars::default(), env, open: Vec::new() };
         reader.set("SUFFIX", instance.map(|name| format!("-{name}")).unwrap_or_default());
@@ -23,7 +23,7 @@ impl Envvars {
             }
         }
         if let Some(number) = reader.open.first().copied() {
-            reader.name(file, number, "this has no end, so nothing behind it is read");
+            reader.name(file, number, "this command is never closed, so the rest of the file is ignored");
         }
         reader.found.values.retain(|(name, _)| name != "SUFFIX");
         reader.found
@@ -38,11 +38,11 @@ impl Envvars {
 struct Reader<'a> {
     found: Envvars,
     env: &'a dyn Fn(&str) -> Option<String>,
-    /// The lines of each `if` that is open: what stands in one may not hold.
+    /// Line numbers of open compound commands, whose contents may not apply.
     open: Vec<u32>,
 }
 
-/// What ends a shell's command that goes over several lines.
+/// The word that closes a compound command.
 fn end_of(command: &str) -> Option<&'static str> {
     match command {
         "if" => Some("fi"),
@@ -63,8 +63,8 @@ impl Reader<'_> {
 
     fn name(&mut self, file: &str, line: u32, reason: &str) {
         let at = At { file: file.into(), line };
-        let advice = "give the names that the configuration uses in the environment, or with Define";
-        self.found.odd.push(ConfigError::at(&at, format!("{reason}, and no shell runs it: {advice}")));
+        let advice = "define the names that the configuration uses in the environment, or with Define";
+        self.found.odd.push(ConfigError::at(&at, format!("{reason}, which is not executed: {advice}")));
     }
 
     fn line(&mut self, line: &str, number: u32) -> Result<(), String> {
@@ -79,10 +79,10 @@ impl Reader<'_> {
             ":" => self.default(line[1..].trim()),
             _ if line.starts_with('#') => Ok(()),
             "if" | "case" | "for" | "while" | "until" => {
-                // Debian's own: the name of a second server, which is known.
+                // Debian's own test for the name of a second server, which is known.
                 match line.contains("${APACHE_CONFDIR##/etc/apache2-}") {
                     true => Ok(()),
-                    false => Err(format!("\"{word}\" is a shell's command")),
+                    false => Err(format!("\"{word}\" is a shell command")),
                 }
             }
             "fi" | "esac" | "done" => {
@@ -110,18 +110,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `NAME=value NAME=value`, or names alone that are exported.
+    /// Parses `NAME=value NAME=value`, or exported names without values.
     fn assignments(&mut self, mut rest: &str) -> Result<(), String> {
         while !rest.is_empty() && !rest.starts_with('#') {
             let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
             let (name, after) = rest.split_at(end);
             if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-                return Err(format!("\"{}\" is no NAME=value", shown(rest)));
+                return Err(format!("\"{}\" is not NAME=value", shown(rest)));
             }
             let Some(value) = after.strip_prefix('=') else {
                 match after.chars().next() {
                     None | Some(' ' | '\t') => rest = after.trim_start(),
-                    Some(_) => return Err(format!("\"{}\" is no NAME=value", shown(rest))),
+                    Some(_) => return Err(format!("\"{}\" is not NAME=value", shown(rest))),
                 }
                 continue;
             };
@@ -132,7 +132,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The value at the start, and what follows.
+    /// Parses the value at the start, and returns the rest.
     fn value<'t>(&self, text: &'t str) -> Result<(String, &'t str), String> {
         let mut out = String::new();
         let mut rest = text;
@@ -149,7 +149,7 @@ impl Reader<'_> {
                     continue;
                 }
                 '\\' => {
-                    let next = after.chars().next().ok_or("a line goes on in the next one")?;
+                    let next = after.chars().next().ok_or("a line is continued on the next one")?;
                     out.push(next);
                     rest = &after[next.len_utf8()..];
                     continue;
@@ -160,8 +160,8 @@ impl Reader<'_> {
                     rest = behind;
                     continue;
                 }
-                '`' => return Err("`…` is a shell's command".to_owned()),
-                ';' | '&' | '|' | '<' | '>' | '(' if !quoted => return Err(format!("\"{c}\" is a shell's")),
+                '`' => return Err("`…` is a shell command".to_owned()),
+                ';' | '&' | '|' | '<' | '>' | '(' if !quoted => return Err(format!("\"{c}\" is shell syntax")),
                 c => out.push(c),
             }
             rest = after;
@@ -169,14 +169,14 @@ impl Reader<'_> {
         if quoted { Err("a quotation mark is missing".to_owned()) } else { Ok((out, "")) }
     }
 
-    /// Behind a `$`: `NAME`, `{NAME}`, `{NAME:-default}`.
+    /// Parses the text after a `$`: `NAME`, `{NAME}`, `{NAME:-default}`.
     fn variable<'t>(&self, text: &'t str) -> Result<(String, &'t str), String> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let Some(inside) = text.strip_prefix('{') else {
             let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
             let (name, after) = text.split_at(end);
             return match name {
-                "" => Err(format!("\"${}\" is a shell's", shown(text))),
+                "" => Err(format!("\"${}\" is shell syntax", shown(text))),
                 name => Ok((self.known(name).unwrap_or_default(), after)),
             };
         };
@@ -188,11 +188,11 @@ impl Reader<'_> {
             None if how.is_empty() => value.unwrap_or_default(),
             None => match how.strip_prefix('-').or_else(|| how.strip_prefix('=')) {
                 Some(default) => value.unwrap_or_else(|| default.to_owned()),
-                None => return Err(format!("\"${{{}}}\" is a shell's", shown(inside))),
+                None => return Err(format!("\"${{{}}}\" is shell syntax", shown(inside))),
             },
         };
         match default.contains(['$', '`']) {
-            true => Err(format!("\"${{{}}}\" is a shell's", shown(inside))),
+            true => Err(format!("\"${{{}}}\" is shell syntax", shown(inside))),
             false => Ok((default, after)),
         }
     }
@@ -215,14 +215,14 @@ mod tests {
         let found = Envvars::parse(text, "envvars", instance, &env);
         let values = found.values.iter().map(|(name, value)| format!("{name}={value}"));
         let odd = found.odd.iter().map(|odd| {
-            let reason = odd.message.split(", and no shell").next().unwrap_or_default();
+            let reason = odd.message.split(", which is not").next().unwrap_or_default();
             format!("{}: {reason}", odd.at.as_ref().map_or(0, |at| at.line))
         });
         values.chain(odd).collect::<Vec<_>>().join(" | ")
     }
 
     #[test]
-    fn what_debian_writes_is_read() {
+    fn debians_file_is_parsed() {
         let text = "# comment\nunset HOME\nif [ \"${APACHE_CONFDIR##/etc/apache2-}\" != \"${APACHE_CONFDIR}\" ] ; then\n\
             \tSUFFIX=\"-${APACHE_CONFDIR##/etc/apache2-}\"\nelse\n\tSUFFIX=\nfi\nexport APACHE_RUN_USER=www-data\n\
             export APACHE_RUN_DIR=/var/run/apache2$SUFFIX\nexport LANG=C\nexport LANG\n";
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_quotes_defaults_and_names() {
+    fn values_may_contain_quotes_defaults_and_names() {
         let cases = [
             ("A=1\nexport B=$A/${A}x", "A=1 | B=1/1x"),
             ("A='$x y' B=\"a $SET\" # c", "A=$x y | B=a env"),
@@ -246,26 +246,26 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_shell_can_say_is_named_and_has_no_value() {
+    fn other_shell_syntax_is_reported_and_defines_nothing() {
         let cases = [
-            ("A=$(hostname)", "1: \"$(hostname)\" is a shell's"),
-            ("A=`id`\nB=1", "B=1 | 1: `…` is a shell's command"),
-            (". /etc/default/locale", "1: \". /etc/default/locale\" is no NAME=value"),
-            ("if [ -f x ]; then\nA=1\nfi\nB=2", "B=2 | 1: \"if\" is a shell's command"),
-            ("if [ -f x ]; then A=1; fi\nB=2", "B=2 | 1: \"if\" is a shell's command"),
-            ("case $X in a) A=1 ;; esac # one; two\nB=2", "B=2 | 1: \"case\" is a shell's command"),
-            ("for i in a; do A=1; done < x\nB=2", "B=2 | 1: \"for\" is a shell's command"),
+            ("A=$(hostname)", "1: \"$(hostname)\" is shell syntax"),
+            ("A=`id`\nB=1", "B=1 | 1: `…` is a shell command"),
+            (". /etc/default/locale", "1: \". /etc/default/locale\" is not NAME=value"),
+            ("if [ -f x ]; then\nA=1\nfi\nB=2", "B=2 | 1: \"if\" is a shell command"),
+            ("if [ -f x ]; then A=1; fi\nB=2", "B=2 | 1: \"if\" is a shell command"),
+            ("case $X in a) A=1 ;; esac # one; two\nB=2", "B=2 | 1: \"case\" is a shell command"),
+            ("for i in a; do A=1; done < x\nB=2", "B=2 | 1: \"for\" is a shell command"),
             (
                 "A=1\nwhile read B; do\nif [ -f x ]; then C=1; fi\nB=2",
-                "A=1 | 2: \"while\" is a shell's command | 3: \"if\" is a shell's command | \
-                 2: this has no end, so nothing behind it is read",
+                "A=1 | 2: \"while\" is a shell command | 3: \"if\" is a shell command | \
+                 2: this command is never closed, so the rest of the file is ignored",
             ),
-            ("A=1; rm -rf /", "1: \";\" is a shell's"),
+            ("A=1; rm -rf /", "1: \";\" is shell syntax"),
             ("A=\"x", "1: a quotation mark is missing"),
-            ("A=${B##x}", "1: \"${B##x}\" is a shell's"),
-            ("A=${B:-$(id)}", "1: \"${B:-$(id)}\" is a shell's"),
-            ("ulimit -n 65536", "1: \"-n 65536\" is no NAME=value"),
-            ("é=1", "1: \"é=1\" is no NAME=value"),
+            ("A=${B##x}", "1: \"${B##x}\" is shell syntax"),
+            ("A=${B:-$(id)}", "1: \"${B:-$(id)}\" is shell syntax"),
+            ("ulimit -n 65536", "1: \"-n 65536\" is not NAME=value"),
+            ("é=1", "1: \"é=1\" is not NAME=value"),
         ];
         for (text, expected) in cases {
             assert_eq!(parsed(text, None), expected, "{text}");

@@ -1,4 +1,4 @@
-//! Which files an `Include` names: a file, a folder with all below it, or a pattern; sorted.
+//! Files of an `Include`: a file, a folder with everything below it, or a pattern; sorted by name.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,7 +8,7 @@ use crate::config::syntax::pattern::{Budget, Case};
 use crate::config::syntax::source::Source;
 use crate::config::syntax::wildcard::{self, Slash};
 
-/// What to do when there is no such file.
+/// Treatment of a missing file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum IfMissing {
     /// `Include`
@@ -18,13 +18,13 @@ pub enum IfMissing {
 }
 
 impl IfMissing {
-    /// Whether this error may be passed over.
+    /// Whether this error is ignored.
     pub fn is_fine(self, error: &io::Error) -> bool {
         self == IfMissing::IsFine && error.kind() == io::ErrorKind::NotFound
     }
 }
 
-/// The files, in the order in which they are read. A path without wildcards is returned unseen.
+/// The files in reading order. A path without wildcards is returned even if it does not exist.
 pub fn find(source: &Source<'_>, pattern: &Path, missing: IfMissing) -> Result<Vec<PathBuf>, String> {
     let mut found = vec![PathBuf::new()];
     for part in pattern {
@@ -43,24 +43,24 @@ pub fn find(source: &Source<'_>, pattern: &Path, missing: IfMissing) -> Result<V
     Ok(files)
 }
 
-/// One component of the path further.
+/// Extends paths by one component.
 fn step(source: &Source<'_>, folders: &[PathBuf], part: &OsStr) -> Result<Vec<PathBuf>, String> {
     let Some(pattern) = part.to_str().filter(|part| wildcard::is_pattern(part)) else {
         return Ok(folders.iter().map(|folder| folder.join(part)).collect());
     };
     let whole = wildcard::whole(pattern, Slash::Separates);
     let regex = Budget::of_the_administrator().compile(&whole, Case::Exact)?;
-    // As in the shell, hidden files must be asked for.
+    // As in the shell, a wildcard at the beginning does not match hidden files.
     let wanted = |name: &str| regex.is_match(name) && (pattern.starts_with('.') || !name.starts_with('.'));
     let entries = folders.iter().flat_map(|folder| sorted(source, folder).unwrap_or_default());
     Ok(entries.filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(wanted)).collect())
 }
 
 fn below(source: &Source<'_>, path: PathBuf, depth: u32, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    // Links can make a folder endless.
+    // Symbolic links can make the tree endless.
     const DEEPEST: u32 = 20;
     if depth > DEEPEST {
-        return Err(format!("Include: folders deeper than {DEEPEST} at {}: name the files", path.display()));
+        return Err(format!("Include: more than {DEEPEST} nested folders at {}: name the files", path.display()));
     }
     match sorted(source, &path) {
         Err(_) => files.push(path),

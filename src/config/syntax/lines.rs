@@ -1,13 +1,13 @@
-//! A file's text as logical lines: continued lines joined, blank lines and comments left out.
+//! Logical lines of a file: continued lines are joined, blank lines and comments skipped.
 
 use std::collections::HashMap;
 
 /// A logical line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it begins, counted from 1.
+    /// Number of its first physical line, from 1.
     pub number: u32,
-    /// Trimmed, never empty.
+    /// Text without leading and trailing blanks; never empty.
     pub text: String,
 }
 
@@ -18,24 +18,24 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a whole file.
+    /// Lines of a whole file.
     pub fn new(text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Lines { rest: (1..).zip(text.lines()) }
     }
 
-    /// Where each `</name>` stands last, by its name in lower case.
+    /// Number of the last line `</name>` for each name in lower case.
     pub fn ends(&self) -> HashMap<String, u32> {
         let name_of = |line: &str| Some(line.trim().strip_prefix("</")?.strip_suffix('>')?.to_ascii_lowercase());
         self.rest.clone().filter_map(|(number, line)| Some((name_of(line)?, number))).collect()
     }
 
-    /// The number of the line that comes next.
+    /// Number of the next physical line.
     pub fn next_number(&self) -> Option<u32> {
         self.rest.clone().next().map(|(number, _)| number)
     }
 
-    /// Everything up to the line `</name>` as it stands, or `None` when there is no such line.
+    /// Text up to the line `</name>`, unchanged. `None` if there is no such line.
     pub fn raw_until_end_of(&mut self, name: &str) -> Option<String> {
         let end = format!("</{name}>");
         let mut raw = String::new();
@@ -49,8 +49,8 @@ impl<'a> Lines<'a> {
         None
     }
 
-    /// As mod_perl 1: what begins with a POD command ends at `=cut`, with the file, or at an `=over` that leads over to the
-    /// server; what follows is configuration until `=back to pod`, which is a POD command again.
+    /// Skips POD as mod_perl 1 does: up to `=cut`, the end of the file, or an `=over` that names the server. The
+    /// text after that `=over` is configuration until `=back to pod`, which begins POD again.
     fn skips_pod(&mut self, line: &str) -> bool {
         let pod = line.strip_prefix('=').is_some_and(|command| command.starts_with(|c: char| c.is_ascii_lowercase()));
         if pod && !ends_pod(line) {
@@ -59,7 +59,7 @@ impl<'a> Lines<'a> {
         pod
     }
 
-    /// The next line with the lines that continue it. As in httpd a comment is continued, too.
+    /// The next line, joined with its continuation lines. As in httpd, comments can be continued, too.
     fn joined(&mut self) -> Option<Line> {
         let (number, first) = self.rest.next()?;
         let mut text = first.to_owned();
@@ -74,7 +74,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// `=over to apache`, `=over httpd`
+/// Whether POD ends here: `=cut`, `=over to apache`, `=over httpd`.
 fn ends_pod(line: &str) -> bool {
     line.starts_with("=cut") || line.starts_with("=over") && (line.contains("apache") || line.contains("httpd"))
 }

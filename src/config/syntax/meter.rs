@@ -1,10 +1,9 @@
-//! How long the regular expressions of `.htaccess` files take at work. Whoever writes such a file, or sends what it is held
-//! against, must not keep the event thread from everybody else.
+//! Time limit for regular expressions of `.htaccess` files. Neither the author of such a file nor the client whose request is
+//! matched may block the event thread for other clients.
 //!
-//! A thread says in [`stretch`] that others wait for it. Each file has a reserve of processor time that fills up a little
-//! with each stretch; a file that has used it up is refused for a while. What is measured is the thread's own time, so a
-//! loaded machine costs no file anything. The kernel is asked for it only where the clock on the wall, which never shows
-//! less, says that it may be too much.
+//! A thread that others wait for uses [`stretch`]. Each file has a reserve of CPU time, which is refilled a little in each
+//! stretch. A file that exceeds its reserve is disabled for a while. The limit is on the CPU time of the thread, so machine load
+//! does not count. CPU time is read only if the elapsed time, which is never less, exceeds the allowance.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
-/// What expressions may need at first, when what they remember at work is not there yet.
+/// Initial and maximum reserve of a file. The first matches are slower, until the caches of the expressions are filled.
 const RESERVE: Duration = Duration::from_millis(100);
-/// What is added for each stretch.
+/// Refill of the reserve for each stretch.
 const ALLOWANCE: Duration = Duration::from_millis(2);
-/// So long a file is refused: it may be a client that has sent what takes long.
+/// Time for which a file is disabled. It is limited, because a client may have sent the slow input.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// The time of the expressions of one file.
+/// CPU time used by the expressions of one file.
 #[derive(Debug)]
 pub struct Meter {
     file: String,
@@ -33,10 +32,10 @@ struct MeterState {
     untold: Option<String>,
 }
 
-/// What a thread has spent since [`stretch`] began.
+/// Time that a thread has spent in expressions since [`stretch`] began.
 #[derive(Default)]
 struct Stretch {
-    /// The thread's time when the first expression began.
+    /// CPU time of the thread when the first expression began.
     begun: Option<Duration>,
     spenders: Vec<Spender>,
 }
@@ -51,7 +50,7 @@ thread_local! {
     static STRETCH: RefCell<Option<Stretch>> = const { RefCell::new(None) };
 }
 
-/// Does `work` on a thread that others wait for.
+/// Runs `work` on a thread that others wait for.
 pub fn stretch<T>(work: impl FnOnce() -> T) -> T {
     let is_outer = STRETCH.with_borrow_mut(|stretch| {
         let is_outer = stretch.is_none();
@@ -66,12 +65,12 @@ pub fn stretch<T>(work: impl FnOnce() -> T) -> T {
 }
 
 impl Meter {
-    /// Of a file of this name.
+    /// A meter for a file of this name.
     pub fn new(file: String) -> Arc<Meter> {
         Arc::new(Meter { file, state: Mutex::new(MeterState { left: RESERVE, paused_until: None, untold: None }) })
     }
 
-    /// Whether its file has used up its time, so that what its expressions find does not count.
+    /// Whether the file is disabled, so that results of its expressions are void.
     pub fn is_used_up(&self) -> bool {
         let mut state = self.state();
         let Some(until) = state.paused_until else { return false };
@@ -87,12 +86,12 @@ impl Meter {
         &self.file
     }
 
-    /// What the log does not say yet about why.
+    /// The message for the error log, if it was not fetched before.
     pub fn untold(&self) -> Option<String> {
         self.state().untold.take()
     }
 
-    /// Looks for the expression of a line; `None`: the time is used up.
+    /// Runs the expression of a line. `None`: the file is disabled.
     pub(super) fn run<T>(self: &Arc<Self>, line: u32, look: impl FnOnce() -> T) -> Option<T> {
         if self.is_used_up() {
             return None;
@@ -126,8 +125,8 @@ impl Meter {
             None if state.paused_until.is_none() => {
                 state.paused_until = Some(Instant::now() + PAUSE);
                 state.untold = Some(format!(
-                    "{}:{line}: the regular expressions of this file take too long, this one the longest: its folder is \
-                     refused for {} s or until the file changes; write simpler ones, fewer, or write them in the main \
+                    "{}:{line}: the regular expressions of this file take too long, and this line longest: its folder is \
+                     refused for {} s or until the file changes; write simpler or fewer expressions, or write them in the main \
                      configuration",
                     self.file,
                     PAUSE.as_secs()
@@ -163,8 +162,8 @@ impl Stretch {
         self.spenders.iter().map(|spender| spender.took).sum()
     }
 
-    /// Takes all that was spent from each file that has spent its part of it: many files that are slow together are each as
-    /// slow as one.
+    /// Charges the total time to each file that spent at least its share of it, so that several slow files cannot divide the
+    /// time among them.
     fn charge(&mut self) {
         let took = self.took();
         let cost = match self.begun {
@@ -185,7 +184,7 @@ impl Stretch {
     }
 }
 
-/// What this thread has used of a processor.
+/// CPU time of this thread.
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
@@ -194,14 +193,14 @@ fn cpu_time() -> Duration {
 mod tests {
     use super::*;
 
-    /// Keeps the processor busy.
+    /// Uses CPU time.
     fn toil(time: Duration) {
         let end = cpu_time() + time;
         while cpu_time() < end {}
     }
 
     #[test]
-    fn a_file_that_takes_long_is_refused_and_one_that_waits_is_not() {
+    fn a_slow_file_is_disabled_and_a_waiting_one_is_not() {
         let (slow, waiting, quick) = (Meter::new("slow".into()), Meter::new("waiting".into()), Meter::new("q".into()));
         stretch(|| {
             assert!(quick.run(1, || ()).is_some());
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_little_too_much_is_too_much_in_the_end_and_files_share_what_they_spend() {
+    fn the_reserve_is_used_up_gradually_and_files_share_their_time() {
         let files: Vec<_> = (0..5).map(|n| Meter::new(n.to_string())).collect();
         let rounds = (0..1000).take_while(|_| {
             stretch(|| files.iter().for_each(|file| file.run(1, || toil(ALLOWANCE)).unwrap_or_default()));
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_other_threads() {
+    fn time_outside_of_a_stretch_is_not_charged() {
         let meter = Meter::new("x".into());
         assert!(meter.run(1, || toil(RESERVE * 2)).is_some() && !meter.is_used_up());
     }

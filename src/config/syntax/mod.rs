@@ -1,5 +1,5 @@
-//! Apache's language: text to [`Directive`](tree::Directive)s, and how the words in it are written. What they mean is
-//! not known here.
+//! httpd's configuration language: parser of text to [`Directive`](tree::Directive)s, and parsers of values. This module does
+//! not know the directives themselves.
 
 mod defines;
 pub mod envvars;

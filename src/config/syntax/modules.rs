@@ -1,6 +1,6 @@
-//! httpd's modules whose work we do ourselves: `<IfModule>` finds them, `LoadModule` has nothing to load.
+//! Modules of httpd that are built in: `<IfModule>` finds them, and `LoadModule` ignores them.
 
-/// Source file and identifier; with either the module can be asked for.
+/// Source file and identifier of each module; configurations use either.
 pub const EMBODIED: &[(&str, &str)] = &[
     ("core.c", "core_module"),
     ("http_core.c", "http_module"),
@@ -54,7 +54,7 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("cameleer.c", "cameleer_module"),
 ];
 
-/// Whether we do this module's work.
+/// Whether the module is built in.
 pub fn is_embodied(name: &str) -> bool {
     name == "core" || EMBODIED.iter().any(|&(file, identifier)| name == file || name == identifier)
 }

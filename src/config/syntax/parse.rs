@@ -1,5 +1,5 @@
-//! Text to [`Directive`]s: Apache's language. What depends on the reading itself is done here: variables, `Define`,
-//! `Include`, `<IfModule>`, `<IfDefine>`; none of these is left in the tree. What the rest means, `build` knows.
+//! Parser of text to [`Directive`]s. It processes variables, `Define`, `Include`, `<IfModule>` and `<IfDefine>`
+//! itself, and none of them is left in the tree. `build` processes all other directives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,42 +11,42 @@ use crate::config::syntax::words;
 
 pub use crate::config::syntax::source::Source;
 
-/// Sections in one another: what walks the tree needs stack for each.
+/// Maximum nesting of sections, because functions that walk the tree are recursive.
 const DEEPEST: usize = 100;
 
-/// Reads a file and all it includes.
+/// Parses a file and all files that it includes.
 pub fn load(path: &Path, source: &Source<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
     let mut reader = Reader::new(source);
     reader.load(path);
     reader.finish()
 }
 
-/// Reads a text; errors call it `name`, for instance `command line`.
+/// Parses a text. `name` replaces the file name in errors, for instance `command line`.
 pub fn text(text: &str, name: &str, source: &Source<'_>) -> Result<Vec<Directive>, Vec<ConfigError>> {
     let mut reader = Reader::new(source);
     reader.text(text, name);
     reader.finish()
 }
 
-/// Reads several texts and files as if they were one: `-C` lines, the file, `-c` lines.
+/// Parses several texts and files as one: `-C` lines, the file, `-c` lines.
 pub struct Reader<'a> {
     pub(super) source: &'a Source<'a>,
     pub(super) variables: Defines<'a>,
     pub(super) server_root: PathBuf,
-    /// The included files that are being read, the innermost last.
+    /// Included files that are being read, the innermost last.
     pub(super) reading: Vec<PathBuf>,
     tree: Vec<Directive>,
     errors: Vec<ConfigError>,
-    /// Whether `Include` may read others.
+    /// Whether `Include` and other directives may read files.
     pub(super) reads_files: bool,
-    /// Whether an `<IfModule>` that does not hold is kept in the tree, with its contents.
+    /// Whether an `<IfModule>` whose condition is false is retained in the tree, with its contents.
     pub(super) keeps_skipped: bool,
-    /// What is read was made there, by Perl code: all lines are that one, and `${name}` would be Perl's.
+    /// Position of the Perl code that generated the text. All lines get this position, and `${name}` is not replaced.
     pub(super) made_at: Option<At>,
 }
 
 impl<'a> Reader<'a> {
-    /// Nothing read yet.
+    /// A reader without input so far.
     pub fn new(source: &'a Source<'a>) -> Self {
         Reader {
             source,
@@ -61,58 +61,58 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same for a text that must not read others: a `.htaccess` file.
+    /// A reader of `.htaccess` files, which must not read other files.
     pub fn without_files(source: &'a Source<'a>) -> Self {
         Reader { reads_files: false, ..Reader::new(source) }
     }
 
-    /// The same for a survey, which wants to know what the modules that we lack had to do: an `<IfModule>` of such a one
-    /// stands in the tree like a section. `Bundle::without_skipped` takes it out.
+    /// A reader for a survey, which reports the blocks of missing modules: such an `<IfModule>` is retained in the tree as
+    /// a section. `Bundle::without_skipped` removes it.
     pub fn surveying(source: &'a Source<'a>) -> Self {
         Reader { keeps_skipped: true, ..Reader::new(source) }
     }
 
-    /// Takes over what another reader had [`defined`](Reader::defined).
+    /// Adds definitions of another reader, from [`defined`](Reader::defined).
     pub fn define(&mut self, defined: &[(String, Option<String>)]) {
         defined.iter().for_each(|(name, value)| self.variables.define(name, value.as_ref()));
     }
 
-    /// Reads what Perl code at `at` made.
+    /// Parses text that Perl code at `at` generated.
     pub fn made(&mut self, text: &str, at: &At) {
         self.made_at = Some(at.clone());
         self.text(text, &at.file);
         self.made_at = None;
     }
 
-    /// What is defined now, with values.
+    /// Current definitions with their values.
     pub fn defined(&self) -> Vec<(String, Option<String>)> {
         self.variables.defined()
     }
 
-    /// What was read so far.
+    /// Directives parsed so far.
     pub fn tree(&self) -> &[Directive] {
         &self.tree
     }
 
-    /// Whether that name is defined.
+    /// Whether a name is defined.
     pub fn defines(&self, name: &str) -> bool {
         self.variables.is_defined(name)
     }
 
-    /// Reads a text; errors call it `name`.
+    /// Parses a text. `name` replaces the file name in errors.
     pub fn text(&mut self, text: &str, name: &str) {
         let tree = self.one_file(text, name.into());
         self.tree.extend(tree);
     }
 
-    /// Reads what an option of the command line stands for; errors name the option and no line.
+    /// Parses the directives of a command line option. Errors name the option and no line.
     pub fn option(&mut self, text: &str, name: &str) {
         self.made_at = Some(At { file: name.into(), line: 0 });
         self.text(text, name);
         self.made_at = None;
     }
 
-    /// Reads a file.
+    /// Parses a file.
     pub fn load(&mut self, path: &Path) {
         match (self.source.read)(path) {
             Ok(text) => self.text(&text, &path.to_string_lossy()),
@@ -123,17 +123,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All that was read, or everything that is wrong with it.
+    /// All directives, or all errors.
     pub fn finish(self) -> Result<Vec<Directive>, Vec<ConfigError>> {
         if self.errors.is_empty() { Ok(self.tree) } else { Err(self.errors) }
     }
 
-    /// What could be read, and what is wrong with the rest.
+    /// Directives and errors.
     pub fn into_parts(self) -> (Vec<Directive>, Vec<ConfigError>) {
         (self.tree, self.errors)
     }
 
-    /// One file: sections do not reach over its end.
+    /// Parses one file. Sections must end in the same file.
     pub(super) fn one_file(&mut self, text: &str, file: Arc<str>) -> Vec<Directive> {
         let mut stack = SectionStack::new(text);
         while let Some(line) = stack.lines.next() {
@@ -172,12 +172,12 @@ impl<'a> Reader<'a> {
         let mut args = self.words(text)?.into_iter();
         match args.next() {
             Some(name) => self.plain(name, args.collect(), at, stack),
-            // The whole line was a variable without contents.
+            // The line consisted of a variable with an empty value.
             None => Ok(()),
         }
     }
 
-    /// What opens is put on the stack even when it is wrong, so that its end finds it.
+    /// Opens a section. An invalid section is pushed on the stack, too, so that its end is found.
     fn open(&mut self, inner: &str, at: &At, stack: &mut SectionStack<'_>) -> Result<(), String> {
         let name = inner.trim_end_matches('>').split_whitespace().next().unwrap_or_default();
         let mut open = OpenSection {
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         }
         if stack.open.len() >= DEEPEST && !stack.is_skipping() {
             stack.open.push(open);
-            return Err(format!("<{name}>: more than {DEEPEST} sections stand in one another: close some"));
+            return Err(format!("<{name}>: more than {DEEPEST} nested sections: close some"));
         }
         let args = if stack.is_skipping() { Ok(None) } else { self.section(inner) };
         if let Ok(Some((args, fate))) = &args {
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         args.map(drop)
     }
 
-    /// A name that the table does not have may be a Perl module's: only that one knows how its line is to be read.
+    /// A directive with an unknown name and an unparsed line: a Perl module may define it, including its syntax.
     fn unknown(&self, line: &str, at: &At) -> Option<Directive> {
         let line = self.variables.replace(line).unwrap_or_else(|_| line.to_owned());
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
@@ -243,7 +243,9 @@ impl<'a> Reader<'a> {
             return words::split(line);
         }
         let replaced = self.variables.replace(line).map_err(|name| {
-            format!("${{{name}}} has no value: write `Define {name} value` above, or set it in the environment")
+            format!(
+                "${{{name}}} has no value: write `Define {name} value` above this line, or set it in the environment"
+            )
         })?;
         if is_error_document(line) {
             return Ok(words::split_old(&replaced));
@@ -258,29 +260,29 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Regular expressions of `RewriteRule` and `RewriteCond` may have escaped spaces.
+/// Whether the line may contain regular expressions with escaped spaces.
 fn is_rule(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
     ["RewriteRule", "RewriteCond"].iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// `Require` may have an expression.
+/// Whether the line may contain an unquoted expression.
 fn is_requirement(line: &str) -> bool {
     line.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("Require"))
 }
 
-/// `Perl code`: a section of one line.
+/// The code of a line `Perl code`, which is a section of one line.
 fn perl_line(line: &str) -> Option<&str> {
     let (name, code) = line.split_once(char::is_whitespace)?;
     name.eq_ignore_ascii_case("Perl").then(|| code.trim())
 }
 
-/// Apache 1.3 wants the text of an error document to begin with a quotation mark that is never closed.
+/// Whether the line may end with an unclosed quotation mark: Apache 1.3's syntax for the text of an error document.
 fn is_error_document(line: &str) -> bool {
     line.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("ErrorDocument"))
 }
 
-/// `${name}` in Perl code is Perl's variable; the environment's HOME must not slip in there.
+/// Whether the line contains Perl code, where `${name}` is Perl's variable and must not be replaced.
 fn is_perl_code(line: &str) -> bool {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let name = name.to_ascii_lowercase();
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_stand_in_one_another_to_a_depth_only() {
+    fn nesting_of_sections_is_limited() {
         let nested = |depth| "<Location /a>\n".repeat(depth) + &"</Location>\n".repeat(depth);
         let read = |input: &str| text(input, "c", &Source::disk("/", &no_env));
         assert!(read(&nested(DEEPEST)).is_ok());
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_section_ends_at_its_own_end_whatever_stands_before() {
+    fn an_unknown_section_ends_at_the_line_that_closes_it() {
         let input = "<Odd a>\n</Odd>\n<odd b>\nx\n</ODD>\n<Odd c>\n";
         let errors = text(input, "c", &Source::disk("/", &no_env)).expect_err("the last one is never closed");
         assert_eq!(errors.len(), 1, "{errors:?}");
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_disk_are_included() {
+    fn files_on_disk_are_included() {
         let source = Source::disk(env!("CARGO_MANIFEST_DIR"), &no_env);
         let tree = text("Include tests/golden/config/poo[l].conf", "command line", &source).unwrap();
         assert_eq!(tree[0].name, "Listen");
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_of_one_text_hold_in_the_next() {
+    fn a_definition_applies_to_the_following_texts() {
         let source = Source::disk("/srv", &no_env);
         let mut reader = Reader::new(&source);
         reader.text("Define PORT 8080", "command line");
@@ -337,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_the_parser_panic() {
+    fn no_input_makes_the_parser_panic() {
         let pieces = [
             "<", ">", "</", "a", " ", "\"", "'", "\\", "\n", "${", "}", "Perl", "IfDefine", "!", "é", "Define",
             "Include",

@@ -1,7 +1,7 @@
-//! Regular expressions of the configuration, as httpd understands them: of bytes, `\w` and its kin are ASCII's.
+//! Regular expressions of the configuration. As in httpd they match bytes, and `\w` and similar classes are ASCII.
 //!
-//! What one needs is bounded before it is made: `\w{150}` in each of a hundred lines would take the time and the memory of
-//! all who are served. The administrator has much to spend, whoever writes a `.htaccess` file little.
+//! The size of each is limited before it is compiled: `\w{150}` in a hundred lines would use the CPU time and memory of all
+//! clients. The limit is generous for the main configuration, and strict for `.htaccess` files.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,24 +11,24 @@ use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use crate::config::syntax::meter::Meter;
 
-/// A regular expression; its copies are one, and share what it needs at work.
+/// A compiled regular expression. Clones share it.
 #[derive(Clone)]
 pub struct Pattern {
     regex: Arc<Regex>,
-    /// Of a `.htaccess` file: what measures its time, and its line.
+    /// Time meter and line number, for expressions of `.htaccess` files.
     measured: Option<(Arc<Meter>, u32)>,
 }
 
-/// Whether a letter is one of either case.
+/// Whether case matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// It is as it stands.
+    /// Case matters.
     Exact,
-    /// `BrowserMatchNoCase`
+    /// Case is ignored: `BrowserMatchNoCase`.
     Either,
 }
 
-/// What the expressions of one text may take, in bytes of their automata.
+/// Limit for the expressions of one text, in bytes of compiled automata.
 #[derive(Debug, Clone)]
 pub struct Budget {
     whose: BudgetOwner,
@@ -36,7 +36,7 @@ pub struct Budget {
     spent: usize,
     memory: usize,
     meter: Option<Arc<Meter>>,
-    /// The line that is read.
+    /// Number of the current line.
     pub line: u32,
 }
 
@@ -46,31 +46,31 @@ enum BudgetOwner {
     Htaccess,
 }
 
-/// For each expression of the main configuration.
+/// Maximum size of each expression of the main configuration.
 const GENEROUS: usize = 10 << 20;
-/// For all of a `.htaccess` file, and of all that apply to a request.
+/// Maximum total size for a `.htaccess` file, and for all files that apply to a request.
 pub const OF_HTACCESS: usize = 1 << 20;
-/// For all of a `.htaccess` file, and of all that apply to a request, in bytes of memory.
+/// Maximum total memory in bytes for a `.htaccess` file, and for all files that apply to a request.
 pub const MEMORY_OF_HTACCESS: usize = 12 << 20;
-/// For one of them.
+/// Maximum size of each expression of a `.htaccess` file.
 const EACH: usize = 256 << 10;
-/// An expression is tried with so much first, then with twice that, until it fits: so it is known what it takes.
+/// First size limit for compiling. It is doubled until the expression fits, which determines its size.
 const LEAST: usize = 256;
-/// Classes of all alphabets are large before they are an automaton: with them an expression may be so long.
+/// Maximum length of the source with Unicode classes, which are large even before compilation.
 const LONGEST_UNICODE: usize = 256;
 
 impl Pattern {
-    /// What it was made from.
+    /// Source of the expression.
     pub fn as_str(&self) -> &str {
         self.regex.as_str()
     }
 
-    /// Whether it is found in `text`.
+    /// Whether the expression matches anywhere in `text`.
     pub fn is_match(&self, text: &str) -> bool {
         self.look(|regex| regex.is_match(text.as_bytes())).unwrap_or_default()
     }
 
-    /// `None`: the time of its file is used up. Whoever asked refuses the request then.
+    /// Runs a search. `None`: the file's time is used up, and the caller must refuse the request.
     fn look<T>(&self, look: impl FnOnce(&Regex) -> T) -> Option<T> {
         match &self.measured {
             Some((meter, line)) => meter.run(*line, || look(&self.regex)),
@@ -78,13 +78,13 @@ impl Pattern {
         }
     }
 
-    /// Where it is found first.
+    /// The first match.
     pub fn find<'t>(&self, text: &'t str) -> Option<Groups<'t>> {
         self.look(|regex| regex.captures(text.as_bytes()))?.map(Groups)
     }
 
-    /// `text` with what takes the place of the first find, or of all; `$1` in `by` is a group. `None`: it would be longer
-    /// than `longest`.
+    /// Replaces the first match, or all; `$1` in `by` is a group. `None`: the result would be longer than
+    /// `longest` bytes.
     pub fn replaced(&self, text: &str, by: &str, all: bool, longest: usize) -> Option<String> {
         self.look(|regex| replaced(regex, text, by, all, longest))?
     }
@@ -116,22 +116,22 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// What was found, and its groups.
+/// A match and its groups.
 pub struct Groups<'t>(Captures<'t>);
 
 impl<'t> Groups<'t> {
-    /// A group by its number; 0 is all that was found.
+    /// A group by its number; 0 is the whole match.
     pub fn get(&self, number: usize) -> Cow<'t, str> {
         self.0.get(number).map_or(Cow::Borrowed(""), |found| String::from_utf8_lossy(found.as_bytes()))
     }
 
-    /// The first ten.
+    /// Groups 0 to 9.
     pub fn all(&self) -> Vec<String> {
         (0..10).map(|number| self.get(number).into_owned()).collect()
     }
 
-    /// `template` with `$0` to `$9` replaced, each passed through `escape`; `\$` is a dollar sign. An error when it is longer
-    /// than `longest`: as much of it as is not.
+    /// Replaces `$0` to `$9` in `template` by groups, each passed through `escape`; `\$` is a dollar sign. If the result
+    /// would be longer than `longest` bytes, the error is its beginning.
     pub fn expand(&self, template: &str, escape: &dyn Fn(&str) -> String, longest: usize) -> Result<String, String> {
         let mut out = String::with_capacity(template.len());
         let mut rest = template.chars().peekable();
@@ -156,32 +156,32 @@ impl<'t> Groups<'t> {
 }
 
 impl Budget {
-    /// Of the main configuration.
+    /// The limit of the main configuration.
     pub fn of_the_administrator() -> Budget {
         Budget { whose: BudgetOwner::Administrator, left: usize::MAX, spent: 0, memory: 0, meter: None, line: 0 }
     }
 
-    /// Of a `.htaccess` file.
+    /// The limit of a `.htaccess` file.
     pub fn of_htaccess() -> Budget {
         Budget { whose: BudgetOwner::Htaccess, left: OF_HTACCESS, spent: 0, memory: 0, meter: None, line: 0 }
     }
 
-    /// What is made from now on has its time measured.
+    /// Measures the time of all expressions compiled from now on.
     pub fn measured_by(self, meter: Arc<Meter>) -> Budget {
         Budget { meter: Some(meter), ..self }
     }
 
-    /// What was spent of it.
+    /// Size of all expressions so far.
     pub fn spent(&self) -> usize {
         self.spent
     }
 
-    /// How much memory all that was made takes, about: what finds the likely places of an expression comes to its automaton.
+    /// Approximate memory of all expressions so far, in bytes, including their prefilters.
     pub fn memory(&self) -> usize {
         self.memory
     }
 
-    /// Takes what a thing needs that is no expression but is looked at for each request, too.
+    /// Charges a rule without an expression that each request evaluates.
     pub fn spend(&mut self, size: usize) -> Result<(), String> {
         self.take(size, size * 2)
     }
@@ -199,14 +199,14 @@ impl Budget {
         }
     }
 
-    /// An expression, or what is wrong with it.
+    /// Compiles an expression.
     pub fn compile(&mut self, source: &str, case: Case) -> Result<Pattern, String> {
         let compiled = match self.whose {
             BudgetOwner::Administrator => build(source, case, GENEROUS).map_err(|error| complaint(source, &error)),
             BudgetOwner::Htaccess => self.fitting(source, case),
         };
         if compiled.is_err() && self.whose == BudgetOwner::Htaccess {
-            // The file is an error as it is: no further expression of it costs anything.
+            // The file is invalid in any case, so no time is spent on its other expressions.
             self.left = 0;
         }
         let measured = self.meter.clone().map(|meter| (meter, self.line));
@@ -218,7 +218,7 @@ impl Budget {
             return Err(self.exhausted());
         }
         if source.len() > EACH.min(self.left) || source.len() > LONGEST_UNICODE && is_unicode(source) {
-            return Err(format!("`{}…` is too long a regular expression for a .htaccess file", cut(source)));
+            return Err(format!("regular expression `{}…` is too long for a .htaccess file", cut(source)));
         }
         let mut size = LEAST;
         loop {
@@ -232,20 +232,20 @@ impl Budget {
     }
 
     fn exhausted(&self) -> String {
-        "the regular expressions of this .htaccess file need too much memory: write simpler ones, fewer, or write them in the \
+        "the regular expressions of this .htaccess file need too much memory: write simpler or fewer ones, or write them in the \
          main configuration"
             .to_owned()
     }
 }
 
-/// Bytes as in httpd; where that cannot be, because of a letter in a class or `\p{…}`, characters.
+/// Compiles for bytes, as httpd does, or else for characters, if a class contains non-ASCII letters or `\p{…}`.
 fn build(source: &str, case: Case, size: usize) -> Result<Regex, regex::Error> {
     let build = |unicode: bool| {
         let mut builder = RegexBuilder::new(source);
         builder.unicode(unicode).case_insensitive(case == Case::Either).size_limit(size);
-        // As httpd: nobody gets around `^/private/.*$` by a line end.
+        // As in httpd, `.` matches newlines. Otherwise a path with a newline would evade `^/private/.*$`.
         builder.dot_matches_new_line(true);
-        // What it remembers at work, in either direction; with too little it would be slow.
+        // Cache of the lazy DFA in each direction; a smaller one would be slow.
         builder.dfa_size_limit((size * 2 + (16 << 10)).min(2 << 20)).build()
     };
     match build(false) {
@@ -254,7 +254,7 @@ fn build(source: &str, case: Case, size: usize) -> Result<Regex, regex::Error> {
     }
 }
 
-/// Whether it may speak of all alphabets: letters beyond ASCII, `\p`, the flag `u`.
+/// Whether the source may contain Unicode classes: non-ASCII letters, `\p`, the flag `u`.
 fn is_unicode(source: &str) -> bool {
     let flagged = |rest: &str| rest.chars().take_while(|c| c.is_ascii_alphabetic() || *c == '-').any(|c| c == 'u');
     !source.is_ascii() || source.contains("\\p") || source.contains("\\P") || source.split("(?").skip(1).any(flagged)
@@ -262,14 +262,14 @@ fn is_unicode(source: &str) -> bool {
 
 fn complaint(source: &str, error: &regex::Error) -> String {
     if let regex::Error::CompiledTooBig(limit) = error {
-        return format!("`{}` is too large a regular expression: it needs more than {} KB", cut(source), limit >> 10);
+        return format!("regular expression `{}` is too large: it needs more than {} KB", cut(source), limit >> 10);
     }
     let reason = error.to_string();
     let last = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    format!("`{}` is not a regular expression that we understand: {last}", cut(source))
+    format!("invalid regular expression `{}`: {last}", cut(source))
 }
 
-/// As much of it as a line of the log bears.
+/// At most 200 characters of the source, for messages.
 fn cut(source: &str) -> Cow<'_, str> {
     match source.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", source.get(..end).unwrap_or_default()).into(),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_digits_are_those_of_ascii_as_in_httpd() {
+    fn words_and_digits_are_ascii_as_in_httpd() {
         for (source, text, expected) in [
             (r"^\w+$", "abc_9", true),
             (r"^\w+$", "é", false),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_replaced_up_to_a_length() {
+    fn matches_are_replaced_up_to_a_length() {
         let pattern = made("(b)(c)?").unwrap();
         assert_eq!(pattern.replaced("abcab", "[$1$2]", true, 99).as_deref(), Some("a[bc]a[b]"));
         assert_eq!(pattern.replaced("abcab", "-", false, 99).as_deref(), Some("a-ab"));
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_stand_where_the_template_names_them() {
+    fn groups_are_inserted_in_a_template() {
         let pattern = made("^/a/(.*)/(b)?").unwrap();
         let found = pattern.find("/a/x y/").expect("it matches");
         let escape = |text: &str| text.replace(' ', "%20");
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn large_ones_are_refused_and_so_are_many() {
+    fn large_expressions_are_refused_and_so_are_many() {
         for large in [
             r"(a{0,1000}){0,1000}",
             r"(?u)\w{150}N",
@@ -341,7 +341,7 @@ mod tests {
         let mut budget = Budget::of_htaccess();
         let many = (0..100).take_while(|_| budget.compile(r"\w{150}N", Case::Exact).is_ok()).count();
         assert!((20..100).contains(&many), "{many}");
-        assert!(budget.compile("a", Case::Exact).is_err(), "and what follows costs nothing");
+        assert!(budget.compile("a", Case::Exact).is_err(), "the limit stays exhausted");
         assert!(Budget::of_the_administrator().compile(r"(a{0,1000}){0,10}", Case::Exact).is_ok());
         assert!(Budget::of_the_administrator().compile(r"(a{0,1000}){0,1000}", Case::Exact).is_err());
     }

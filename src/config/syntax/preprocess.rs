@@ -1,4 +1,4 @@
-//! What the reader does at once: `Define`, `Include`, `<IfModule>` and its kin. None of these is left in the tree.
+//! Directives that the parser processes itself: `Define`, `Include`, `<IfModule>` and similar. None of them is left in the tree.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::config::syntax::value_files::ValueFiles;
 use crate::config::syntax::version;
 
 impl Reader<'_> {
-    /// What becomes of a section, and its arguments.
+    /// Parses the arguments of a section, and evaluates its condition.
     pub(super) fn section(&self, inner: &str) -> Result<Option<(Vec<String>, SectionFate)>, String> {
         let Some(inner) = inner.strip_suffix('>') else {
             return Err(format!(
@@ -38,7 +38,7 @@ impl Reader<'_> {
         Ok(Some((args, fate)))
     }
 
-    /// A line that is no section.
+    /// Processes a line that is no section.
     pub(super) fn plain(
         &mut self,
         name: String,
@@ -49,7 +49,9 @@ impl Reader<'_> {
         match (name.to_ascii_lowercase().as_str(), args.as_slice()) {
             ("define", [name]) => self.variables.define(name, None),
             ("define", [name, value]) => self.variables.define(name, Some(value)),
-            ("define", _) => return Err("Define: expected a name and perhaps a value in quotation marks".to_owned()),
+            ("define", _) => {
+                return Err("Define: expected a name, and optionally a value in quotation marks".to_owned());
+            }
             ("undefine", [name]) => self.variables.undefine(name),
             ("undefine", _) => return Err("UnDefine: expected one name".to_owned()),
             ("include" | "includeoptional", _) if !self.reads_files => {
@@ -73,7 +75,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// With what stands in the file that it names; `.htaccess` files name none.
+    /// Adds the contents of the file that a directive names, except in `.htaccess` files.
     fn listed(&self, directive: Directive) -> Result<Vec<Directive>, String> {
         match self.reads_files {
             true => ValueFiles { source: self.source, server_root: &self.server_root }.open(directive),
@@ -87,7 +89,7 @@ impl Reader<'_> {
         missing: include::IfMissing,
         stack: &mut SectionStack<'_>,
     ) -> Result<(), String> {
-        // Links can give a file endless names.
+        // Symbolic links can give a file endless names.
         const DEEPEST: usize = 50;
         for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
             if self.reading.contains(&path) || self.reading.len() == DEEPEST {
@@ -111,7 +113,7 @@ impl Reader<'_> {
     }
 }
 
-/// Of `<IfModule name>`: what stands there was for a module that we do not have. `!name` was for those who lack one.
+/// Whether `<IfModule name>` names a missing module. `!name` tests the absence of a module.
 fn is_lacking(module: &str) -> bool {
     !module.starts_with('!') && !modules::is_embodied(module)
 }

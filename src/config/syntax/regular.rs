@@ -1,5 +1,5 @@
-//! Files that somebody else names: only regular ones are read, and no more of them than was agreed. Who reads waits at the
-//! end of no pipe, and no device fills its memory.
+//! Reading of files whose paths come from others: only regular files, up to a maximum size. A pipe cannot block the reader,
+//! and a device cannot fill its memory.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, ErrorKind, Read};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-/// Opens a regular file. What it is, is asked of what was opened, so that nothing can take its place in between.
+/// Opens a regular file. The type of the opened file is checked, so that the path cannot be exchanged in between.
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
     let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
@@ -19,7 +19,7 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     }
 }
 
-/// Reads a regular file of at most `most` bytes. The metadata are those of the bytes that were read.
+/// Reads a regular file of at most `most` bytes. The metadata belong to the file that was read.
 pub fn read(path: &Path, most: u64) -> io::Result<(Metadata, Vec<u8>)> {
     let (file, it) = open(path)?;
     let too_long = || unfit(format!("it is longer than {}", size(most)));
@@ -27,7 +27,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<(Metadata, Vec<u8>)> {
         return Err(too_long());
     }
     let mut bytes = Vec::new();
-    // It may grow while it is read, and some of /proc do not know how long they are.
+    // The file may grow meanwhile, and files in /proc have length 0.
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_long()) } else { Ok((it, bytes)) }
 }
@@ -36,7 +36,7 @@ fn unfit(message: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, message)
 }
 
-/// What is no regular file, in words.
+/// Name of a file type other than a regular file.
 fn kind(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;
@@ -49,7 +49,7 @@ fn kind(kind: FileType) -> Option<&'static str> {
     })
 }
 
-/// `64K`, `16M`
+/// Formats a size: `64K`, `16M`.
 fn size(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 20) { format!("{}M", bytes >> 20) } else { format!("{}K", bytes >> 10) }
 }
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn only_regular_files_of_the_agreed_length_are_read() {
+    fn only_regular_files_up_to_the_maximum_size_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("short"), "text").unwrap();

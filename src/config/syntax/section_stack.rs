@@ -1,17 +1,17 @@
-//! One file while it is read: the sections that are open in it.
+//! Open sections of the file being read.
 
 use std::collections::HashMap;
 
 use crate::config::syntax::lines::Lines;
 use crate::config::syntax::tree::{At, Directive};
 
-/// A file while it is read.
+/// State of the file being read.
 pub(super) struct SectionStack<'a> {
     pub lines: Lines<'a>,
-    /// Sections not closed yet, the innermost last.
+    /// Open sections, the innermost last.
     pub open: Vec<OpenSection>,
     pub done: Vec<Directive>,
-    /// [`Lines::ends`], once somebody has asked.
+    /// [`Lines::ends`], computed on first use.
     ends: Option<HashMap<String, u32>>,
 }
 
@@ -23,32 +23,32 @@ pub(super) struct OpenSection {
     pub inside: Vec<Directive>,
 }
 
-/// What becomes of a section when it ends.
+/// Treatment of a section at its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionFate {
-    /// It stands in the tree.
+    /// The section is added to the tree.
     Kept,
-    /// A condition that holds: its contents take its place.
+    /// The condition is true: the contents replace the section.
     Dissolved,
-    /// A condition that does not hold, or a wrong section: nothing is left of it.
+    /// The condition is false, or the section is invalid: it is dropped.
     Skipped,
 }
 
 impl<'a> SectionStack<'a> {
-    /// Nothing read yet.
+    /// State at the beginning of a file.
     pub fn new(text: &'a str) -> SectionStack<'a> {
         SectionStack { lines: Lines::new(text), open: Vec::new(), done: Vec::new(), ends: None }
     }
 
-    /// Whether a line `</name>` is still to come. To look for it from each section on would cost by the square of a file
-    /// that opens many and closes none.
+    /// Whether a line `</name>` follows. The positions are cached: a search for each section would take quadratic time for
+    /// a file that opens many and closes none.
     pub fn is_closed_later(&mut self, name: &str) -> bool {
         let ends = self.ends.get_or_insert_with(|| self.lines.ends());
         let last = ends.get(&name.to_ascii_lowercase());
         last.is_some_and(|last| self.lines.next_number().is_some_and(|next| next <= *last))
     }
 
-    /// Where the next directive belongs.
+    /// The list to which the next directive is added.
     pub fn inside(&mut self) -> &mut Vec<Directive> {
         match self.open.last_mut() {
             Some(open) => &mut open.inside,
@@ -62,7 +62,7 @@ impl<'a> SectionStack<'a> {
 
     pub fn close(&mut self, name: &str) -> Result<(), String> {
         let Some(innermost) = self.open.last() else {
-            return Err(format!("</{name}> has no <{name}> before it: remove it, or write the beginning"));
+            return Err(format!("</{name}> has no <{name}> before it: remove it, or add the beginning"));
         };
         if innermost.name.eq_ignore_ascii_case(name) {
             self.close_innermost();
@@ -88,10 +88,10 @@ impl<'a> SectionStack<'a> {
     }
 }
 
-/// `<IfModule [!]name>`, `<IfDefine [!]name>`
+/// Evaluates `<IfModule [!]name>`, `<IfDefine [!]name>` and similar.
 pub(super) fn condition(section: &str, args: &[String], holds: impl Fn(&str) -> bool) -> Result<SectionFate, String> {
     let [arg] = args else {
-        return Err(format!("<{section}>: expected one name, perhaps with a ! in front"));
+        return Err(format!("<{section}>: expected one name, optionally with a ! before it"));
     };
     let fulfilled = match arg.strip_prefix('!') {
         Some(name) => !holds(name),

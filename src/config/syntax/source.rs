@@ -1,29 +1,29 @@
-//! Where texts come from.
+//! Inputs of the parser.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the text alone does not say, and the only way to files and environment.
+/// Definitions, and functions by which the parser accesses files and the environment.
 pub struct Source<'a> {
     /// Names given by `-D`.
     pub defines: Vec<String>,
     /// Environment variables, for `${NAME}`.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The text of a file; what is not UTF-8 becomes U+FFFD, which is reported outside of comments.
+    /// Reads a file. Invalid UTF-8 becomes U+FFFD, which is an error outside of comments.
     pub read: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Whether there is such a file or folder.
+    /// Whether a file or folder exists.
     pub exists: &'a dyn Fn(&Path) -> bool,
-    /// What is in a folder, as whole paths; an error when it is not a folder.
+    /// Lists a folder as full paths. Fails if the path is no folder.
     pub list: &'a dyn Fn(&Path) -> io::Result<Vec<PathBuf>>,
-    /// Whether a name is that of a directive of ours; another may be a Perl module's.
+    /// Whether a name is a directive of the table. A Perl module may define others.
     pub is_known: &'a dyn Fn(&str) -> bool,
-    /// Includes are relative to it until a `ServerRoot` is read.
+    /// Base of relative includes until a `ServerRoot` is read.
     pub server_root: PathBuf,
-    /// The folder that a relative `ServerRoot` is of.
+    /// Base of a relative `ServerRoot`.
     pub started_in: PathBuf,
 }
 
-/// `path`, in `folder` unless it is absolute.
+/// `path` relative to `folder`, unless it is absolute.
 pub fn below(folder: &Path, path: &str) -> PathBuf {
     match path.strip_prefix("./").map_or(path, |inside| inside.trim_start_matches('/')) {
         "" | "." => folder.to_owned(),

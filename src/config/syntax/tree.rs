@@ -1,35 +1,35 @@
-//! What a text says: directives and sections, each with its place; and what is wrong, with the same.
+//! Directives and sections with their positions, and errors with theirs.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// One directive or section as it stands in a file.
+/// A directive or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directive {
-    /// As written: `PerlModule`, or `Location` for a section.
+    /// Name as written: `PerlModule`, or `Location` for a section.
     pub name: String,
-    /// Unquoted, variables replaced.
+    /// Arguments, unquoted, with variables replaced.
     pub args: Vec<String>,
-    /// Where it stands.
+    /// Position in the file.
     pub at: At,
-    /// What a section encloses; `None` for a plain directive.
+    /// Contents of a section; `None` for a plain directive.
     pub section: Option<Vec<Directive>>,
 }
 
-/// A place in a configuration file.
+/// A position in a configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct At {
-    /// The file, or the option of the command line.
+    /// Path of the file, or the command line option.
     pub file: Arc<str>,
-    /// Counted from 1; 0 for what has no lines.
+    /// Line number from 1; 0 if there are no lines.
     pub line: u32,
 }
 
 impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A file's name may have any byte in it; a line that says where something is stays one line.
+        // A file name may contain control characters, but a message must stay one line.
         for c in self.file.chars() {
             match c {
                 c if c.is_control() => write!(f, "{}", c.escape_default())?,
@@ -40,10 +40,10 @@ impl std::fmt::Display for At {
     }
 }
 
-/// What is wrong with a configuration, where, and what to do.
+/// An error in a configuration: position, problem and advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigError {
-    /// `None` when a whole file is missing.
+    /// Position; `None` if a directive or a whole file is missing.
     pub at: Option<At>,
     /// `MaxClients: expected a number from 1 to 20000, got "many"`
     pub message: String,
@@ -61,7 +61,7 @@ impl std::fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Directive {
-    /// A directive that no file says, for instance from a command line option. Nothing in `args` needs quoting.
+    /// A directive that is in no file, for instance from a command line option. `args` are unquoted.
     pub fn new<S: Into<String>>(name: &str, args: impl IntoIterator<Item = S>) -> Self {
         let at = At { file: "command line".into(), line: 1 };
         Directive { name: name.to_owned(), args: args.into_iter().map(Into::into).collect(), at, section: None }
@@ -69,7 +69,7 @@ impl Directive {
 }
 
 impl ConfigError {
-    /// What is wrong there.
+    /// An error at a position.
     pub fn at(at: &At, message: impl Into<String>) -> Self {
         ConfigError { at: Some(at.clone()), message: message.into() }
     }

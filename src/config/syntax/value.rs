@@ -1,9 +1,9 @@
-//! Values: numbers, sizes, durations, switches. Each says what it expected.
+//! Parsers of values: numbers, sizes, durations, switches. Error messages state what was expected.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// `On` or `Off`
+/// Parses `On` or `Off`.
 pub fn flag(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "on" => Ok(true),
@@ -12,36 +12,36 @@ pub fn flag(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A whole number within bounds.
+/// Parses a whole number within bounds.
 pub fn number(text: &str, bounds: &RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| bounds.contains(number));
     number.ok_or_else(|| format!("expected {}, got \"{text}\"", number_words(bounds)))
 }
 
-/// `a number from 1 to 20000`
+/// Formats bounds: `a number from 1 to 20000`.
 pub fn number_words(bounds: &RangeInclusive<u64>) -> String {
     format!("a number from {} to {}", bounds.start(), bounds.end())
 }
 
-/// `1000` or `1000-1500`
+/// Parses `1000` or `1000-1500`.
 pub fn range(text: &str) -> Result<RangeInclusive<u64>, String> {
     let wrong = || format!("expected a number, or a range like 1000-1500, got \"{text}\"");
     let (low, high) = text.split_once('-').unwrap_or((text, text));
     let low: u64 = low.parse().map_err(|_| wrong())?;
     let high: u64 = high.parse().map_err(|_| wrong())?;
     if low > high || (low == 0 && high > 0) {
-        return Err(format!("expected a range from 1 up whose second number is the greater one, got \"{text}\""));
+        return Err(format!("expected a range from 1 up whose second number is greater, got \"{text}\""));
     }
     Ok(low..=high)
 }
 
-/// `64K`, `512M`, `2G`; a bare number is bytes.
+/// Parses `64K`, `512M`, `2G`; a bare number is bytes.
 pub fn size(text: &str) -> Result<u64, String> {
     const UNITS: &[(&str, u64)] = &[("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
     with_unit(text, UNITS).ok_or_else(|| format!("expected a size like 64K, 512M or 2G, got \"{text}\""))
 }
 
-/// `500ms`, `2s`, `5m`, `1h`; a bare number is seconds. `mi` and `min` are httpd's spellings of minutes.
+/// Parses `500ms`, `2s`, `5m`, `1h`; a bare number is seconds. `mi` and `min` are httpd's spellings of minutes.
 pub fn duration(text: &str) -> Result<Duration, String> {
     const UNITS: &[(&str, u64)] =
         &[("", 1000), ("ms", 1), ("s", 1000), ("m", 60_000), ("mi", 60_000), ("min", 60_000), ("h", 3_600_000)];

@@ -1,5 +1,5 @@
-//! Directives that name a file of values. What a configuration means may depend on its text only, so that every process
-//! understands the same: the files are read with it.
+//! Directives that name a file of values. Their files are read by the parser, so that the meaning of a configuration depends only on its
+//! tree, and every process builds the same.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use crate::config::syntax::source::Source;
 use crate::config::syntax::tree::{At, Directive};
 
-/// Who reads.
+/// Reader of the files.
 pub(super) struct ValueFiles<'a> {
     pub source: &'a Source<'a>,
     pub server_root: &'a Path,
 }
 
 impl ValueFiles<'_> {
-    /// The directive, or in its place one for each line of its file, which stands there.
+    /// Adds the contents of the file that the directive names, or replaces the directive by one for each line of the file.
     pub fn open(&self, directive: Directive) -> Result<Vec<Directive>, String> {
         match directive.name.to_ascii_lowercase().as_str() {
             "typesconfig" => self.types(directive).map(|directive| vec![directive]),
@@ -24,7 +24,7 @@ impl ValueFiles<'_> {
         }
     }
 
-    /// The lines follow the name of the file, if it is one.
+    /// Appends the lines of the file, if the map is a file.
     fn map(&self, mut directive: Directive) -> Result<Directive, String> {
         let source = directive.args.get(1).map_or("", String::as_str);
         if let Some(file) = source
@@ -38,7 +38,7 @@ impl ValueFiles<'_> {
         Ok(directive)
     }
 
-    /// The lines follow the name of the file.
+    /// Appends the lines of the file.
     fn types(&self, mut directive: Directive) -> Result<Directive, String> {
         let text = self.text(&directive)?.1;
         directive.args.extend(lines(&text).filter(|line| line.contains(char::is_whitespace)).map(str::to_owned));
@@ -59,7 +59,7 @@ impl ValueFiles<'_> {
             .collect();
         match directives.is_empty() {
             true => Err(format!(
-                "{}: {file} names nobody, and without a list every proxy is believed: name one, or remove this line",
+                "{}: {file} lists no proxies, and without a list every proxy is trusted: add one, or remove this line",
                 directive.name
             )),
             false => Ok(directives),
@@ -79,7 +79,7 @@ impl ValueFiles<'_> {
     }
 }
 
-/// Without comments, trimmed.
+/// Lines without comments, trimmed.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(|line| line.split('#').next().unwrap_or_default().trim())
 }

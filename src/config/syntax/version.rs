@@ -1,11 +1,11 @@
-//! `<IfVersion>` (httpd manual, mod_version): which httpd a part of the configuration was written for.
+//! `<IfVersion>` (httpd manual, mod_version): conditions on the version of httpd.
 
 use crate::config::syntax::section_stack::SectionFate;
 
-/// The httpd whose configuration language is read here.
+/// The version of httpd whose configuration language is implemented.
 const SPOKEN: [u32; 3] = [2, 4, 66];
 
-/// `<IfVersion [[!]operator] version>`
+/// Evaluates `<IfVersion [[!]operator] version>`.
 pub(super) fn condition(args: &[String]) -> Result<SectionFate, String> {
     let (operator, version) = match args {
         [version] => ("=", version),
@@ -29,7 +29,7 @@ fn holds(operator: &str, version: &str) -> Result<bool, String> {
         return Ok(regex.is_match(&spoken));
     }
     let asked =
-        parts(version).ok_or_else(|| format!("<IfVersion>: {version:?} is no version: write for instance 2.4.1"))?;
+        parts(version).ok_or_else(|| format!("<IfVersion>: invalid version {version:?}: write for instance 2.4.1"))?;
     let order = SPOKEN.cmp(&asked);
     match operator {
         "=" | "==" => Ok(order.is_eq()),
@@ -37,13 +37,13 @@ fn holds(operator: &str, version: &str) -> Result<bool, String> {
         ">=" => Ok(order.is_ge()),
         "<" => Ok(order.is_lt()),
         "<=" => Ok(order.is_le()),
-        _ => {
-            Err(format!("<IfVersion>: expected =, ==, >, >=, <, <= or ~, perhaps with a ! in front, got {operator:?}"))
-        }
+        _ => Err(format!(
+            "<IfVersion>: expected =, ==, >, >=, <, <= or ~, optionally with a ! before it, got {operator:?}"
+        )),
     }
 }
 
-/// What is not said is 0.
+/// Parses a version. Missing parts are 0.
 fn parts(version: &str) -> Option<[u32; 3]> {
     let mut parts = [0; 3];
     for (at, said) in version.split('.').enumerate() {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_for_httpd_2_4_are_read() {
+    fn a_section_for_httpd_2_4_is_read() {
         for args in [">= 2.4", "> 2.4.1", "< 2.5", "<= 3", "!< 2.4", "~ ^2\\.4\\.", "= /^2/", "!= 2.4", ">= 2.4.0"] {
             assert_eq!(is_read(args), Ok(true), "{args}");
         }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_version_is_an_error() {
+    fn an_invalid_version_is_an_error() {
         for args in ["", ">= two", "=> 2.4", ">= 2.4.1.1", "~ (", "> 2 4", ">= 99999999999"] {
             assert!(is_read(args).is_err(), "{args}");
         }

@@ -1,20 +1,20 @@
-//! Shell wildcards: `*`, `?` and `[a-z]`, as fnmatch understands them.
+//! Shell wildcards: `*`, `?` and `[a-z]`, as in fnmatch.
 
-/// Whether a `*` may stand for slashes, too.
+/// Whether wildcards match slashes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Slash {
-    /// For names without path, `Files` and `ServerAlias`.
+    /// Wildcards match slashes: for names without path, `Files` and `ServerAlias`.
     Ordinary,
-    /// For paths and URLs: `*`, `?` and sets stop at a slash.
+    /// `*`, `?` and sets do not match slashes: for paths and URLs.
     Separates,
 }
 
-/// Whether the text has wildcards at all.
+/// Whether the text contains wildcards.
 pub fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// The regular expression source of a pattern, without anchors.
+/// The regular expression for a pattern, without anchors.
 pub fn to_regex(pattern: &str, slash: Slash) -> String {
     let (many, one) = if slash == Slash::Separates { ("[^/]*", "[^/]") } else { (".*", ".") };
     let mut out = String::new();
@@ -31,7 +31,7 @@ pub fn to_regex(pattern: &str, slash: Slash) -> String {
     out
 }
 
-/// The same with anchors: of a pattern that must match a whole name.
+/// The regular expression for a pattern, with anchors: it matches whole names.
 pub fn whole(pattern: &str, slash: Slash) -> String {
     format!("^{}$", to_regex(pattern, slash))
 }

@@ -1,6 +1,6 @@
-//! A line as words, quoted as httpd quotes (`ap_getword_conf`).
+//! Splitting of a line into words, with httpd's quoting rules (`ap_getword_conf`).
 
-/// Splits a line into unquoted words; the error is a quotation mark without its partner.
+/// Splits a line into unquoted words. An unclosed quotation mark is an error.
 pub fn split(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut rest = line.trim_start();
@@ -16,7 +16,7 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// The same for `Require [not] expr …`: the expression is one word, and its quotation marks are its own.
+/// Splits `Require [not] expr …`: the expression is one word and retains its quotation marks.
 pub fn split_requirement(line: &str) -> Result<Vec<String>, String> {
     let mut rest = line.trim();
     let mut words = Vec::new();
@@ -37,7 +37,7 @@ pub fn split_requirement(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// The same for rules: a backslash keeps a space in its word, and stays itself; the regular expression says what it means.
+/// Splits a rewrite directive: a backslash escapes a space and is retained for the regular expression.
 pub fn split_rule(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut rest = line.trim();
@@ -61,12 +61,12 @@ pub fn split_rule(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// The same for a line whose last word may begin with a quotation mark that is never closed.
+/// Splits a line whose last word may begin with an unclosed quotation mark.
 pub fn split_old(line: &str) -> Vec<String> {
     split(line).or_else(|_| split(&format!("{line}\""))).unwrap_or_else(|_| vec![line.to_owned()])
 }
 
-/// Up to the closing mark. Only the mark itself and the backslash can be escaped: `\n` stays as it is.
+/// The text up to the closing mark. Only the mark itself and the backslash can be escaped: `\n` is unchanged.
 fn quoted(text: &str, mark: char) -> Result<(String, &str), String> {
     let mut word = String::new();
     let mut chars = text.char_indices().peekable();
@@ -84,7 +84,7 @@ fn unclosed(mark: char, text: &str) -> String {
     format!("the {mark} before `{text}` is never closed: close it on the same line, or end the line with \\")
 }
 
-/// Up to the next space. A quotation mark inside is an ordinary character, two backslashes are one.
+/// The text up to the next space. A quotation mark inside is an ordinary character, two backslashes are one.
 fn bare(text: &str) -> (String, &str) {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     (text[..end].replace("\\\\", "\\"), &text[end..])
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_keeps_its_quotation_marks() {
+    fn an_unquoted_expression_keeps_its_quotation_marks() {
         for (line, words) in [
             ("Require expr %{HTTP_HOST} == 'a b'", &["Require", "expr", "%{HTTP_HOST} == 'a b'"][..]),
             ("require Not Expr  'a' == 'b' ", &["require", "Not", "Expr", "'a' == 'b'"]),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_as_httpd_quotes() {
+    fn words_are_quoted_as_in_httpd() {
         check(r"a  b", &["a", "b"]);
         check(r#""a b" 'c d'"#, &["a b", "c d"]);
         check(r#""a \"b\" c\\d\n""#, &[r#"a "b" c\d\n"#]);
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn an_error_documents_text_may_begin_with_a_lone_quotation_mark() {
+    fn the_text_of_an_error_document_may_begin_with_a_lone_quotation_mark() {
         for line in [r#"ErrorDocument 404 "It's gone"#, r#"ErrorDocument 404 "It's gone""#] {
             assert_eq!(super::split_old(line), ["ErrorDocument", "404", "It's gone"]);
         }
     }
 
     #[test]
-    fn a_quotation_mark_without_partner_is_an_error() {
+    fn an_unclosed_quotation_mark_is_an_error() {
         assert!(super::split(r#"a "b c"#).is_err());
     }
 }

@@ -1,31 +1,31 @@
-//! How much the rules of a place may do for one request: `SetEnvIf`, `Header`, expressions and rewriting together. It is counted in
-//! bytes that they look at and write, which are the same on every machine. One rule could double what another has made, and
-//! the thread that applies them has all other clients.
+//! Limit of work that the rules of a place may do for one request: `SetEnvIf`, `Header`, expressions and rewriting together. Work
+//! is counted in bytes read and written, which does not depend on the machine. Without a limit each rule could double the output of
+//! another, and block the thread for its other clients.
 //!
-//! Whoever applies rules calls [`Allowance::count`] and asks [`Allowance::is_used_up`] before the outcome is used: rules that were not
-//! followed to their end may have been to keep somebody out.
+//! A caller that applies rules uses [`Allowance::count`], and checks [`Allowance::is_used_up`] before it uses the result: rules that
+//! were not completed may have been access control.
 
 use std::cell::Cell;
 
-/// What rules may look at and write for a request, in bytes.
+/// Maximum work for a request, in bytes.
 const WORK: usize = 8 << 20;
-/// What may be stored for a request by one kind of rule, in bytes: its variables, the headers that programs see, those of the answer.
+/// Maximum memory for a request by one kind of rule, in bytes: its variables, the request headers, or the response headers.
 const STORED: usize = 512 << 10;
-/// A value that rules make is no longer, in bytes.
+/// Maximum length of a value that rules produce, in bytes.
 const LONGEST: usize = 64 << 10;
-/// What a rule counts for, in bytes.
+/// Work for one rule, in bytes.
 pub const RULE: usize = 100;
-/// What a piece of a value counts for, in bytes.
+/// Work for one piece of a value, in bytes.
 const PIECE: usize = 10;
-/// What a header or a variable takes beside its bytes.
+/// Memory of a header or a variable in addition to its text, in bytes.
 const ENTRY: usize = 64;
 
 thread_local! {
-    /// What is left for the request whose rules this thread applies; `None`: nobody counts.
+    /// Remaining work for the current request of this thread; `None`: work is not counted.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What is left for one request.
+/// Remaining work for one request.
 #[derive(Debug)]
 pub struct Allowance(Cell<usize>);
 
@@ -36,7 +36,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Does `work`, which counts.
+    /// Runs `work` and counts it.
     pub fn count<T>(&self, work: impl FnOnce() -> T) -> T {
         if LEFT.get().is_some() {
             return work();
@@ -47,16 +47,16 @@ impl Allowance {
         done
     }
 
-    /// Whether the rules wanted more than they may.
+    /// Whether the rules exceeded the limit.
     pub fn is_used_up(&self) -> bool {
         LEFT.get().unwrap_or(self.0.get()) == 0
     }
 
-    /// What is wrong then, for the log.
+    /// The message for the error log.
     pub fn complaint() -> String {
         format!(
-            "the rules of this place want too much for one request: more than {} MB of work, values longer than {} KB, or more than {} KB \
-             of variables or of headers; write fewer or simpler ones",
+            "the rules of this place exceed the limits for one request: {} MB of work, {} KB for a value, {} KB \
+             for variables or headers; write fewer or simpler rules",
             WORK >> 20,
             LONGEST >> 10,
             STORED >> 10
@@ -64,7 +64,7 @@ impl Allowance {
     }
 }
 
-/// Takes so many bytes; `false`: there are not so many left, and all that follows is in vain.
+/// Counts work. Returns `false` if the limit is exceeded, and further work is useless.
 pub fn spend(bytes: usize) -> bool {
     let Some(left) = LEFT.get() else { return true };
     let left = left.saturating_sub(bytes);
@@ -72,12 +72,12 @@ pub fn spend(bytes: usize) -> bool {
     left > 0
 }
 
-/// Something is too large: nothing is left.
+/// Uses up all remaining work, because something is too large.
 pub fn exceed() {
     spend(usize::MAX);
 }
 
-/// Adds a piece to a value that rules make; `false`: the value would be too long, or nothing is left.
+/// Appends a piece to a value that rules produce. Returns `false` if the value would be too long, or the limit is exceeded.
 pub fn push(value: &mut String, piece: &str) -> bool {
     if value.len() + piece.len() > LONGEST {
         exceed();
@@ -87,7 +87,7 @@ pub fn push(value: &mut String, piece: &str) -> bool {
     spend(piece.len() + PIECE)
 }
 
-/// What one kind of rule may store for a request.
+/// Remaining memory for one kind of rule in a request, in bytes.
 #[derive(Debug)]
 pub struct Store(usize);
 
@@ -98,7 +98,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// Takes the room of an entry; `false`: there is no more.
+    /// Reserves memory for an entry. Returns `false` if the limit is exceeded.
     pub fn has_room(&mut self, bytes: usize) -> bool {
         let left = self.0.checked_sub(bytes + ENTRY);
         match left {
@@ -114,17 +114,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_work_of_a_request_counts_together_until_it_is_used_up() {
+    fn the_work_of_a_request_adds_up_to_the_limit() {
         let (one, other) = (Allowance::default(), Allowance::default());
         assert!(one.count(|| spend(WORK / 2)) && one.count(|| one.count(|| spend(WORK / 4))));
         assert!(!one.is_used_up());
         assert!(!one.count(|| spend(WORK / 2)) && one.is_used_up());
         assert!(!one.count(|| spend(1)) && !other.is_used_up());
-        assert!(spend(usize::MAX), "nobody counts");
+        assert!(spend(usize::MAX), "outside of a request work is not counted");
     }
 
     #[test]
-    fn a_value_that_is_too_long_uses_up_all() {
+    fn a_value_that_is_too_long_uses_up_the_limit() {
         let allowance = Allowance::default();
         let mut value = String::new();
         assert!(allowance.count(|| push(&mut value, &"a".repeat(LONGEST))));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_has_a_limit() {
+    fn stored_entries_are_limited() {
         let allowance = Allowance::default();
         let stored = allowance.count(|| {
             let mut store = Store::default();

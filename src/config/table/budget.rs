@@ -1,4 +1,4 @@
-//! Memory: the budget of all processes, what ends a worker, when one becomes the mold.
+//! Memory: the budget of all processes, the limits of a worker, and when a worker becomes the mold.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Word("size|auto|off", memory_budget),
         default: Some("auto"),
-        because: "three quarters of what there is leave room for the page cache and for what else runs",
-        about: "How much memory all processes of the server may have together; shared pages count once. No worker is forked that would cross it, MaxClients \
-            is lowered to what fits, and when it is reached those that grow leave, the largest first, each when it has no request. `auto` is \
-            three quarters of what the control group may have, or of MemAvailable at the start.",
+        because: "the remaining quarter is for the page cache and for other programs",
+        about: "Memory of all processes of the server together; shared pages count once. No worker is forked that would exceed the budget, and MaxClients \
+            is lowered to fit. When the budget is reached, growing workers exit, the largest first, each without a request. `auto` is \
+            three quarters of the control group's limit, or of MemAvailable at the start.",
         ..ROW
     },
     Row {
@@ -24,8 +24,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Size(|d, size| d.pool().worker.max_private = positive(size)),
         default: Some("0"),
-        because: "MemoryBudget looks after all of them together",
-        about: "A worker that has so much private memory leaves after its request; 0 is never. What it shares with the mold does not count.",
+        because: "MemoryBudget limits all workers together",
+        about: "A worker with this much private memory exits after its request; 0 is never. Memory shared with the mold does not count.",
         ..ROW
     },
     Row {
@@ -33,8 +33,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Size(|d, size| d.pool().worker.min_shared = positive(size)),
         default: Some("0"),
-        because: "what is no longer shared is private, and that has limits of its own",
-        about: "A worker that shares less than this leaves when it has no request; 0 is never.",
+        because: "memory that is no longer shared becomes private, and private memory has its own limits",
+        about: "A worker that shares less memory than this exits when it has no request; 0 is never.",
         ..ROW
     },
     Row {
@@ -42,8 +42,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Size(|d, size| d.pool().worker.max_growth = positive(size)),
         default: Some("0"),
-        because: "most programs grow at first; which growth is too much, the site knows",
-        about: "A worker whose private memory has grown by more than this in 1,000 requests leaves when it has no request; 0 is never. The first 1,000 \
+        because: "most programs grow at first; only the site knows how much growth is too much",
+        about: "A worker whose private memory grew by more than this in 1,000 requests exits when it has no request; 0 is never. The first 1,000 \
             requests do not count.",
         ..ROW
     },
@@ -52,8 +52,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Duration(|d, time| d.pool().worker.max_age = lasting(time)),
         default: Some("0"),
-        because: "age alone harms nobody",
-        about: "A worker that is so old leaves when it has no request; 0 is never. One at a time.",
+        because: "age alone does no harm",
+        about: "A worker of this age exits when it has no request, one worker at a time; 0 is never.",
         ..ROW
     },
     Row {
@@ -61,8 +61,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Duration(|d, time| d.pool().worker.max_idle = lasting(time)),
         default: Some("0"),
-        because: "MaxSpareServers bounds how many are idle",
-        about: "A worker that has had no request for so long leaves, and MinSpareServers decides whether another takes its place; 0 is never.",
+        because: "MaxSpareServers limits the number of idle workers",
+        about: "A worker without a request for this long exits, and MinSpareServers decides whether it is replaced; 0 is never.",
         ..ROW
     },
     Row {
@@ -70,9 +70,9 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Word("auto|off|requests[,requests…]", refork),
         default: Some("off"),
-        because: "what a worker holds in its variables becomes everybody's: the site must have agreed to that",
-        about: "When a worker becomes the mold, so that what its requests have loaded is shared: `auto` when measured memory repays it, or when a \
-            worker has answered so many requests, a worker of that mold so many, and so on to the end of the list. `cameleer refork` does it at any time.",
+        because: "variables of that worker become visible to all others: the site must have agreed to that",
+        about: "When a worker becomes the mold, so that all workers share what its requests loaded. `auto`: when measured memory savings repay it. \
+            A list: after this many requests of a worker, then of a worker of that mold, and so on. `cameleer refork` does it at any time.",
         ..ROW
     },
 ];

@@ -1,10 +1,10 @@
-//! httpd's directives that we do not have: those of its standard modules, 1.3 to 2.4. What would be served differently,
-//! or to others, without them is an error; the rest is a warning, so that an old configuration can be read.
+//! Directives of httpd's standard modules, 1.3 to 2.4, that are not supported. A directive whose absence would change the
+//! content or the access is an error. The others cause a warning, so that an old configuration can be read.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What becomes of a directive that we do not have.
+/// Treatment of an unsupported directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
     /// An error.
@@ -15,12 +15,12 @@ pub enum Unsupported {
 
 use Unsupported::{Ignored, Refused};
 
-/// Directives of one kind.
+/// Directives with the same treatment and advice.
 struct Group {
     fate: Unsupported,
     /// Follows "is not supported".
     advice: &'static str,
-    /// Separated by spaces; `Name=value` is harmless with that value, `Name:word` with that word before others.
+    /// Names separated by spaces. `Name=value` is harmless with exactly that value, `Name:word` with that first word.
     names: &'static str,
 }
 
@@ -49,25 +49,25 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "there is no proxy that it could be about",
+        advice: "there is no proxy to which it applies",
         names: "ProxyVia ProxyTimeout ProxyBadHeader ProxyMaxForwards ProxyIOBufferSize ProxyReceiveBufferSize ProxyStatus \
             ProxyFtpDirCharset ProxyFtpEscapeWildcards ProxyFtpListOnWildcard NoCache HeartbeatAddress HeartbeatListen \
             HeartbeatMaxServers HeartbeatStorage",
     },
     Group {
         fate: Refused,
-        advice: "certificates of clients are not asked for: let a proxy in front do it, or remove the line where everybody may come",
+        advice: "client certificates are not supported: verify them in a proxy in front, or remove the line if everybody may have access",
         names: "SSLCACertificateFile SSLCACertificatePath SSLCADNRequestFile SSLCADNRequestPath SSLCARevocationCheck \
             SSLCARevocationFile SSLCARevocationPath SSLOCSPEnable=off SSLRequire SSLUserName SSLVerifyClient=none SSLVerifyDepth",
     },
     Group {
         fate: Refused,
-        advice: "OpenSSL is not what speaks TLS here: say it with SSLProtocol and SSLCipherSuite, or remove the line",
+        advice: "TLS does not use OpenSSL here: use SSLProtocol and SSLCipherSuite, or remove the line",
         names: "SSLOpenSSLConfCmd:DHParameters:ECDHParameters:Curves:Groups:RecordPadding",
     },
     Group {
         fate: Refused,
-        advice: "certificates are read from files, and none is fetched: name them by SSLCertificateFile",
+        advice: "certificates are read from files and never fetched: name the files with SSLCertificateFile",
         names: "SSLFIPS SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLVHostSNIPolicy SSLProxyEngine=off SSLProxyCACertificateFile \
             SSLProxyCACertificatePath SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
             SSLProxyCheckPeerCN SSLProxyCheckPeerExpire SSLProxyCheckPeerName SSLProxyCipherSuite \
@@ -77,7 +77,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "it is about what TLS does otherwise here",
+        advice: "it configures a part of TLS that works differently here",
         names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
             SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
             SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce \
@@ -161,7 +161,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "answers are kept in memory, as much as CacheSize allows, and what a program forbids to keep is never kept",
+        advice: "responses are cached in memory, up to CacheSize, and never those that the program forbids to store",
         names: "CacheKeyBaseURL CacheLockPath CacheStoreNoStore CacheStorePrivate CacheQuickHandler CacheDirLength CacheDirLevels \
             CacheMaxFileSize CacheMinFileSize CacheReadSize CacheReadTime CacheRoot CacheSocache \
             CacheSocacheMaxTime CacheSocacheMinTime CacheSocacheReadSize CacheSocacheReadTime CacheGcInterval \
@@ -169,14 +169,14 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "what a client prefers is the Perl program's choice; a file's own name says its type",
+        advice: "the Perl program negotiates content; the file name determines the type",
         names: "CacheNegotiatedDocs LanguagePriority ForceLanguagePriority MimeMagicFile ModMimeUsePathInfo \
             CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest SSIEndTag SSIErrorMsg SSIETag SSILastModified \
             SSILegacyExprParser SSIStartTag SSITimeFormat SSIUndefinedEcho",
     },
     Group {
         fate: Ignored,
-        advice: "lists of folders are plain",
+        advice: "folder listings are plain",
         names: "AddAlt AddAltByEncoding AddAltByType AddDescription AddIcon AddIconByEncoding AddIconByType DefaultIcon \
             HeaderName ReadmeName IndexHeadInsert IndexIgnoreReset IndexStyleSheet",
     },
@@ -194,7 +194,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "there is no such thing to adjust here",
+        advice: "there is no such thing to configure here",
         names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
             BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
             DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
@@ -223,7 +223,7 @@ static BY_NAME: LazyLock<HashMap<String, (&Group, &str)>> = LazyLock::new(|| {
     entries.filter_map(|(group, entry)| Some((parts(entry).next()?.to_ascii_lowercase(), (group, entry)))).collect()
 });
 
-/// What becomes of a directive of httpd that we do not have, and the sentence about it; `None`: httpd has none either.
+/// Treatment of an unsupported directive of httpd, and its message. `None`: httpd has no such directive either.
 pub fn find(name: &str, args: &[String]) -> Option<(Unsupported, String)> {
     if name.to_ascii_lowercase().starts_with("mod_gzip_") {
         return Some((Ignored, "is not supported: write AddOutputFilterByType DEFLATE and the types".to_owned()));
@@ -237,7 +237,7 @@ pub fn find(name: &str, args: &[String]) -> Option<(Unsupported, String)> {
     Some((fate, format!("is not supported: {}{end}", group.advice)))
 }
 
-/// An entry of [`Group::names`]: its name, and the words with which it is harmless.
+/// The name of an entry of [`Group::names`], then its harmless words.
 fn parts(entry: &str) -> impl Iterator<Item = &str> {
     entry.split(['=', ':'])
 }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn no_directive_that_we_have_is_called_missing_and_none_is_listed_twice() {
+    fn no_supported_directive_is_listed_and_none_is_listed_twice() {
         let mut all: Vec<String> = names().map(str::to_ascii_lowercase).collect();
         for name in &all {
             let ours = table::all().any(|row| row.name.eq_ignore_ascii_case(name));
@@ -263,9 +263,9 @@ mod tests {
         assert_eq!(twice, None);
     }
 
-    /// What a site asks for its safety is never only a warning: each of these acts (and is a row of the table), or is an error.
+    /// A security directive is never merely a warning: either the table has it, or it is an error.
     #[test]
-    fn what_is_about_safety_is_never_passed_over() {
+    fn a_security_directive_is_never_ignored() {
         for name in [
             "AllowMethods",
             "AllowOverrideList",
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_that_changes_nothing_is_harmless() {
+    fn a_harmless_value_is_ignored() {
         let fate = |name: &str, value: &str| find(name, &[value.to_owned()]).map(|(fate, _)| fate);
         assert_eq!(fate("ProxyRequests", "Off"), Some(Ignored));
         assert_eq!(fate("proxyrequests", "on"), Some(Refused));

@@ -1,4 +1,4 @@
-//! Logs.
+//! Error logs and access logs.
 
 use crate::config::draft::{CustomLog, Draft};
 use crate::config::model::response::setenv::Condition;
@@ -11,7 +11,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Word("file|\"|command\"|-", error_log),
         default: Some("-"),
-        because: "the terminal, systemd and containers collect standard error",
+        because: "terminals, systemd and containers collect standard error",
         about: "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
         ..ROW
     },
@@ -20,32 +20,32 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("[module:]level…", 1..=MANY, log_level),
         default: Some("warn"),
-        because: "httpd's",
-        about: "What is worth a line: emerg, alert, crit, error, warn, notice, info or debug, and all before it. `ssl:info` says it of one module: core, http, http2, ssl, perl, config, mpm_prefork (by httpd's names); others write no lines here.",
+        because: "httpd's default",
+        about: "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info or debug. `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork (httpd's names). Other modules log nothing here.",
         ..ROW
     },
     Row {
         name: "ErrorLogFormat",
         contexts: SERVER,
         takes: Takes::Words("json|format…", 1..=MANY, error_log_format),
-        because: "httpd's shape is what fail2ban and logwatch read",
-        about: "`json`: each line of error logs is a JSON object, with the names that access logs in that format have too. Other formats are ignored, with a warning.",
+        because: "fail2ban and logwatch read httpd's format",
+        about: "`json`: each line of the error logs is a JSON object with the field names of JSON access logs. Other formats are ignored, with a warning.",
         ..ROW
     },
     Row {
         name: "LogFormat",
         contexts: HOSTS,
         takes: Takes::Words("format [nickname]", 1..=2, log_format),
-        because: "common, combined and vhost_combined are known, with httpd's usual formats, and json",
-        about: "A format for access logs, with a nickname for CustomLog; without one it is TransferLog's.",
+        because: "common, combined and vhost_combined (httpd's usual formats) and json are predefined",
+        about: "A format for access logs, with a nickname for CustomLog. Without a nickname it is the format of TransferLog.",
         ..ROW
     },
     Row {
         name: "CustomLog",
         contexts: HOSTS,
         takes: Takes::Words("file|\"|command\"|- format|nickname", 2..=3, custom_log),
-        because: "a log that nobody rotates fills the disk",
-        about: "An access log; `-` is standard output. A virtual host without one uses those of the main server.",
+        because: "a log without rotation fills the disk",
+        about: "An access log; `-` is standard output. A virtual host without one uses the access logs of the main server.",
         ..ROW
     },
     Row {
@@ -53,7 +53,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("file|\"|command\"|-", 1..=1, transfer_log),
         because: "see CustomLog",
-        about: "An access log in the format of the last LogFormat without nickname, or common.",
+        about: "An access log in the format of the last LogFormat without a nickname, or common.",
         ..ROW
     },
 ];
@@ -62,7 +62,9 @@ pub(super) static ROWS: &[Row] = &[
 fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let nickname = args.get(1).cloned().unwrap_or_default();
     if nickname.contains('%') {
-        return Err(format!("a nickname has no %: put the whole format in quotation marks (got \"{nickname}\")"));
+        return Err(format!(
+            "a nickname must not contain %: put the whole format in quotation marks (got \"{nickname}\")"
+        ));
     }
     draft.logs.formats.push((draft.position.host, nickname, args[0].clone()));
     Ok(())
@@ -105,7 +107,7 @@ fn error_log(draft: &mut Draft, text: &str) -> Result<(), String> {
 fn error_log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     draft.config.error_log_json = matches!(args, [format] if format.eq_ignore_ascii_case("json"));
     if !draft.config.error_log_json {
-        draft.warn("ignored but for `json`: lines have httpd's usual shape");
+        draft.warn("is ignored except for `json`: lines keep httpd's usual format");
     }
     Ok(())
 }
@@ -138,7 +140,7 @@ fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
                     levels.push(((*module).to_owned(), level.1));
                 }
             }
-            // As in httpd, a level for all replaces those that were said of single modules before.
+            // As in httpd, a level for all modules replaces earlier levels of single modules.
             None => {
                 draft.host().module_levels = Some(Vec::new());
                 if draft.position.host == 0 {
@@ -152,8 +154,8 @@ fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Those of ours that write what a module of httpd would: `ssl`, `ssl_module` and `mod_ssl.c` are one. A module whose work
-/// writes no lines here has none.
+/// Our log modules that correspond to a module of httpd. `ssl`, `ssl_module` and `mod_ssl.c` name the same one. Empty: the
+/// module logs nothing here.
 fn modules_of(name: &str) -> &'static [&'static str] {
     let name = name.to_ascii_lowercase();
     let name = name.strip_prefix("mod_").unwrap_or(&name);
@@ -169,7 +171,7 @@ fn modules_of(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// `-` is the terminal; `|command`, `||command` and `|$command` are piped logs.
+/// `-` is the standard stream; `|command`, `||command` and `|$command` are piped logs.
 fn target(draft: &Draft, text: &str) -> Result<LogTarget, String> {
     if let Some(command) = text.strip_prefix('|') {
         let command = command.trim_start_matches(['|', '$']).trim();

@@ -1,4 +1,4 @@
-//! How the kernel keeps the memory of workers.
+//! Kernel features for the memory of workers: huge pages and page merging.
 
 use crate::config::table::row::{Effect, ROW, Row, SERVER, Takes};
 
@@ -8,10 +8,10 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Flag(|d, on| d.config.pages.huge = on),
         default: Some("On"),
-        because: "as the machine is set: huge pages cost 4 to 6 % of the memory, hardly harm sharing, and save some time: docs/memory.md",
+        because: "the machine's setting decides; huge pages cost 4 to 6 % of the memory, hardly reduce sharing, and save some time: docs/memory.md",
         effect: Effect::Generation,
-        about: "On: mold and workers have huge pages where the kernel gives them (/sys/kernel/mm/transparent_hugepage/enabled). \
-            Off: they have none, nor have programs that they start.",
+        about: "On: mold and workers use huge pages where the kernel provides them (/sys/kernel/mm/transparent_hugepage/enabled). \
+            Off: neither they nor the programs that they start use huge pages.",
         ..ROW
     },
     Row {
@@ -19,10 +19,10 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Flag(|d, on| d.config.pages.merge = on),
         default: Some("Off"),
-        because: "the search for equal pages takes processor time all day, and timing tells who has a page with the same content",
+        because: "the search for equal pages costs processor time all day, and its timing reveals which process has a page with given contents",
         effect: Effect::Generation,
-        about: "On: the kernel may join pages of mold and workers that have the same content (KSM). It needs Linux 6.4 and does so only while \
-            /sys/kernel/mm/ksm/run is 1; the error log says when it cannot.",
+        about: "On: the kernel may merge pages of mold and workers with equal contents (KSM). Needs Linux 6.4 and has an effect only while \
+            /sys/kernel/mm/ksm/run is 1; the error log reports when it is not available.",
         ..ROW
     },
 ];

@@ -1,5 +1,5 @@
-//! THE TABLE: every directive once, with all that is to be said about it. `check`, the help, the reference page and the
-//! dashboard are printed from it. To add a directive, add a row to the file of its topic.
+//! The table of directives: one row for each. `check`, the help, the reference page and the dashboard are generated
+//! from the table. To add a directive, add a row to the file of its topic.
 
 mod access;
 mod budget;
@@ -36,17 +36,17 @@ use crate::config::model::context::Context;
 static BY_NAME: LazyLock<HashMap<String, &Row>> =
     LazyLock::new(|| all().flat_map(|row| row.names().map(move |name| (name.to_ascii_lowercase(), row))).collect());
 
-/// The row of a name.
+/// The row with this name or alias, in any case.
 pub(super) fn find(name: &str) -> Option<&'static Row> {
     BY_NAME.get(&name.to_ascii_lowercase()).copied()
 }
 
-/// Whether the table has it.
+/// Whether `name` is a directive or an alias of one.
 pub fn is_known(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// Whether what is said by it may differ from one virtual host or place to another; what Perl modules define may.
+/// Whether the directive may differ between virtual hosts or places. Directives defined by Perl modules may.
 pub fn is_about_requests(name: &str) -> bool {
     find(name).is_none_or(|row| row.contexts.has(Context::VirtualHost))
 }
@@ -56,7 +56,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     all().flat_map(Row::names)
 }
 
-/// For Perl that makes directives, a line a name: name, `section` or `line`, least and most arguments, -1 for any number.
+/// Lines for the Perl side: name, `section` or `line`, minimum and maximum number of arguments (-1: no maximum).
 pub fn for_perl() -> String {
     let line = |row: &Row, name: &str| {
         let form = if row.takes.form() == Form::Section { "section" } else { "line" };

@@ -1,4 +1,4 @@
-//! Who may look at the running server, and what is kept of its past.
+//! Access to the running server's status, and its history.
 
 use crate::config::draft::Draft;
 use crate::config::model::address;
@@ -10,10 +10,10 @@ pub(super) static ROWS: &[Row] = &[
         name: "AdminListen",
         contexts: SERVER,
         takes: Takes::Word("address:port|socket-path", admin_listen),
-        because: "what a server does is nobody's business but its administrator's: whoever wants to see it says where",
+        because: "the status of a server is for its administrator only, so it is shown nowhere by default",
         effect: Effect::Start,
-        about: "Where a process of its own, the monitor, shows the dashboard, metrics, status and history. An address of this machine \
-            alone (127.0.0.1, `[::1]`) or the path of a unix socket needs no AdminToken, any other does. May be repeated.",
+        about: "Address of the dashboard, metrics, status and history, which a separate process, the monitor, serves. A loopback address \
+            (127.0.0.1, `[::1]`) or a unix socket needs no AdminToken; any other address does. May be repeated.",
         ..ROW
     },
     Row {
@@ -23,10 +23,10 @@ pub(super) static ROWS: &[Row] = &[
             let at = d.at.clone();
             d.config.monitor.token = Some((path, at));
         }),
-        because: "on an address of this machine alone its users are trusted; on any other AdminListen must have one",
+        because: "a loopback address trusts the users of the machine; any other AdminListen requires a token",
         effect: Effect::Start,
-        about: "A file with the secret that whoever asks at an AdminListen must know, as `Authorization: Bearer …` or as the password of \
-            Basic authentication with any name; only its owner may read the file. Unix sockets ask for none: their files are private.",
+        about: "A file with the secret for AdminListen, sent as `Authorization: Bearer …` or as the password of \
+            Basic authentication with any user name. Only its owner may read the file. Unix sockets need no token: their files are private.",
         ..ROW
     },
     Row {
@@ -34,10 +34,10 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Word("path|auto|off", history_file),
         default: Some("auto"),
-        because: "what happened at 03:12 can be told in the morning only when it was written down",
+        because: "an incident of the night can be analysed in the morning only if its data was stored",
         effect: Effect::Start,
-        about: "Where the monitor keeps the last seven days, second by second, in 48 MB at most. `auto`: the file `history` in systemd's \
-            StateDirectory or, where there is none, the last hour in memory for AdminListen.",
+        about: "Where the monitor stores the last seven days, one record a second, in at most 48 MB. `auto`: the file `history` in systemd's \
+            StateDirectory; without one, only the last hour, in memory, for AdminListen.",
         ..ROW
     },
 ];
@@ -46,12 +46,12 @@ fn admin_listen(draft: &mut Draft, word: &str) -> Result<(), String> {
     let port_alone = word.parse::<u16>().is_ok();
     if port_alone {
         return Err(format!(
-            "expected an address with the port: write 127.0.0.1:{word} to be asked by this machine alone"
+            "expected an address with a port, got \"{word}\": write 127.0.0.1:{word} for access from this machine only"
         ));
     }
     let (listen, at) = (address::listen(word)?, draft.at.clone());
     if draft.config.monitor.listen.iter().any(|known| known.listen == listen) {
-        return Err(format!("{word} is named twice"));
+        return Err(format!("duplicate address {word}: remove one of the two lines"));
     }
     draft.config.monitor.listen.push(AdminAddress { listen, at });
     Ok(())

@@ -1,4 +1,4 @@
-//! What Apache 1.3 had and nobody needs today, so that its configurations can be read.
+//! Directives of Apache 1.3 that have little or no effect, accepted so that old configurations can be read.
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
@@ -10,18 +10,18 @@ pub(super) static ROWS: &[Row] = &[
         name: "ServerType",
         contexts: SERVER,
         takes: Takes::Word("standalone", server_type),
-        because: "there is one way to run",
+        because: "there is one way to run the server",
         effect: Effect::Start,
-        about: "Accepted for old configurations: inetd is refused.",
+        about: "Accepted for old configurations. The value inetd is refused.",
         ..ROW
     },
     Row {
         name: "BindAddress",
         contexts: SERVER,
         takes: Takes::Word("*", bind_address),
-        because: "Listen says it",
+        because: "use Listen",
         effect: Effect::Start,
-        about: "Accepted for old configurations when it names all addresses; Listen takes one.",
+        about: "Accepted for old configurations if it names all addresses. For a single address write Listen.",
         ..ROW
     },
     Row {
@@ -30,7 +30,7 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Words("file.c…", 1..=super::MANY, |_, _| Ok(())),
         because: "see LoadModule",
         effect: Effect::Start,
-        about: "Accepted for old configurations and ignored: LoadModule says which modules are missing.",
+        about: "Accepted for old configurations and ignored. LoadModule reports missing modules.",
         ..ROW
     },
     Row {
@@ -48,15 +48,15 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Reading("file", Form::Line),
         because: "one file is enough",
-        about: "As IncludeOptional. /dev/null is no file.",
+        about: "As IncludeOptional. /dev/null is ignored.",
         ..ROW
     },
     Row {
         name: "ExtendedStatus",
         contexts: SERVER,
         takes: Takes::Flag(|_, _| {}),
-        because: "counting costs nothing here",
-        about: "Accepted for old configurations: the page of server-status always tells everything.",
+        because: "counting costs nothing measurable",
+        about: "Accepted for old configurations: the page of server-status always shows everything.",
         ..ROW
     },
     Row {
@@ -66,15 +66,15 @@ pub(super) static ROWS: &[Row] = &[
             header(d, &[&["always".to_owned()], args].concat())
         }),
         because: "see Header",
-        about: "As Header always: for errors, too.",
+        about: "As `Header always`: applies to error responses too.",
         ..ROW
     },
     Row {
         name: "FancyIndexing",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.said().response.listing.fancy = Some(on)),
+        takes: Takes::Flag(|d, on| d.settings().response.listing.fancy = Some(on)),
         because: "see IndexOptions",
-        about: "As IndexOptions FancyIndexing, for lists of folders.",
+        about: "As `IndexOptions FancyIndexing`, for folder listings.",
         ..ROW
     },
 ];

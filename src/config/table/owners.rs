@@ -1,11 +1,11 @@
-//! Which of httpd's modules each directive belongs to. A module with a directive in the table counts as present for `<IfModule>`:
-//! a block that is dropped although its directives would work may have held who comes in.
+//! The module of httpd that owns each directive. A module with a directive in the table counts as present for `<IfModule>`:
+//! skipping a block whose directives would work could drop its access control.
 
 use std::collections::BTreeMap;
 
 use crate::config::syntax::modules::is_embodied;
 
-/// httpd's core and its process models, which are always there.
+/// Directives of httpd's core and its MPMs, which are always present.
 const CORE: &str = "AcceptPathInfo AccessConfig AccessFileName AddDefaultCharset AddModule AllowEncodedSlashes AllowOverride \
     BindAddress ClearModuleList DefaultType Define Directory DirectoryMatch DocumentRoot ErrorDocument ErrorLog ErrorLogFormat \
     FileETag Files FilesMatch ForceType GracefulShutdownTimeout Group HostnameLookups HttpProtocolOptions IfDefine IfDirective \
@@ -17,7 +17,7 @@ const CORE: &str = "AcceptPathInfo AccessConfig AccessFileName AddDefaultCharset
     ServerType SetHandler SetInputFilter SetOutputFilter StartServers StrictHostCheck Timeout TraceEnable UnDefine \
     UseCanonicalName User VirtualHost";
 
-/// Our own, which no module of httpd has.
+/// Directives that no module of httpd has.
 const OURS: &str = "AdminListen AdminToken CacheSize CachePurgeFrom CgiMode ControlSocket FrontThreads FrontTimeout \
     H2MaxControlFramesPerSecond H2MaxResetsPerSecond HistoryFile KernelSamePageMerging MaxAgePerChild MaxConnections \
     MaxConnectionsPerClient MaxGrowthPerChild MaxIdlePerChild MaxMemoryPerChild MemoryBudget MinSharedPerChild OpenFileCache \
@@ -26,7 +26,7 @@ const OURS: &str = "AdminListen AdminToken CacheSize CachePurgeFrom CgiMode Cont
     SpeedLimit SpeedLimitExempt SpoolDirectory SpoolLimit SpoolTotalLimit SSLStaplingFile StartTimeout TraceContext TraceExport TraceSample \
     TraceService TransparentHugePages WireMemory WorkerPool";
 
-/// Modules by their source files, and their directives.
+/// Modules by the names of their source files, with their directives.
 const MODULES: &[(&str, &str)] = &[
     ("mod_access_compat.c", "Allow Deny Order Satisfy"),
     ("mod_actions.c", "Action Script"),
@@ -111,5 +111,5 @@ fn each_directive_has_one_owner_and_each_owner_counts_as_present() {
         }
     }
     let forgotten: Vec<_> = super::names().filter(|name| !owners.contains_key(name)).collect();
-    assert!(forgotten.is_empty(), "name the module that has them, or say that they are ours: {forgotten:?}");
+    assert!(forgotten.is_empty(), "add these to their module, or to OURS: {forgotten:?}");
 }

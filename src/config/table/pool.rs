@@ -1,4 +1,4 @@
-//! The pool of workers and the queue before it.
+//! The pool of workers, its queue, and the timeouts of its requests.
 
 use wire::memory::blocks;
 
@@ -12,9 +12,9 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Number(1..=20000, |d, n| d.pool().start = n as u32),
         default: Some("5"),
-        because: "httpd's prefork; the others are a fork of a few milliseconds away",
+        because: "httpd's prefork; forking another worker takes a few milliseconds",
         effect: Effect::Generation,
-        about: "Workers forked at the start. Limited by MaxClients.",
+        about: "Number of workers forked at the start. Limited by MaxClients.",
         ..ROW
     },
     Row {
@@ -22,8 +22,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Number(1..=20000, |d, n| d.pool().min_spare = n as u32),
         default: Some("5"),
-        because: "httpd's prefork: enough for a burst while more are forked",
-        about: "With fewer idle workers more are forked.",
+        because: "httpd's prefork: enough for a burst until more are forked",
+        about: "Minimum number of idle workers. With fewer, more are forked.",
         ..ROW
     },
     Row {
@@ -31,8 +31,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Number(1..=20000, |d, n| d.pool().max_spare = n as u32),
         default: Some("10"),
-        because: "httpd's prefork: twice the minimum keeps the pool from swinging",
-        about: "With more idle workers some leave. Taken as MinSpareServers + 1 when it is not above MinSpareServers.",
+        because: "httpd's prefork: twice the minimum avoids alternate forking and exiting",
+        about: "Maximum number of idle workers. With more, some exit. A value not above MinSpareServers counts as MinSpareServers + 1.",
         ..ROW
     },
     Row {
@@ -41,10 +41,10 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Word("number|auto", max_clients),
         default: Some("256"),
-        because: "httpd's prefork; set it to memory divided by the size of a busy worker",
-        about: "The most workers at one time, that is: requests in Perl at one time. Connections are not counted, they need no worker. Workers that \
-            have left and are still in END blocks come on top, at most as many again. With auto the number follows what workers do: as many as \
-            the processors have work for and further ones answer more, within MemoryBudget and up to 512.",
+        because: "httpd's prefork; set it to the available memory divided by the size of a busy worker",
+        about: "Maximum number of workers, and so of requests in Perl at the same time. Idle connections need no worker. Exiting workers \
+            that still run END blocks are not counted; there are at most as many of them again. `auto` follows the load: workers are added \
+            while processors are free and throughput rises, within MemoryBudget and up to 512.",
         ..ROW
     },
     Row {
@@ -53,9 +53,9 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Word("number|low-high", max_requests),
         default: Some("10000-12000"),
-        because: "Perl programs grow; a fork every ten thousand requests costs nothing that can be measured",
-        about: "A worker leaves after so many requests and is replaced; 0 is never. Of a range each worker draws its own number, so that \
-            they do not leave together.",
+        because: "Perl programs grow; a fork every ten thousand requests costs nothing measurable",
+        about: "A worker exits after this many requests and is replaced; 0 is never. With a range, each worker draws a random limit, so that \
+            workers do not exit together.",
         ..ROW
     },
     Row {
@@ -63,8 +63,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Number(1..=1_000_000, |d, n| d.pool().queue_length = n as usize),
         default: Some("4096"),
-        because: "as many as ListenBacklog: a burst is served; how long one waits, QueueTimeout bounds",
-        about: "Requests that may wait for a worker. More are answered 503 at once.",
+        because: "as many as ListenBacklog, so that a burst is served; QueueTimeout bounds the wait",
+        about: "Maximum number of requests that wait for a worker. Further requests are answered 503 at once.",
         ..ROW
     },
     Row {
@@ -72,9 +72,9 @@ pub(super) static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Duration(|d, time| d.pool().queue_stale = time),
         default: Some("500ms"),
-        because: "a burst is over by then, and people begin to notice",
-        about: "When requests wait so long and ever more come, the newest is served first, and those that wait for about as long as a \
-            request takes are answered 503 at once, until the overload is over; 0 is never.",
+        because: "a burst is over by then, and users begin to notice the delay",
+        about: "When requests have waited this long and the queue still grows, the newest request is served first. Until the overload is over, \
+            requests that have waited for about the time of one request are answered 503. 0 is never.",
         ..ROW
     },
     Row {
@@ -82,38 +82,38 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Words("size, 16K to 1M", 1..=1, wire_memory),
         default: Some("1M"),
-        because: "an answer of that size leaves its worker at once, at the speed of memory; only what was used once takes any",
+        because: "a response of this size frees its worker at once; only blocks that were used take up memory",
         effect: Effect::Generation,
-        about: "How much each worker may have for pieces of answers that the front has not sent yet; a worker that has no more waits, as it does for a slow client. Taken in blocks of 16K.",
+        about: "Memory of each worker for parts of responses that the front has not sent yet. A worker without free blocks waits for the client. Allocated in blocks of 16K.",
         ..ROW
     },
     Row {
         name: "QueueTimeout",
         contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.said().queue_timeout = Some(time)),
+        takes: Takes::Duration(|d, time| d.settings().queue_timeout = Some(time)),
         default: Some("30s"),
-        because: "people wait no longer, and proxies neither",
-        about: "A request that has waited so long for a worker is answered 503 with Retry-After.",
+        because: "neither users nor proxies wait longer",
+        about: "A request that has waited this long for a worker is answered 503 with Retry-After.",
         ..ROW
     },
     Row {
         name: "RequestTimeout",
         contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.said().request_timeout = Some(time)),
+        takes: Takes::Duration(|d, time| d.settings().request_timeout = Some(time)),
         default: Some("300s"),
-        because: "httpd's Timeout for scripts was 300 for decades: reports run that long, loops longer",
-        about: "A request that has been in Perl so long is interrupted: the Perl stack is written to the error log, then the program dies \
-            and 504 is answered; 0 is never. A program may ask for more time: `$r->extend_timeout(seconds)`. Cleanups \
-            behind the answer have the same time for themselves.",
+        because: "httpd's Timeout for scripts was 300 s for decades: long enough for reports, short enough for endless loops",
+        about: "Maximum time of a request in Perl; 0 is unlimited. After it the Perl stack is written to the error log, the program dies, \
+            and the client gets 504. A program may ask for more time: `$r->extend_timeout(seconds)`. Cleanups \
+            after the response have the same limit separately.",
         ..ROW
     },
     Row {
         name: "RequestTimeoutGrace",
         contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.said().request_timeout_grace = Some(time)),
+        takes: Takes::Duration(|d, time| d.settings().request_timeout_grace = Some(time)),
         default: Some("5s"),
-        because: "enough to roll a transaction back; a program that is stuck in C does not get further in a minute",
-        about: "How much longer a request that was interrupted may take to end. Then its worker is killed and 504 is answered; 0 is at once.",
+        because: "enough to roll back a transaction; a program that is stuck in C code does not recover in a minute",
+        about: "Time that an interrupted request has to end. After it the worker is killed and the client gets 504; 0 is at once.",
         ..ROW
     },
     Row {
@@ -121,9 +121,9 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Word("time|off", slow_log),
         default: Some("off"),
-        because: "what is slow differs from site to site: seconds for a shop, minutes for a report",
-        about: "The Perl stack of a request that takes longer is read ten times a second, without disturbing it; when it is over, a line \
-            in the error log says where it was, and `cameleer why` shows more.",
+        because: "a slow request takes seconds in a shop, and minutes in a report: only the site knows its limit",
+        about: "The Perl stack of a request that takes longer than this is sampled ten times a second, without interrupting the request. At its \
+            end a line in the error log names the slowest places, and `cameleer why` shows more.",
         ..ROW
     },
     Row {
@@ -132,7 +132,7 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Duration(|d, time| d.config.timeouts.start = time),
         default: Some("60s"),
         because: "large sites compile for twenty seconds on small machines",
-        about: "A generation that has not loaded all its Perl by then has failed; at a reload the old one stays.",
+        about: "Time for a generation to load all its Perl code. After it the generation has failed; at a reload the old generation stays.",
         ..ROW
     },
     Row {
@@ -140,10 +140,10 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Duration(|d, time| d.config.timeouts.front = time),
         default: Some("20s"),
-        because: "nothing that a front does takes a second; a machine that swaps may stop it for some, and a new one costs every \
-            connection",
-        about: "A front that has not answered the master for so long is replaced; the workers stay. Time in which it waits for a processor \
-            does not count, nor does time in which the master or the machine slept, or in which a debugger holds it; 0 is never.",
+        because: "no work of a front takes a second, but a swapping machine may stop it for some, and replacing a front costs all its \
+            connections",
+        about: "A front that has not answered the master for this long is replaced; the workers stay. Time without a processor does not \
+            count, nor time in which the master or the machine slept or a debugger stopped the front; 0 is never.",
         ..ROW
     },
     Row {
@@ -152,20 +152,20 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Duration(|d, time| d.config.timeouts.graceful = time),
         default: Some("30s"),
         because: "systemd kills after 90 s, orchestrators after 30",
-        about: "How long requests at work may take to end at a graceful stop, in an old generation, and when the front has died, so that nobody \
-            waits for them; 0 is as long as they want.",
+        about: "Time that active requests have to end at a graceful stop, in an old generation, and after their front has died; 0 is \
+            unlimited.",
         ..ROW
     },
 ];
 
-/// More workers than these are somebody's decision.
+/// Upper limit of `MaxClients auto`: more workers need an explicit number.
 const MOST_BY_THEMSELVES: u32 = 512;
 
 fn max_clients(draft: &mut Draft, text: &str) -> Result<(), String> {
     let is_auto = text.eq_ignore_ascii_case("auto");
     if is_auto && !draft.config.more_pools.is_empty() {
         return Err(
-            "auto is for a server with one pool of workers, and this one has several: write a number".to_owned()
+            "auto needs a server with one pool of workers, and this server has several: write a number".to_owned()
         );
     }
     let pool = draft.pool();

@@ -1,4 +1,4 @@
-//! A row of the table: all that is to be said about a directive.
+//! The shape of a row of the table: name, contexts, arguments, default, texts.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -11,29 +11,29 @@ use crate::config::syntax::tree::Directive;
 
 /// A directive.
 pub struct Row {
-    /// As it is spelt in the reference.
+    /// Spelling in the reference.
     pub name: &'static str,
-    /// Other spellings, equal in every respect.
+    /// Other spellings with the same meaning.
     pub aliases: &'static [&'static str],
-    /// Where it may stand.
+    /// Contexts in which the directive is allowed.
     pub contexts: Contexts,
-    /// What it takes, and what it does with it.
+    /// Arguments, and the function that applies them.
     pub takes: Takes,
-    /// Its value when it is not written, as it would be written.
+    /// Default value, in the syntax of the configuration file.
     pub default: Option<&'static str>,
-    /// Why this default, or why none.
+    /// Reason for the default, or for having none.
     pub because: &'static str,
-    /// When a change of it is felt.
+    /// When a change takes effect.
     pub effect: Effect,
-    /// Whether it may stand in `<Limit>`: what it says holds for the methods that are named there.
+    /// Whether `<Limit>` may contain the directive, which then holds for the methods listed there.
     pub per_method: bool,
-    /// Whether it takes Perl code, or names a file or module of it: in `.htaccess` files more is asked for that.
+    /// Whether an argument is Perl code, or names a Perl file or module: `.htaccess` files need further permission for these.
     pub is_code: bool,
-    /// Two lines of prose.
+    /// Description for the reference and the help, about two lines.
     pub about: &'static str,
 }
 
-/// What rows leave out.
+/// Defaults for the fields that a row omits.
 pub const ROW: Row = Row {
     name: "",
     aliases: &[],
@@ -52,13 +52,13 @@ pub const ROW: Row = Row {
 pub struct Contexts {
     /// The bits of [`Context`].
     pub places: u8,
-    /// What `AllowOverride` must allow for it to stand in a `.htaccess` file, too.
+    /// `AllowOverride` classes of which one must be allowed for use in `.htaccess` files.
     pub htaccess: Class,
 }
 
 pub const SERVER: Contexts = places(Context::Server as u8);
 
-/// What each pool of workers has for itself.
+/// Settings that each pool of workers has separately.
 pub const POOLS: Contexts = places(SERVER.places | Context::WorkerPool as u8);
 
 pub const HOSTS: Contexts = places(SERVER.places | Context::VirtualHost as u8);
@@ -75,18 +75,18 @@ pub const fn places(places: u8) -> Contexts {
     Contexts { places, htaccess: Class::NEVER }
 }
 
-/// When a change is felt.
+/// When a change takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// `cameleer restart`: it belongs to the master.
+    /// At `cameleer restart`, because the setting belongs to the master.
     Start,
-    /// `cameleer reload`: from the next connection or request on.
+    /// At `cameleer reload`, from the next connection or request on.
     Reload,
-    /// `cameleer reload`: with the first worker of the new generation.
+    /// At `cameleer reload`, with the first worker of the new generation.
     Generation,
 }
 
-/// What a directive takes, and the function that puts it into the [`Draft`].
+/// The arguments of a directive, and the function that stores them in the [`Draft`].
 pub enum Takes {
     Flag(fn(&mut Draft, bool)),
     Number(RangeInclusive<u64>, fn(&mut Draft, u64)),
@@ -94,17 +94,17 @@ pub enum Takes {
     Duration(fn(&mut Draft, Duration)),
     Path(fn(&mut Draft, PathBuf)),
     Word(&'static str, fn(&mut Draft, &str) -> Result<(), String>),
-    /// Their names, how many they may be.
+    /// Argument names for the syntax line, allowed number of arguments, setter.
     Words(&'static str, RangeInclusive<usize>, fn(&mut Draft, &[String]) -> Result<(), String>),
     Section(&'static str, RangeInclusive<usize>, Enter),
-    /// `parse` has done it already; whether it is a section.
+    /// Handled by `parse` while files are read. Argument names, and whether this is a section.
     Reading(&'static str, Form),
 }
 
-/// Opens a section by its arguments; `None`: it has read its contents itself.
+/// Opens a section by its arguments. The result `None` means that the function has processed the contents itself.
 pub type Enter = fn(&mut Draft, &[String], &[Directive]) -> Opened;
 
-/// With or without angle brackets.
+/// Whether a directive is written with angle brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Line,
@@ -114,19 +114,19 @@ pub enum Form {
 pub const MANY: usize = usize::MAX;
 
 impl Row {
-    /// All its spellings.
+    /// The name, then the aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// `MaxClients a number from 1 to 20000`, `<Location path>`
+    /// Syntax line, such as `MaxClients number|auto` or `<Location /url-path>`.
     pub fn syntax(&self) -> String {
         let words = self.takes.words();
         let line = if words.is_empty() { self.name.to_owned() } else { format!("{} {words}", self.name) };
         if self.takes.form() == Form::Section { format!("<{line}>") } else { line }
     }
 
-    /// The sentence for too few or too many arguments.
+    /// Error message for a wrong number of arguments.
     pub fn wrong_count(&self, args: &[String]) -> String {
         let advice = match args.iter().any(|arg| arg.starts_with('#')) {
             true => ": comments stand on lines of their own",
@@ -137,7 +137,7 @@ impl Row {
             .replace(" 1 arguments", " 1 argument")
     }
 
-    /// Whether it stands with or without angle brackets, as it should.
+    /// Checks that a section is written as a section, and a line as a line.
     pub fn check_form(&self, directive: &Directive) -> Result<(), String> {
         match (self.takes.form(), &directive.section) {
             (Form::Section, None) => Err(format!("is a section: write {} … </{}>", self.syntax(), self.name)),
@@ -146,7 +146,7 @@ impl Row {
         }
     }
 
-    /// Whether it may stand there.
+    /// Checks that the directive is allowed in `context`.
     pub fn check_context(&self, context: Context) -> Result<(), String> {
         if self.contexts.has(context) {
             return Ok(());
@@ -156,12 +156,12 @@ impl Row {
 }
 
 impl Contexts {
-    /// In `<WorkerPool>` as well.
+    /// Allows `<WorkerPool>` too.
     pub const fn and_pools(self) -> Contexts {
         Contexts { places: self.places | Context::WorkerPool as u8, ..self }
     }
 
-    /// In `.htaccess` files as well, where `AllowOverride` has one of `class`.
+    /// Allows `.htaccess` files too, where `AllowOverride` has one of `class`.
     pub const fn and_htaccess(self, class: Class) -> Contexts {
         Contexts { htaccess: class, ..self }
     }
@@ -170,12 +170,12 @@ impl Contexts {
         self.places & context as u8 != 0
     }
 
-    /// The words of `AllowOverride` of which `.htaccess` files need one; empty: it never stands in them.
+    /// `AllowOverride` words of which `.htaccess` files need one. Empty: never allowed there.
     pub fn override_words(self) -> String {
         self.htaccess.words()
     }
 
-    /// As a user calls them.
+    /// Names of the contexts, as users know them.
     pub fn names(self) -> Vec<&'static str> {
         use Context::{Directory, Files, Location, Server, VirtualHost, WorkerPool};
         let all = [Server, VirtualHost, Directory, Location, Files, WorkerPool];
@@ -184,7 +184,7 @@ impl Contexts {
 }
 
 impl Effect {
-    /// In a sentence: "A change takes effect …".
+    /// Completes the sentence "A change takes effect …".
     pub fn words(self) -> &'static str {
         match self {
             Effect::Start => "at the next start",
@@ -195,7 +195,7 @@ impl Effect {
 }
 
 impl Takes {
-    /// How many arguments.
+    /// Allowed number of arguments.
     pub fn count(&self) -> RangeInclusive<usize> {
         match self {
             Takes::Words(_, count, _) | Takes::Section(_, count, _) => count.clone(),
@@ -204,7 +204,7 @@ impl Takes {
         }
     }
 
-    /// The arguments, for a reader.
+    /// Argument names for the syntax line.
     pub fn words(&self) -> String {
         match self {
             Takes::Flag(_) => "On|Off".to_owned(),
@@ -217,7 +217,7 @@ impl Takes {
         }
     }
 
-    /// With or without angle brackets.
+    /// Whether the directive is written with angle brackets.
     pub fn form(&self) -> Form {
         match self {
             Takes::Section(..) => Form::Section,

@@ -1,4 +1,4 @@
-//! Who gets a worker when there are not enough.
+//! Sharing workers among parts of the site and among clients.
 
 use crate::config::draft::Draft;
 use crate::config::model::access::Network;
@@ -6,7 +6,7 @@ use crate::config::model::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 use crate::config::syntax::value;
 use crate::config::table::row::{ANYWHERE, Contexts, MANY, ROW, Row, SERVER, Takes, places};
 
-/// The main server's share would be the pool.
+/// All contexts except the main server, whose share would be the whole pool.
 const PARTS: Contexts = places(ANYWHERE.places & !SERVER.places);
 
 pub(super) static ROWS: &[Row] = &[
@@ -15,25 +15,25 @@ pub(super) static ROWS: &[Row] = &[
         contexts: PARTS,
         takes: Takes::Word("percent|number", pool_share),
         because: "every part of the site may use the whole pool",
-        about: "Requests of the section have at most so many workers at one time, a percentage of MaxClients or a number; the others stay \
-            free for the rest of the site. More requests wait, in as large a part of the queue, without holding up others.",
+        about: "Maximum number of workers for requests of this section at the same time: a percentage of MaxClients, or a number. Further requests \
+            wait in a proportional part of the queue, without delaying other parts of the site.",
         ..ROW
     },
     Row {
         name: "SpeedLimit",
         contexts: ANYWHERE,
         takes: Takes::Words("[requests=number/duration] [worker-seconds=number/duration]|Off", 1..=2, speed_limit),
-        because: "what is too fast depends on the site",
-        about: "One client (an IPv4 address, an IPv6 /64) may ask for so many requests, and make workers work for so long, in such a time. \
-            One more is answered 429 with Retry-After, and takes no worker. What the front answers alone, such as files, does not count.",
+        because: "only the site knows how fast is too fast",
+        about: "Maximum number of requests, and of seconds of worker time, in a period, for one client (an IPv4 address, an IPv6 /64). \
+            Further requests are answered 429 with Retry-After and use no worker. Responses of the front alone, such as files, do not count.",
         ..ROW
     },
     Row {
         name: "SpeedLimitExempt",
         contexts: ANYWHERE,
         takes: Takes::Words("network…|None", 1..=MANY, exempt),
-        because: "SpeedLimit holds for everybody",
-        about: "Addresses and networks for which SpeedLimit does not hold: your own proxies and monitors.",
+        because: "SpeedLimit applies to every client",
+        about: "Addresses and networks that SpeedLimit does not limit: your own proxies and monitors.",
         ..ROW
     },
 ];
@@ -46,7 +46,7 @@ fn pool_share(draft: &mut Draft, text: &str) -> Result<(), String> {
         None => ShareSize::Workers(value::number(text, &(1..=20_000)).map_err(|_| wrong())? as u32),
     };
     let share = PoolShare { id: draft.next_count(), place: draft.section_name(), size };
-    draft.said().scheduling.share = Some(share);
+    draft.settings().scheduling.share = Some(share);
     Ok(())
 }
 
@@ -55,7 +55,7 @@ fn speed_limit(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     if let [word] = words
         && word.eq_ignore_ascii_case("Off")
     {
-        draft.said().scheduling.speed = Some(None);
+        draft.settings().scheduling.speed = Some(None);
         return Ok(());
     }
     let mut limit = SpeedLimit { id: draft.next_count(), requests: None, worker_seconds: None };
@@ -71,7 +71,7 @@ fn speed_limit(draft: &mut Draft, words: &[String]) -> Result<(), String> {
         };
         *place = Some(rate(text)?);
     }
-    draft.said().scheduling.speed = Some(Some(limit));
+    draft.settings().scheduling.speed = Some(Some(limit));
     Ok(())
 }
 
@@ -93,6 +93,6 @@ fn exempt(draft: &mut Draft, words: &[String]) -> Result<(), String> {
         Network::parse(word).unwrap_or_else(name)
     };
     let networks = if none { Vec::new() } else { words.iter().map(network).collect::<Result<_, _>>()? };
-    draft.said().scheduling.exempt = Some(networks);
+    draft.settings().scheduling.exempt = Some(networks);
     Ok(())
 }

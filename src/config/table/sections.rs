@@ -1,4 +1,4 @@
-//! Sections, and what the reader of files does itself.
+//! Sections, and the directives that `parse` handles while it reads files.
 
 use std::path::PathBuf;
 
@@ -17,9 +17,9 @@ pub(super) static ROWS: &[Row] = &[
         name: "VirtualHost",
         contexts: SERVER,
         takes: Takes::Section("address[:port]…", 1..=MANY, virtual_host),
-        because: "one site needs none",
-        about: "A site of its own on these addresses (`*` is any), found by ServerName and ServerAlias among those of the same address; \
-            the first of them answers for other names.",
+        because: "a single site needs none",
+        about: "A separate site on these addresses (`*` is any). Among hosts of the same address, ServerName and ServerAlias select one; \
+            the first of them answers other names.",
         ..ROW
     },
     Row {
@@ -27,7 +27,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Section("/url-path", 1..=2, location),
         because: "see the directives in it",
-        about: "Settings for a URL path and all below it. Merged last, in the order of the file. `~` takes a regular expression. As in httpd, a path without a slash at its beginning is legal and holds for no request; there is a warning.",
+        about: "Settings for a URL path and everything below it. Locations are merged last, in the order of the file. `~` takes a regular expression. As in httpd, a path that does not begin with a slash matches no request; a warning is logged.",
         ..ROW
     },
     Row {
@@ -35,7 +35,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Section("regex", 1..=1, location_match),
         because: "see the directives in it",
-        about: "As Location, for paths in which the regular expression is found.",
+        about: "As Location, for paths that match the regular expression anywhere.",
         ..ROW
     },
     Row {
@@ -43,7 +43,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Section("path", 1..=2, directory),
         because: "see the directives in it",
-        about: "Settings for the files in a folder and all below it. Merged first, the shortest path first. `~` takes a regular expression.",
+        about: "Settings for the files in a folder and everything below it. Directories are merged first, the shortest path first. `~` takes a regular expression.",
         ..ROW
     },
     Row {
@@ -51,7 +51,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Section("regex", 1..=1, directory_match),
         because: "see the directives in it",
-        about: "As Directory, for folders in which the regular expression is found. Merged after Directory.",
+        about: "As Directory, for folders that match the regular expression anywhere. Merged after Directory.",
         ..ROW
     },
     Row {
@@ -59,7 +59,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: NOT_LOCATION.and_htaccess(Class::ANY),
         takes: Takes::Section("name", 1..=2, files),
         because: "see the directives in it",
-        about: "Settings for files of this name, in any folder or in that of the enclosing Directory. Merged after Directory, before \
+        about: "Settings for files of this name, in any folder or in the enclosing Directory. Merged after Directory, before \
             Location. `~` takes a regular expression.",
         ..ROW
     },
@@ -68,7 +68,7 @@ pub(super) static ROWS: &[Row] = &[
         contexts: NOT_LOCATION.and_htaccess(Class::ANY),
         takes: Takes::Section("regex", 1..=1, files_match),
         because: "see the directives in it",
-        about: "As Files, for names in which the regular expression is found.",
+        about: "As Files, for names that match the regular expression anywhere.",
         ..ROW
     },
     Row {
@@ -82,11 +82,11 @@ pub(super) static ROWS: &[Row] = &[
             code.iter().for_each(|code| d.start_up(StartUpStep::Section { code: code.clone(), host }));
             Ok(None)
         }),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
-        about: "Perl code, run in package Apache::ReadConfig (with mod_perl 2: one of its own) while the configuration is read: its variables become \
-            directives and sections here, `$Port`, `@PerlModule`, `%Location`. A line `Perl code` is a section of one line. See \
-            docs/guide/perl-in-the-configuration.md.",
+        about: "Perl code that runs while the configuration is read, in package Apache::ReadConfig (with mod_perl 2: in a package of its own). \
+            Its variables become directives and sections: `$Port`, `@PerlModule`, `%Location`. A line `Perl code` is a section of one line. \
+            See docs/guide/perl-in-the-configuration.md.",
         ..ROW
     },
     Row {
@@ -95,8 +95,8 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Reading("[!]module", Form::Section),
         because: "see the directives in it",
         effect: Effect::Start,
-        about: "Read only if the module (`mod_perl.c` or `perl_module`) is one whose work we do, or with `!` is not. Only here there is \
-            `cameleer.c`.",
+        about: "Reads the contents only if the module (`mod_perl.c` or `perl_module`) is built in; with `!` only if it is not. \
+            `cameleer.c` is present only in Cameleer.",
         ..ROW
     },
     Row {
@@ -105,7 +105,7 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Reading("[!]name", Form::Section),
         because: "see the directives in it",
         effect: Effect::Start,
-        about: "Read only if the name is given by `-D` or Define, or with `!` is not.",
+        about: "Reads the contents only if `-D` or Define defined the name; with `!` only if neither did.",
         ..ROW
     },
     Row {
@@ -114,7 +114,7 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Reading("[!]directive", Form::Section),
         because: "see the directives in it",
         effect: Effect::Start,
-        about: "Read only if there is such a directive here, or with `!` is none.",
+        about: "Reads the contents only if Cameleer has this directive; with `!` only if it does not.",
         ..ROW
     },
     Row {
@@ -123,8 +123,8 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Reading("[[!]operator] version", Form::Section),
         because: "see the directives in it",
         effect: Effect::Start,
-        about: "Read only if the comparison holds for httpd 2.4, whose language this is: `<IfVersion >= 2.4>`. Operators are =, >, >=, <, <= and ~ \
-            for an expression, with `!` the contrary.",
+        about: "Reads the contents only if the comparison with httpd 2.4, whose language this is, holds: `<IfVersion >= 2.4>`. Operators: =, >, >=, <, <= and ~ \
+            for a regular expression; `!` negates.",
         ..ROW
     },
     Row {
@@ -132,39 +132,39 @@ pub(super) static ROWS: &[Row] = &[
         contexts: ANYWHERE,
         takes: Takes::Reading("[!]path", Form::Section),
         because: "see the directives in it",
-        about: "Read only if there is such a file or folder, or with `!` is none; a relative path starts at ServerRoot.",
+        about: "Reads the contents only if the file or folder exists; with `!` only if it does not. A relative path starts at ServerRoot.",
         ..ROW
     },
     Row {
         name: "Define",
         contexts: ANYWHERE,
         takes: Takes::Reading("name [value]", Form::Line),
-        because: "`-D` and the environment",
-        about: "Gives `${name}` a value for the lines below; defined names come before environment variables.",
+        because: "`-D` and the environment define the usual names",
+        about: "Gives `${name}` a value in the lines that follow. Defined names take precedence over environment variables.",
         ..ROW
     },
     Row {
         name: "UnDefine",
         contexts: ANYWHERE,
         takes: Takes::Reading("name", Form::Line),
-        because: "what is defined stays so",
-        about: "Takes back a Define or a `-D`.",
+        because: "a name stays defined to the end of the configuration",
+        about: "Removes the definition by a Define or a `-D`.",
         ..ROW
     },
     Row {
         name: "Include",
         contexts: ANYWHERE,
         takes: Takes::Reading("file|folder|pattern", Form::Line),
-        because: "one file is enough for many",
-        about: "Reads other files here: one, all in a folder and below, or those that match `*`, `?` and `[…]`; sorted by name.",
+        because: "one file is enough for many sites",
+        about: "Reads other files at this point: a file, all files in a folder and below it, or those that match `*`, `?` and `[…]`. Files are read sorted by name.",
         ..ROW
     },
     Row {
         name: "IncludeOptional",
         contexts: ANYWHERE,
         takes: Takes::Reading("file|folder|pattern", Form::Line),
-        because: "one file is enough for many",
-        about: "As Include; it is no error when there is no such file.",
+        because: "one file is enough for many sites",
+        about: "As Include, but a missing file is no error.",
         ..ROW
     },
 ];
@@ -185,7 +185,7 @@ fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
         [path] => {
             if !path.starts_with('/') {
                 draft.warn(
-                    "holds for no request, as in httpd, because paths begin with /: nothing in it protects anything",
+                    "matches no request, as in httpd, because URL paths begin with /: nothing in it takes effect; write a path that begins with /",
                 );
             }
             Scope::Location(path.clone())
@@ -201,7 +201,7 @@ fn location_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened
     draft.container(Context::Location, scope, Rank::LOCATION)
 }
 
-/// `<Directory path>`, `<Directory ~ regex>`; a path with wildcards takes its turn among the paths of its depth.
+/// `<Directory path>`, `<Directory ~ regex>`. A path with wildcards is merged with the other paths of the same depth.
 fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     let (scope, rank) = match args {
         [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(draft.pattern(regex)?), Rank::DIRECTORY_MATCH),

@@ -1,4 +1,4 @@
-//! The server as a whole: where it lives, whom it runs as, which hosts it is.
+//! The server as a whole: its root folder, addresses, user, host names and modules.
 
 use crate::config::draft::Draft;
 use crate::config::model::address;
@@ -11,26 +11,26 @@ pub(super) static ROWS: &[Row] = &[
         name: "ServerRoot",
         contexts: SERVER,
         takes: Takes::Word("folder", |_, _| Ok(())),
-        because: "`-d` or the folder of the configuration file says it",
+        because: "`-d`, or the folder of the configuration file",
         effect: Effect::Start,
-        about: "Relative paths start here, those above it in the file, too.",
+        about: "Start of relative paths, including those on earlier lines of the file.",
         ..ROW
     },
     Row {
         name: "Listen",
         contexts: SERVER,
         takes: Takes::Words("[address:]port|socket-path [http|https]", 1..=2, listen),
-        because: "a port that nobody asked for is a hole: at least one must be written",
-        about: "Where to listen: a port on all IPv4 addresses, an address with port, `[::]:port`, or the path of a unix socket; `https` \
-            behind it turns TLS on there. May be repeated.",
+        because: "a port that was opened by default is a risk: at least one Listen or Port is required",
+        about: "An address to listen on: a port (all IPv4 addresses), an address with a port, `[::]:port`, or the path of a unix socket. \
+            `https` after the address turns on TLS there. May be repeated.",
         ..ROW
     },
     Row {
         name: "Port",
         contexts: SERVER,
         takes: Takes::Number(1..=65535, |d, port| d.port = u16::try_from(port).ok()),
-        because: "Listen says it",
-        about: "Apache 1's: where to listen when there is no Listen, on every address.",
+        because: "use Listen",
+        about: "Apache 1.3's directive: the port to listen on, on every address, when there is no Listen.",
         ..ROW
     },
     Row {
@@ -38,18 +38,18 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Number(1..=65535, |d, n| d.config.listen_backlog = n as u32),
         default: Some("4096"),
-        because: "the front accepts at once, so what waits here is a burst and not stale work; the kernel's own limit is 4096",
+        because: "the front accepts at once, so this queue holds a burst and no stale work; the kernel's default limit is 4096",
         effect: Effect::Start,
-        about: "How many connections the kernel keeps before they are accepted; it may keep fewer (net.core.somaxconn).",
+        about: "Maximum number of connections that the kernel queues until they are accepted. net.core.somaxconn may lower it.",
         ..ROW
     },
     Row {
         name: "User",
         contexts: SERVER,
         takes: Takes::Word("name|#id", |d, name| set(&mut d.config.user, name)),
-        because: "without root there is nobody to change to",
+        because: "without root the user cannot change",
         effect: Effect::Start,
-        about: "Who the front and the Perl processes run as when the master is started by root.",
+        about: "The user of the front and the Perl processes when root starts the master.",
         ..ROW
     },
     Row {
@@ -58,7 +58,7 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Word("name|#id", |d, name| set(&mut d.config.group, name)),
         because: "the group of User",
         effect: Effect::Start,
-        about: "The group that goes with User.",
+        about: "The group of the front and the Perl processes when root starts the master.",
         ..ROW
     },
     Row {
@@ -67,25 +67,25 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Path(|d, path| d.config.pid_file = Some(path)),
         because: "the control socket and systemd need none",
         effect: Effect::Start,
-        about: "Holds the process id of the master, and a lock, while it runs. A link is refused; where root starts the server and \
-            others may write to the folder, the file is not written and the error log says so.",
+        about: "Contains the process id of the master, and is locked, while the master runs. A symbolic link is refused. Where root starts the \
+            server and others may write to the folder, the file is not written and the error log has a message.",
         ..ROW
     },
     Row {
         name: "ControlSocket",
         contexts: SERVER,
         takes: Takes::Path(|d, path| d.config.control_socket = Some(path)),
-        because: "the master chooses a private place",
+        because: "the master chooses a private folder",
         effect: Effect::Start,
-        about: "The unix socket over which `cameleer status`, `reload`, `stop` and `purge` talk to the master.",
+        about: "The unix socket through which `cameleer status`, `reload`, `stop` and `purge` reach the master.",
         ..ROW
     },
     Row {
         name: "ServerName",
         contexts: HOSTS,
         takes: Takes::Word("name[:port]", server_name),
-        because: "the Host header of the request serves as well",
-        about: "The name by which a virtual host is found, and the name in links that the server makes itself.",
+        because: "the Host header of the request is enough",
+        about: "The name that selects a virtual host, and the name in links that the server generates.",
         ..ROW
     },
     Row {
@@ -96,15 +96,15 @@ pub(super) static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "most hosts have one name",
-        about: "More names of a virtual host; `*` and `?` are wildcards.",
+        about: "More names that select a virtual host; `*` and `?` are wildcards.",
         ..ROW
     },
     Row {
         name: "ServerAdmin",
         contexts: HOSTS,
         takes: Takes::Word("address", |d, address| set(&mut d.host().server_admin, address)),
-        because: "an address that nobody reads helps nobody: programs are told `[no address given]`",
-        about: "The mail address given to programs as SERVER_ADMIN. A virtual host inherits it.",
+        because: "only the site knows its administrator; programs get `[no address given]`",
+        about: "The mail address that programs get as SERVER_ADMIN. A virtual host inherits it.",
         ..ROW
     },
     Row {
@@ -114,7 +114,7 @@ pub(super) static ROWS: &[Row] = &[
             d.warn("has no effect, as in httpd 2.4: remove it");
             Ok(())
         }),
-        because: "several virtual hosts on one address are told apart by name anyway",
+        because: "names select among several virtual hosts on one address without it",
         about: "Accepted for old configurations and ignored, with a warning.",
         ..ROW
     },
@@ -125,9 +125,9 @@ pub(super) static ROWS: &[Row] = &[
             load_module(d, args);
             Ok(())
         }),
-        because: "everything that we have is built in",
+        because: "all supported modules are built in",
         effect: Effect::Start,
-        about: "Accepted and ignored for httpd's modules whose work we do ourselves (mod_perl, mod_alias, …); a warning for others.",
+        about: "Accepted and ignored for the modules of httpd that are built in (mod_perl, mod_alias, …). Other modules cause a warning.",
         ..ROW
     },
 ];
@@ -143,16 +143,16 @@ fn listen(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         None | Some("http") => false,
         Some("https") => true,
         Some(protocol) => {
-            draft.warn(&format!("{protocol} says nothing here: TLS is spoken where https is said, and code of PerlProcessConnectionHandler speaks what it likes"));
+            draft.warn(&format!("protocol {protocol} is ignored: only http and https are known; PerlProcessConnectionHandler handles other protocols"));
             false
         }
     };
     let listen = address::listen(&args[0])?;
     if https && matches!(listen, Listen::Unix(_)) {
-        return Err("TLS is not spoken on unix sockets: who comes there has come over the network already".to_owned());
+        return Err("TLS is not supported on unix sockets: remove https".to_owned());
     }
     if draft.config.listen.contains(&listen) {
-        return Err(format!("{} is listened on already: remove one of the two lines", args[0]));
+        return Err(format!("duplicate address {}: remove one of the two lines", args[0]));
     }
     if https {
         draft.config.https.push((listen.clone(), draft.at.clone()));

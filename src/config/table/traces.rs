@@ -1,4 +1,4 @@
-//! Traces: the W3C trace context of requests, and where their spans are sent.
+//! Traces: the W3C trace context of requests, and the export of spans.
 
 use crate::config::draft::Draft;
 use crate::config::model::traces::TraceCollector;
@@ -10,9 +10,9 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Flag(|d, on| d.config.traces.context = on),
         default: Some("off"),
-        because: "a header more, for programs that look at it",
-        about: "Each request belongs to a trace: that of its `traceparent` header (W3C Trace Context), or one that begins here. Programs have \
-            the header, as of a span of ours, and its trace as TRACE_ID among the variables; logs as `%{trace_id}x`. On with TraceExport.",
+        because: "only some programs read this header",
+        about: "Each request belongs to a trace: the trace of its `traceparent` header (W3C Trace Context), or a new one. Programs get \
+            a `traceparent` header with our span, and the variable TRACE_ID; log formats have `%{trace_id}x`. TraceExport turns it on.",
         ..ROW
     },
     Row {
@@ -21,8 +21,8 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Word("url|off", export),
         default: Some("off"),
         because: "only the site knows its collector",
-        about: "Where spans of sampled requests are sent by OTLP: `http://collector:4318` or `grpc://collector:4317`. Nothing waits for the collector: what \
-            it does not take in time is dropped, and counted in the error log.",
+        about: "Collector to which spans of sampled requests are sent by OTLP: `http://collector:4318` or `grpc://collector:4317`. Requests never wait for it. \
+            Spans that it does not accept in time are dropped, and the error log has their number.",
         ..ROW
     },
     Row {
@@ -30,8 +30,8 @@ pub(super) static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Word("percent", sample),
         default: Some("100%"),
-        because: "OpenTelemetry's usual sampler takes all, and does what the caller says",
-        about: "How many of the traces that begin here are sampled. A trace that comes with a request is sampled as its `traceparent` says.",
+        because: "OpenTelemetry's default sampler samples all, and follows the caller's decision",
+        about: "Percentage of new traces that are sampled. For other traces, the `traceparent` header of the request decides.",
         ..ROW
     },
     Row {
@@ -42,8 +42,8 @@ pub(super) static ROWS: &[Row] = &[
             Ok(())
         }),
         default: Some("cameleer"),
-        because: "a collector sorts by it",
-        about: "The `service.name` of our spans.",
+        because: "collectors group spans by this name",
+        about: "The `service.name` of the exported spans.",
         ..ROW
     },
 ];

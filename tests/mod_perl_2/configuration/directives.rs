@@ -88,11 +88,7 @@ fn a_change_of_the_file_is_seen_and_what_was_made_of_it_before_goes() {
 #[test]
 fn the_module_and_allow_override_say_where_its_directives_may_stand() {
     for (allowed, line, logged) in [
-        (
-            "FileInfo",
-            "PaintIndexes red",
-            "is not allowed here: its <Directory> would have to say AllowOverride Indexes",
-        ),
+        ("FileInfo", "PaintIndexes red", "is not allowed here: its <Directory> needs AllowOverride Indexes"),
         ("All", "PaintServer red", "is not allowed in .htaccess files: write it in the main configuration"),
         ("All", "Paint pink", "no pink here"),
         ("All", "Paints pink", "Paints: is not a directive"),
@@ -108,8 +104,7 @@ fn the_module_and_allow_override_say_where_its_directives_may_stand() {
     assert!(server.text("/page").contains("|1|"), "{}", server.text("/page"));
     let server = serve(Site::new().file("htdocs/.htaccess", "Paint red"), "All", "PerlHtaccess Off");
     server.get("/page").is(500);
-    server
-        .logged("Paint: is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess Vars");
+    server.logged("Paint: is not allowed in .htaccess files: the main configuration needs PerlHtaccess Vars");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn a_contradiction_names_the_line() {
     let site = site("sub handler { 0 }");
     site.configure("PerlGeneration 1\n<Location /my>\nSetHandler modperl\n</Location>");
     site.cameleer(["check", "-f", "site.conf"])
-        .failed(78, "SetHandler: modperl is mod_perl 2's, and this server speaks mod_perl 1's API");
+        .failed(78, "SetHandler: modperl belongs to mod_perl 2, and this server has mod_perl 1's API");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn each_word_allows_its_lines_and_no_others() {
             if expected == 500 {
                 let name = line.split(' ').next().unwrap_or(line);
                 server.logged(&format!(
-                    "htdocs/.htaccess:1: {name}: is not allowed here: its <Directory> would have to say AllowOverride {class}"
+                    "htdocs/.htaccess:1: {name}: is not allowed here: its <Directory> needs AllowOverride {class}"
                 ));
             }
         }
@@ -43,7 +43,7 @@ fn options_may_be_limited_to_some() {
     let server = serve_allowing("FileInfo Options=ExecCGI", site, "");
     server.get("/a/page").is(200);
     server.get("/b/page").is(500);
-    server.logged("htdocs/b/.htaccess:1: Options: names an option that is not among those of AllowOverride Options=");
+    server.logged("htdocs/b/.htaccess:1: Options: contains an option that AllowOverride Options=… does not list");
 }
 
 #[test]

@@ -57,9 +57,8 @@ fn what_is_no_text_or_too_long_is_refused() {
 
 #[test]
 fn what_may_be_passed_over_costs_a_line_of_the_log_only() {
-    let forbidden =
-        ("Deny from all", "Deny: is not allowed here: its <Directory> would have to say AllowOverride Limit");
-    let option = ("Options ExecCGI", "Options: names an option that is not among those of AllowOverride Options=");
+    let forbidden = ("Deny from all", "Deny: is not allowed here: its <Directory> needs AllowOverride Limit");
+    let option = ("Options ExecCGI", "Options: contains an option that AllowOverride Options=… does not list");
     let unknown = ("Nonsense here", "Nonsense: is not a directive");
     let foreign = ("SSLRequire true", "SSLRequire: is not supported");
     for (words, passed, fatal) in [

@@ -49,7 +49,7 @@ fn a_folder_that_wants_too_much_is_refused_and_nobody_else_waits_or_pays() {
     });
     assert_eq!(answers, [500; 20]);
     server.logged("htdocs/0/.htaccess:1: SetEnvIf: ");
-    server.logged("need too much memory: write simpler ones, fewer, or write them in the main configuration");
+    server.logged("need too much memory: write simpler or fewer ones, or write them in the main configuration");
     let peak = peak_memory(front(&server)) - before;
     assert!(peak < 64 << 20, "the front needed {peak} bytes more");
     // A worker that is led there says the same.
@@ -91,7 +91,7 @@ fn each_directive_with_a_pattern_is_bounded() {
         let said = eventually("the log says which line", || {
             server.log().lines().find(|said| said.contains("htdocs/a/.htaccess:1: ")).map(str::to_owned)
         });
-        assert!(said.contains("too large a regular expression") && said.len() < 1000, "{said}");
+        assert!(said.contains("is too large: it needs more than") && said.len() < 1000, "{said}");
         assert_eq!(server.text("/open.html"), "open");
     }
 }
@@ -108,7 +108,7 @@ fn what_each_folder_may_say_may_be_too_much_for_all_of_them() {
     let server = serve(site);
     server.get("/a/page").is(200);
     server.get("/a/a/a/a/a/a/page").is(500);
-    server.logged(": the .htaccess files from the root folder down to here are too much together");
+    server.logged(": the .htaccess files from the root folder down to here exceed the limits together");
     server.get("/led?/a/a/a/a/a/a/page").is(500);
     server.get("/a/page").is(200);
 }
@@ -154,7 +154,7 @@ fn the_main_configuration_may_spend_more_but_not_without_end() {
     let refused = check("\nSetEnvIf X \"(a{0,1000}){0,1000}\" a");
     assert_ne!(refused.code, 0);
     assert!(
-        refused.err.contains("site.conf:2: SetEnvIf: `(a{0,1000}){0,1000}` is too large a regular expression"),
+        refused.err.contains("site.conf:2: SetEnvIf: regular expression `(a{0,1000}){0,1000}` is too large"),
         "{}",
         refused.err
     );

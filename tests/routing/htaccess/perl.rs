@@ -35,7 +35,7 @@ fn code_is_refused_where_the_server_does_not_allow_it() {
         let server = serve(Site::new().file("htdocs/.htaccess", line), "PerlHtaccess Handlers");
         server.get("/page").is(500);
         server.logged(&format!(
-            "{name}: is not allowed in .htaccess files: the main configuration would have to say PerlHtaccess On"
+            "{name}: is not allowed in .htaccess files: the main configuration needs PerlHtaccess On"
         ));
     }
     let server =

@@ -1,13 +1,13 @@
-//! `Order`, `Allow` and `Deny`, and the addresses that `Require ip` takes too.
+//! `Order`, `Allow` and `Deny`, and networks, which `Require ip` uses too.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::methods::Limited;
 
-/// `Order`, `Allow`, `Deny` of one section.
+/// `Order`, `Allow` and `Deny` of one section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostRules {
-    /// The last that holds for the method counts.
+    /// The last entry whose methods match applies.
     pub orders: Vec<Limited<Order>>,
     /// `Allow from`
     pub allow: Vec<Limited<AccessOrigin>>,
@@ -15,13 +15,13 @@ pub struct HostRules {
     pub deny: Vec<Limited<AccessOrigin>>,
 }
 
-/// What `Allow` and `Deny` mean together.
+/// How `Allow` and `Deny` combine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// Everybody may come but those who are denied and not allowed.
+    /// Clients have access unless they are denied and not allowed.
     #[default]
     DenyAllow,
-    /// Nobody may come but those who are allowed and not denied. `Mutual-failure` comes to the same.
+    /// Clients have no access unless they are allowed and not denied. `Mutual-failure` means the same.
     AllowDeny,
 }
 
@@ -32,31 +32,31 @@ pub enum AccessOrigin {
     All,
     /// `10.1`, `10.1.0.0/255.255.0.0`, `10.1.0.0/16`, `2001:db8::/32`
     Network(Network),
-    /// `www.example.com`, `.example.com`, `example.com` (it and all below); lower case.
+    /// `www.example.com`, `.example.com`, `example.com` (the host and all below it); lower case.
     Name(String),
-    /// `env=NAME`: a variable that was set for the request.
+    /// `env=NAME`: the variable must be set.
     Env(String),
-    /// `env=!NAME`: one that was not.
+    /// `env=!NAME`: the variable must not be set.
     NoEnv(String),
 }
 
-/// Addresses that begin alike.
+/// A range of addresses with a common prefix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
-    /// Of an IPv4 address the lower half counts.
+    /// For IPv4 only the lower 32 bits are used.
     mask: u128,
 }
 
 impl HostRules {
-    /// Whether nothing was said.
+    /// Whether the section has none of the three directives.
     pub fn is_empty(&self) -> bool {
         self.orders.is_empty() && self.allow.is_empty() && self.deny.is_empty()
     }
 }
 
 impl Network {
-    /// Whether `client` is in it.
+    /// Whether the network contains `client`.
     pub fn contains(&self, client: IpAddr) -> bool {
         match (self.address, client.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(client)) => (own.to_bits() ^ client.to_bits()) & (self.mask as u32) == 0,
@@ -65,7 +65,7 @@ impl Network {
         }
     }
 
-    /// `None` when it is no address at all, but perhaps a name.
+    /// Parses an address or a network. `None`: `text` may be a host name.
     pub fn parse(text: &str) -> Option<Result<Network, String>> {
         match text.split_once('/') {
             Some((address, mask)) => {
@@ -96,7 +96,7 @@ fn expected(text: &str) -> String {
     format!("expected an address, or a network like 10.1, 10.1.0.0/16 or 10.1.0.0/255.255.0.0, got \"{text}\"")
 }
 
-/// `10.1` and `10.1.` are all addresses that begin so.
+/// The network of all addresses that begin with `text`: `10.1`, `10.1.`.
 fn partial(text: &str) -> Option<Network> {
     let parts: Vec<u8> = text.trim_end_matches('.').split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     let mut octets = [0; 4];
@@ -115,14 +115,14 @@ fn with_mask(address: Option<IpAddr>, mask: &str) -> Option<Network> {
     Some(Network { address, mask })
 }
 
-/// The first `length` of `width` bits.
+/// Mask of `width` bits whose first `length` are set.
 fn prefix(length: u32, width: u32) -> Option<u128> {
     let zeroes = width.checked_sub(length)?;
     Some(u128::MAX.checked_shl(zeroes).unwrap_or(0))
 }
 
 impl AccessOrigin {
-    /// A word after `from`.
+    /// Parses a word after `from`.
     pub fn parse(text: &str) -> Result<AccessOrigin, String> {
         if text.eq_ignore_ascii_case("all") {
             return Ok(AccessOrigin::All);
@@ -141,7 +141,7 @@ impl AccessOrigin {
     }
 }
 
-/// A host or domain, in lower case.
+/// Checks a host or domain name, and converts it to lower case.
 pub fn host_name(text: &str) -> Result<String, String> {
     let ordinary = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     match !text.is_empty() && text.chars().all(ordinary) {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_are_written_in_many_ways() {
+    fn a_network_has_several_notations() {
         check("10.1.2.3", &["10.1.2.3", "::ffff:10.1.2.3"], &["10.1.2.4", "::1"]);
         check("10.1", &["10.1.0.0", "10.1.255.255"], &["10.2.0.0", "110.1.0.0"]);
         check("10.1.", &["10.1.9.9"], &["10.10.0.0"]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused_or_a_name() {
+    fn a_word_that_is_no_network_is_refused_or_a_host_name() {
         for wrong in ["10.1.2.3.4", "256.1", "10.0.0.0/33", "10.0.0.0/a", "::1/129", "::1/255.0.0.0", "1..2", "www/8"] {
             assert!(Network::parse(wrong).is_some_and(|network| network.is_err()), "{wrong}");
         }

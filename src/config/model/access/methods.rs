@@ -1,19 +1,19 @@
 //! `<Limit>` and `<LimitExcept>`: sets of methods.
 
-/// A set of methods; httpd 1.3's numbers are its bits.
+/// A set of methods. The bits are httpd 1.3's method numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Methods(u16);
 
-/// Something that holds for some methods.
+/// A value that applies to some methods only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limited<T> {
-    /// The methods it holds for.
+    /// Methods to which the value applies.
     pub methods: Methods,
-    /// What holds for them.
+    /// The value.
     pub what: T,
 }
 
-/// The methods with a number of their own, each at the place of its number.
+/// Methods that have a number in httpd; a method's index is its number.
 pub const NUMBERED: [&str; 15] = [
     "GET",
     "PUT",
@@ -32,7 +32,7 @@ pub const NUMBERED: [&str; 15] = [
     "UNLOCK",
 ];
 
-/// httpd's `M_INVALID`: every method without a number of its own.
+/// httpd's `M_INVALID`: every method without a number.
 const OTHER: u16 = 1 << 15;
 
 impl Methods {
@@ -41,7 +41,7 @@ impl Methods {
     /// No method.
     pub const NONE: Methods = Methods(0);
 
-    /// A request's method; HEAD is a GET.
+    /// The set of one method of a request. HEAD counts as GET.
     pub fn of(method: &str) -> Methods {
         Methods::named(method).unwrap_or(Methods(OTHER))
     }
@@ -51,27 +51,27 @@ impl Methods {
         NUMBERED.iter().position(|known| *known == name).map(|bit| Methods(1 << bit))
     }
 
-    /// Whether one of `other` is among them.
+    /// Whether the sets intersect.
     pub fn has(self, other: Methods) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The `method_mask` of `$r->requires`: −1 for all, as httpd has it.
+    /// The `method_mask` of `$r->requires`: −1 for all methods, as in httpd.
     pub fn mask(self) -> i64 {
         if self == Methods::ALL { -1 } else { i64::from(self.0) }
     }
 
-    /// These and those.
+    /// Union.
     pub fn with(self, other: Methods) -> Methods {
         Methods(self.0 | other.0)
     }
 
-    /// These, but not those.
+    /// Difference.
     pub fn without(self, other: Methods) -> Methods {
         Methods(self.0 & !other.0)
     }
 
-    /// Methods by their names.
+    /// Parses the arguments of `<Limit>`.
     pub fn listed(names: &[String]) -> Result<Methods, String> {
         names.iter().try_fold(Methods::NONE, |all, name| match Methods::named(name) {
             Some(_) if name == "TRACE" => Err("TRACE cannot be limited: leave it out".to_owned()),
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn head_is_a_get_and_an_unknown_method_is_only_in_what_excepts_others() {
+    fn head_counts_as_get_and_an_unknown_method_is_only_in_a_set_of_exceptions() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let reads = Methods::listed(&names(&["GET", "OPTIONS"])).unwrap();
         assert!(reads.has(Methods::of("HEAD")) && reads.has(Methods::of("OPTIONS")) && !reads.has(Methods::of("POST")));

@@ -1,7 +1,7 @@
-//! Who may come in: what Order, Allow, Deny, Satisfy, Auth…, Require, HostnameLookups and MaxConcurrentReqs say.
+//! Settings of access control: Order, Allow, Deny, Satisfy, Auth…, Require, HostnameLookups and MaxConcurrentReqs.
 //!
-//! What a section says is [`PartialAccess`]; merged it is [`AccessRules`]. What they mean for a request is the business of
-//! the module `access`.
+//! [`PartialAccess`] holds the settings of one section, [`AccessRules`] the merged settings of a request. Module `access`
+//! evaluates them.
 
 use crate::config::model::merge::{keep, replace, settings};
 mod hosts;
@@ -15,18 +15,18 @@ pub use methods::{Limited, Methods, NUMBERED};
 pub use require::{AuthzProvider, Require, Requirement, Vocabulary};
 
 settings! {
-    /// What one section says; `None`: nothing, keep what was.
+    /// Settings of one section. `None`: not set, the outer value applies.
     #[derive(Clone, Default, PartialEq, Eq)]
-    said struct PartialAccess {}
+    section struct PartialAccess {}
 
-    /// What all sections of a request say together.
+    /// Merged settings of a request.
     #[derive(Clone, Default, PartialEq, Eq)]
     merged struct AccessRules {}
 
-    /// `Order`, `Allow`, `Deny`: one of them replaces all three of the outer section.
+    /// `Order`, `Allow`, `Deny`: any of them replaces all three of the outer section.
     hosts: Option<HostRules> => HostRules, replace;
-    /// `Satisfy`; `Some(None)`: the section has an `Order`, `Allow` or `Deny` and no `Satisfy`, which as in httpd 2.4 takes
-    /// back that of the outer section.
+    /// `Satisfy`; `Some(None)`: the section has an `Order`, `Allow` or `Deny` and no `Satisfy`, which as in httpd 2.4 resets
+    /// the value of the outer section.
     satisfy: Option<Option<Satisfy>> => Option<Satisfy>, replace;
     /// `AuthType`
     auth_type: Option<String> => Option<String>, keep;
@@ -40,11 +40,11 @@ settings! {
     group_file: Option<PathBuf> => Option<PathBuf>, keep;
     /// `AuthAuthoritative`
     authoritative: Option<bool> => Option<bool>, keep;
-    /// `Require`: one replaces all of the outer section, unless `AuthMerging` says otherwise.
+    /// `Require`: any line replaces all lines of the outer section, unless `AuthMerging` is set.
     requires: PartialRequires => Vec<Requirement>, merge_requires;
     /// `HostnameLookups`
     lookups: Option<Lookups> => Lookups, replace;
-    /// `MaxConcurrentReqs`: one replaces all of the outer section.
+    /// `MaxConcurrentReqs`: any line replaces all lines of the outer section.
     throttles: Option<Vec<Throttle>> => Vec<Throttle>, replace;
     /// `AuthzSendForbiddenOnFailure`
     forbids: Option<bool> => Option<bool>, keep;
@@ -58,34 +58,34 @@ pub enum Merging {
     /// The inner section's `Require` replaces the outer's.
     #[default]
     Off,
-    /// Both must be met.
+    /// Both the inner and the outer requirements must be met.
     And,
-    /// One is enough.
+    /// Either the inner or the outer requirements must be met.
     Or,
 }
 
-/// Who knows passwords.
+/// Sources of passwords.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PasswordProviders {
-    /// Perl code in the order of the line, as PerlAddAuthnProvider names it.
+    /// Perl handlers, in the order of `AuthBasicProvider`.
     pub handlers: Vec<String>,
-    /// When the AuthUserFile is asked.
+    /// Position of the AuthUserFile among them.
     pub file: FileTurn,
 }
 
-/// The turn of the AuthUserFile among those who know passwords.
+/// Position of the AuthUserFile among the password providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileTurn {
-    /// Before Perl code.
+    /// Before the Perl handlers.
     First,
-    /// After it.
+    /// After the Perl handlers.
     #[default]
     Last,
-    /// It is not named.
+    /// Not used.
     Never,
 }
 
-/// Whether address and user must both please, or one of them.
+/// Whether both address and user must be permitted, or one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "httpd's names")]
 pub enum Satisfy {
@@ -97,61 +97,61 @@ pub enum Satisfy {
 /// `HostnameLookups`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lookups {
-    /// Only for a rule that names a host.
+    /// Names are looked up only for access rules with host names.
     #[default]
     Off,
-    /// The name that the address's owner claims.
+    /// The reverse DNS name of the address.
     On,
-    /// The same, if the name's addresses contain the client's.
+    /// The reverse DNS name, if it resolves to the address.
     Double,
 }
 
 /// `MaxConcurrentReqs`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Throttle {
-    /// Requests of one line are counted together; every line has a number of its own.
+    /// Number of the directive's line; requests of one line are counted together.
     pub id: u32,
-    /// For which methods.
+    /// Methods that are counted.
     pub methods: Methods,
-    /// How many may be under way.
+    /// Maximum number of concurrent requests.
     pub most: u32,
 }
 
 impl AccessRules {
-    /// Whether `AllowMethods` lets it pass; who may GET may HEAD.
+    /// Whether `AllowMethods` permits `method`. GET and HEAD permit each other.
     pub fn allows(&self, method: &str) -> bool {
         let method = if method == "HEAD" { "GET" } else { method };
         let known = |known: &String| known == method || method == "GET" && known == "HEAD";
         self.allowed_methods.is_empty() || self.allowed_methods.iter().any(known)
     }
 
-    /// What is left when Perl code finds out who asks. With `Satisfy Any` the address is left to the worker, too.
+    /// Rules for the front when Perl code authenticates. With `Satisfy Any` the worker checks the address, too.
     pub fn without_users(&self) -> AccessRules {
         let hosts = if self.satisfy == Some(Satisfy::Any) { HostRules::default() } else { self.hosts.clone() };
         AccessRules { hosts, requires: Vec::new(), ..self.clone() }
     }
 
-    /// Those about addresses alone.
+    /// Only the rules about addresses.
     pub fn of_addresses(&self) -> AccessRules {
         AccessRules { hosts: self.hosts.clone(), ..AccessRules::default() }
     }
 
-    /// `Require` alone.
+    /// Only the `Require` rules.
     pub fn of_users(&self) -> AccessRules {
         AccessRules { requires: self.requires.clone(), ..AccessRules::default() }
     }
 
-    /// The files are asked before Perl code, which hears of those whom they do not know.
+    /// Whether the files are checked before Perl code, which handles users missing in the files (`AuthAuthoritative Off`).
     pub fn are_asked_first(&self) -> bool {
         self.authoritative == Some(false)
     }
 
-    /// Passwords are compared with those of an AuthUserFile.
+    /// Whether passwords are checked against an AuthUserFile.
     pub fn has_users(&self) -> bool {
         self.file_of_users().is_some() && self.is_basic()
     }
 
-    /// The AuthUserFile, if AuthBasicProvider wants it.
+    /// The AuthUserFile, if AuthBasicProvider includes it.
     pub fn file_of_users(&self) -> Option<&Path> {
         self.user_file.as_deref().filter(|_| self.passwords.file != FileTurn::Never)
     }
@@ -161,29 +161,29 @@ impl AccessRules {
         self.auth_type.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("Basic"))
     }
 
-    /// What Perl code has a say in, wherever else it has none.
+    /// Whether Perl providers take part in the decision.
     pub fn asks_providers(&self) -> bool {
         let asks_for_passwords = !self.passwords.handlers.is_empty() && !self.requires.is_empty();
         asks_for_passwords || self.requires.iter().any(|line| line.what.asks_providers())
     }
 
-    /// Nothing is asked of anybody: most places of most sites.
+    /// Whether neither addresses nor users are restricted.
     pub fn is_open(&self) -> bool {
         self.hosts.is_empty() && self.requires.is_empty()
     }
 }
 
-/// What one section says of `Require`.
+/// `Require` lines of one section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartialRequires {
-    /// One of those that hold for the method must be met; `None`: nothing was said.
+    /// One of the lines whose methods match must be met. `None`: not set.
     pub lines: Option<Vec<Requirement>>,
-    /// `AuthMerging`: what becomes of the outer section's.
+    /// `AuthMerging`: how the lines combine with the outer section's.
     pub merging: Merging,
 }
 
 impl PartialRequires {
-    /// Whether there is a line.
+    /// Whether the section has a `Require` line.
     pub fn is_some(&self) -> bool {
         self.lines.is_some()
     }

@@ -1,4 +1,4 @@
-//! `Require` and the sections that combine several.
+//! `Require`, and the sections that combine several of them.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,29 @@ use super::methods::Methods;
 use crate::config::model::response::expr::Expr;
 use crate::config::syntax::pattern::Budget;
 
-/// One `Require` line, or one section of them.
+/// A `Require` line, or a section of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// For which methods.
+    /// Methods to which the requirement applies.
     pub methods: Methods,
-    /// As it was written, `user ana ben`; of a section its name.
+    /// Arguments as written, `user ana ben`, or the name of the section.
     pub text: String,
-    /// What it asks.
+    /// The requirement itself.
     pub what: Require,
 }
 
-/// What is asked.
+/// A requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Require {
     /// `all granted`, `all denied`
     All(bool),
     /// `ip 10.1 192.0.2.0/24`
     Ip(Vec<Network>),
-    /// `host example.com`; lower case.
+    /// `host example.com`; names in lower case.
     Host(Vec<String>),
     /// `local`: the client is on this machine.
     Local,
-    /// `env NAME…`: one of them is set.
+    /// `env NAME…`: one of the variables is set.
     Env(Vec<String>),
     /// `expr %{REQUEST_METHOD} == 'GET'`
     Expr(Expr),
@@ -41,9 +41,9 @@ pub enum Require {
     User(Vec<String>),
     /// `group staff`
     Group(Vec<String>),
-    /// The name of a PerlAddAuthzProvider.
+    /// A name defined by PerlAddAuthzProvider.
     Provider(AuthzProvider),
-    /// Words that only Perl code can understand.
+    /// Words for a Perl handler.
     Other,
     /// `not …`
     Not(Box<Require>),
@@ -53,31 +53,31 @@ pub enum Require {
     Every(Vec<Require>),
     /// `<RequireNone>`
     None(Vec<Require>),
-    /// All that a section says, which is one part of what is asked: `AuthMerging And`.
+    /// The lines of a section, as one part of a requirement: `AuthMerging And`.
     Lines(Vec<Requirement>),
 }
 
-/// Perl code that decides about one kind of `Require`.
+/// A Perl provider and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthzProvider {
-    /// As PerlAddAuthzProvider names it.
+    /// Handler as written in PerlAddAuthzProvider.
     pub handler: String,
-    /// What stands behind the provider's name.
+    /// Arguments after the provider's name, joined by spaces.
     pub words: String,
 }
 
-/// Which words `Require` may have besides the server's own.
+/// Words that `Require` accepts besides the built-in ones.
 pub struct Vocabulary<'a> {
-    /// PerlAddAuthzProvider's: names, and handlers.
+    /// Names defined by PerlAddAuthzProvider, with their handlers.
     pub providers: &'a BTreeMap<String, String>,
-    /// A Perl handler may know any other.
+    /// Whether any other word is accepted, because a Perl handler may define it.
     pub any_text: bool,
-    /// What patterns in expressions may cost.
+    /// Limit for patterns in expressions.
     pub patterns: &'a mut Budget,
 }
 
 impl Require {
-    /// What a `Require` line asks.
+    /// Parses the arguments of `Require`.
     pub fn parse(args: &[String], vocabulary: &mut Vocabulary<'_>) -> Result<Require, String> {
         let Some((kind, words)) = args.split_first() else { return Err(expected("")) };
         if let Some(handler) = vocabulary.providers.get(kind) {
@@ -112,7 +112,7 @@ impl Require {
 }
 
 impl Require {
-    /// What it combines.
+    /// Requirements that this one combines.
     pub fn parts(&self) -> &[Require] {
         match self {
             Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
@@ -121,7 +121,7 @@ impl Require {
         }
     }
 
-    /// Whether it, or a part of it, is a provider's.
+    /// Whether the requirement, or a part of it, needs a Perl provider.
     pub fn asks_providers(&self) -> bool {
         match self {
             Require::Provider(_) => true,
@@ -141,6 +141,6 @@ fn networks(words: &[String]) -> Result<Vec<Network>, String> {
 fn expected(text: &str) -> String {
     format!(
         "expected user, group, valid-user, all granted, all denied, ip, host, local, env, expr or method, got \"{text}\": \
-         other words need a PerlAuthzHandler, and there is none in this configuration, or a PerlAddAuthzProvider above this line"
+         other words need a PerlAuthzHandler in this configuration, or a PerlAddAuthzProvider above this line"
     )
 }

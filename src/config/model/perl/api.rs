@@ -1,6 +1,6 @@
-//! Which of mod_perl's two APIs a server speaks, and what mod_perl 2 lets a place choose.
+//! The two APIs of mod_perl, and options of mod_perl 2.
 
-/// The name that mod_perl 2 defines for `<IfDefine>`: who finds it reads for that API.
+/// Name that mod_perl 2 defines for `<IfDefine>`. Its definition selects mod_perl 2's API.
 pub const MODPERL2: &str = "MODPERL2";
 
 /// `PerlGeneration`: mod_perl 1's API (`Apache::*`) or mod_perl 2's (`Apache2::*`, `APR::*`, `ModPerl::*`).
@@ -14,7 +14,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// As `PerlGeneration` says it.
+    /// Number in `PerlGeneration`.
     pub fn number(self) -> u8 {
         match self {
             Generation::One => 1,
@@ -23,14 +23,14 @@ impl Generation {
     }
 }
 
-/// `PerlOptions`: flags that are set, and flags that are taken back; what is in neither has its default.
+/// `PerlOptions`: flags that are set, and flags that are reset. Other flags have their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct PerlOptions {
     on: u32,
     off: u32,
 }
 
-/// The names, each at its bit. The first ones are mod_perl 2's own, of places; then those of servers.
+/// Names of the flags; an index is a bit number. The first ones are mod_perl 2's flags of places, the others those of servers.
 pub const FLAGS: &[&str] = &[
     "SendHeader",
     "SetupEnv",
@@ -65,33 +65,32 @@ pub const FLAGS: &[&str] = &[
     "OutputFilter",
 ];
 
-/// The bit of a flag.
+/// The bit of a flag, by its name in any case.
 pub fn flag(name: &str) -> Option<u32> {
     FLAGS.iter().position(|known| known.eq_ignore_ascii_case(name)).map(|at| 1 << at)
 }
 
 impl PerlOptions {
-    /// Whether a flag is set; `default` where nobody has said anything.
+    /// Whether a flag is set. `default` applies if it is neither set nor reset.
     pub fn has(self, name: &str, default: bool) -> bool {
         let bit = flag(name).unwrap_or_default();
         self.on & bit != 0 || default && self.off & bit == 0
     }
 
-    /// Takes over what an inner section says.
+    /// Merges the flags of an inner section.
     pub fn merge(&mut self, inner: &PerlOptions) {
         self.on = (self.on | inner.on) & !inner.off;
         self.off = (self.off | inner.off) & !inner.on;
     }
 
-    /// `+Name`, `-Name` or `Name`.
+    /// Applies `+Name`, `-Name` or `Name`.
     pub fn say(&mut self, word: &str) -> Result<(), String> {
         let name = word.trim_start_matches(['+', '-']);
         if name.eq_ignore_ascii_case("None") {
             *self = PerlOptions { on: 0, off: u32::MAX };
             return Ok(());
         }
-        let bit =
-            flag(name).ok_or_else(|| format!("there is no option {name}: the options are {}", FLAGS.join(", ")))?;
+        let bit = flag(name).ok_or_else(|| format!("unknown option {name}: expected one of {}", FLAGS.join(", ")))?;
         let said =
             if word.starts_with('-') { PerlOptions { on: 0, off: bit } } else { PerlOptions { on: bit, off: 0 } };
         self.merge(&said);
@@ -99,23 +98,23 @@ impl PerlOptions {
     }
 }
 
-/// Handlers that bodies and answers pass on their way through the worker, by their names. An inner section's list takes the place of the outer's.
+/// Names of the Perl filters of request bodies and responses in a worker. An inner section's list replaces the outer list.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct PerlFilters {
-    /// `PerlInputFilterHandler`, of request bodies: the first one hands its bytes to the program.
+    /// `PerlInputFilterHandler`, of request bodies: the first passes its bytes to the program.
     pub input: Vec<String>,
-    /// `PerlOutputFilterHandler`, of answers: the first one gets the program's bytes.
+    /// `PerlOutputFilterHandler`, of responses: the first gets the program's bytes.
     pub output: Vec<String>,
 }
 
 impl PerlFilters {
-    /// Nothing passes any.
+    /// Whether there are no filters.
     pub fn is_empty(&self) -> bool {
         self.input.is_empty() && self.output.is_empty()
     }
 
-    /// Each list that is said begins with the outer one.
-    pub fn stand_behind(&mut self, outer: &PerlFilters) {
+    /// Prepends the outer lists to the lists that are not empty.
+    pub fn prepend(&mut self, outer: &PerlFilters) {
         for (inner, outer) in [(&mut self.input, &outer.input), (&mut self.output, &outer.output)] {
             if !inner.is_empty() {
                 inner.splice(0..0, outer.iter().cloned());
@@ -123,7 +122,7 @@ impl PerlFilters {
         }
     }
 
-    /// Takes over what an inner section says.
+    /// Merges the lists of an inner section.
     pub fn merge(&mut self, inner: &PerlFilters) {
         for (outer, inner) in [(&mut self.input, &inner.input), (&mut self.output, &inner.output)] {
             if !inner.is_empty() {
@@ -138,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_inner_section_sets_and_takes_back() {
+    fn an_inner_section_sets_and_resets_options() {
         let mut options = PerlOptions::default();
         let mut outer = PerlOptions::default();
         outer.say("+GlobalRequest").expect("known");

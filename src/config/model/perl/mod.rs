@@ -1,4 +1,4 @@
-//! Perl: the phases in which it is asked, and which of mod_perl's APIs it finds.
+//! Perl: phases with handlers, and mod_perl's APIs.
 
 pub mod api;
 pub mod phases;

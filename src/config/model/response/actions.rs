@@ -1,6 +1,6 @@
-//! `Action` and `Script`: CGI scripts that answer for handlers, media types and methods.
+//! `Action` and `Script`: CGI scripts for handlers, media types and methods.
 
-/// What sections said about scripts that answer for others.
+/// Scripts of a section, or of all sections of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actions {
     named: Vec<Action>,
@@ -11,44 +11,44 @@ pub struct Actions {
 /// `Action name script [virtual]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// Of a handler, or a media type.
+    /// A handler name, or a media type.
     pub name: String,
-    /// The script's path on this server.
+    /// URL path of the script.
     pub script: String,
-    /// The path that was asked for need not be that of a file.
+    /// Whether the requested file need not exist.
     pub is_virtual: bool,
 }
 
 impl Actions {
-    /// Merges what an inner section says.
+    /// Merges the scripts of an inner section.
     pub fn merge(&mut self, inner: &Actions) {
         inner.named.iter().for_each(|action| self.add(action.clone()));
         inner.methods.iter().for_each(|(method, script)| self.add_method(method, script));
     }
 
-    /// `Action`; one of a name replaces the one before.
+    /// Adds an `Action`, which replaces one with the same name.
     pub fn add(&mut self, action: Action) {
         self.named.retain(|known| !known.name.eq_ignore_ascii_case(&action.name));
         self.named.push(action);
     }
 
-    /// `Script`; one of a method replaces the one before.
+    /// Adds a `Script`, which replaces one of the same method.
     pub fn add_method(&mut self, method: &str, script: &str) {
         self.methods.retain(|(known, _)| known != method);
         self.methods.push((method.to_owned(), script.to_owned()));
     }
 
-    /// Whether nothing was said.
+    /// Whether there are no scripts.
     pub fn is_empty(&self) -> bool {
         self.named.is_empty() && self.methods.is_empty()
     }
 
-    /// What answers for a handler or a media type.
+    /// The script for a handler name or a media type.
     pub fn of(&self, name: &str) -> Option<&Action> {
         self.named.iter().find(|action| action.name.eq_ignore_ascii_case(name))
     }
 
-    /// The script that answers for a method; as in httpd, for GET and HEAD only where there is a query.
+    /// The script for a method. As in httpd, scripts for GET and HEAD apply only to requests with a query.
     pub fn of_method(&self, method: &str, has_query: bool) -> Option<&str> {
         let method = if method == "HEAD" { "GET" } else { method };
         let script = self.methods.iter().find(|(known, _)| known == method).map(|(_, script)| script.as_str());
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inner_sections_replace_what_outer_ones_said_of_a_name() {
+    fn an_inner_action_replaces_an_outer_one_of_the_same_name() {
         let action = |script: &str| Action { name: "X".into(), script: script.into(), is_virtual: false };
         let mut outer = Actions { named: vec![action("/a")], methods: vec![("PUT".into(), "/p".into())] };
         outer.merge(&Actions { named: vec![action("/b")], methods: vec![("GET".into(), "/g".into())] });

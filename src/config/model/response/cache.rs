@@ -1,4 +1,4 @@
-//! What of workers' answers is kept for later requests: `CacheEnable` and its kin, as mod_cache has them.
+//! `CacheEnable` and the other directives of mod_cache: which responses of workers are cached.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use crate::config::model::access::Network;
 use crate::config::model::merge::{append, keep, replace, settings};
 
 settings! {
-    /// What one section says; `None` and empty mean: nothing, keep what was.
+    /// Settings of one section. `None` and empty: not set, the outer value applies.
     #[derive(Clone, Default, PartialEq)]
-    said struct PartialCaching {}
+    section struct PartialCaching {}
 
-    /// What all sections of a request say together.
+    /// Merged settings of a request.
     #[derive(Clone, Default, PartialEq)]
     merged struct Caching {}
 
-    /// `CacheEnable` and `CacheDisable on` without a path: of the section where they stand.
+    /// `CacheEnable` and `CacheDisable on` without a path: applies to the section that contains the directive.
     here: Option<bool> => Option<bool>, keep;
     /// `CacheEnable /path`, without a trailing slash.
     enabled: Vec<String> => Vec<String>, append;
@@ -46,9 +46,9 @@ settings! {
     lock: Option<bool> => bool, replace;
     /// `CacheLockMaxAge`
     lock_max_age: Option<Duration> => Duration, replace;
-    /// `CacheSocacheMaxSize`: bytes of one answer.
+    /// `CacheSocacheMaxSize`: maximum size of one response in bytes.
     largest: Option<u64> => u64, replace;
-    /// `CachePurgeFrom`; `None`: a PURGE is a request like any other.
+    /// `CachePurgeFrom`; `None`: a PURGE request is handled as any other.
     purge_from: Option<Option<Vec<Network>>> => Option<Vec<Network>>, replace;
     /// `CacheHeader`
     header: Option<bool> => bool, replace;
@@ -57,15 +57,15 @@ settings! {
 }
 
 impl PartialCaching {
-    /// Whether answers of some place may be kept by it.
+    /// Whether the section enables the cache somewhere.
     pub fn enables(&self) -> bool {
         self.here == Some(true) || !self.enabled.is_empty()
     }
 }
 
 impl Caching {
-    /// Whether answers for this path may be kept. `CacheDisable /path` takes precedence, as in httpd; and what it begins with is
-    /// enough, while `CacheEnable /path` is for whole segments: in doubt nothing is kept.
+    /// Whether responses for `path` may be cached. As in httpd, `CacheDisable /path` takes precedence. In doubt nothing is
+    /// cached: `CacheDisable` matches any prefix, `CacheEnable` only whole segments.
     pub fn is_on(&self, path: &[u8]) -> bool {
         let is_disabled = || self.disabled.iter().any(|prefix| path.starts_with(prefix.as_bytes()));
         let is_enabled = || self.enabled.iter().any(|prefix| is_below(path, prefix.as_bytes()));
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_doubt_nothing_is_kept() {
+    fn in_doubt_nothing_is_cached() {
         let paths = |enabled: &[&str], disabled: &[&str], here| Caching {
             enabled: enabled.iter().map(|path| (*path).to_owned()).collect(),
             disabled: disabled.iter().map(|path| (*path).to_owned()).collect(),

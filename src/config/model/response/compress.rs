@@ -1,9 +1,9 @@
-//! Which answers are compressed, and how: `SetOutputFilter`, `AddOutputFilterByType`, `AddOutputFilter`.
+//! Compression of responses: `SetOutputFilter`, `AddOutputFilterByType`, `AddOutputFilter`.
 
 use crate::config::model::merge::{append, by_key, keep, settings};
 use std::collections::BTreeMap;
 
-/// A content coding that answers can have.
+/// A content coding of responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "names of formats")]
 pub enum Coding {
@@ -13,10 +13,10 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// All of them; of the same text the first is usually the shortest.
+    /// All codings, usually from the best compression to the worst.
     pub const ALL: [Coding; 3] = [Coding::Brotli, Coding::Zstd, Coding::Gzip];
 
-    /// The coding that a filter of this name makes.
+    /// The coding that the filter of this name produces.
     pub fn of_filter(name: &str) -> Option<Coding> {
         match name.to_ascii_lowercase().as_str() {
             "brotli_compress" => Some(Coding::Brotli),
@@ -26,7 +26,7 @@ impl Coding {
         }
     }
 
-    /// Its name in `Content-Encoding`.
+    /// Name in `Content-Encoding`.
     pub fn token(self) -> &'static str {
         match self {
             Coding::Brotli => "br",
@@ -35,7 +35,7 @@ impl Coding {
         }
     }
 
-    /// What names of files with it end with.
+    /// Extension of files with this coding.
     pub fn extension(self) -> &'static str {
         match self {
             Coding::Brotli => "br",
@@ -44,7 +44,7 @@ impl Coding {
         }
     }
 
-    /// The variable with which a request does without it.
+    /// Variable that disables the coding for a request.
     pub fn refusal(self) -> &'static str {
         match self {
             Coding::Brotli => "no-brotli",
@@ -55,14 +55,14 @@ impl Coding {
 }
 
 settings! {
-    /// Which answers are compressed.
+    /// Compression settings.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct Compress {
-        /// `SetOutputFilter`: everything, with one of these; none: `SetOutputFilter None`.
+        /// `SetOutputFilter`: codings of all responses. Empty: `SetOutputFilter None`.
         pub all: Option<Vec<Coding>>, keep;
-        /// MIME types.
+        /// `AddOutputFilterByType`: MIME type and coding.
         pub types: Vec<(String, Coding)>, append;
-        /// `AddOutputFilter`: extensions in lower case, and how files with them are compressed.
+        /// `AddOutputFilter`: codings by extension, in lower case.
         pub extensions: BTreeMap<String, Vec<Coding>>, by_key;
         /// `DeflateCompressionLevel`; default 5.
         pub gzip_level: Option<u32>, keep;
@@ -76,15 +76,14 @@ settings! {
 }
 
 impl Compress {
-    /// Whether an answer may be compressed at all.
+    /// Whether any response may be compressed.
     pub fn is_on(&self) -> bool {
         !self.types.is_empty()
             || self.all.as_ref().is_some_and(|all| !all.is_empty())
             || self.extensions.values().any(|codings| !codings.is_empty())
     }
 
-    /// How answers of this MIME type, without parameters, for a file of this name may be compressed, in the order of the
-    /// configuration.
+    /// Codings for a response of this MIME type (without parameters) and file name, in the order of the configuration.
     pub fn codings(&self, mime: &str, file: &str) -> Vec<Coding> {
         let by_type = self.types.iter().filter(|(known, _)| known.eq_ignore_ascii_case(mime));
         let by_extension = file.split('.').skip(1).filter_map(|part| self.extensions.get(&part.to_ascii_lowercase()));
@@ -98,7 +97,7 @@ impl Compress {
         codings
     }
 
-    /// How hard a coding tries.
+    /// Compression level of a coding.
     pub fn level(&self, coding: Coding) -> u32 {
         match coding {
             Coding::Brotli => self.brotli_quality.unwrap_or(5),
@@ -108,7 +107,7 @@ impl Compress {
     }
 }
 
-/// Whether a file's name has one of the extensions that are `true`.
+/// Whether a file name has an extension whose value is `true`.
 pub(super) fn has_extension(known: &BTreeMap<String, bool>, file: &str) -> bool {
     file.split('.').skip(1).any(|extension| known.get(&extension.to_ascii_lowercase()) == Some(&true))
 }
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codings_come_in_the_order_of_the_configuration_and_once() {
+    fn codings_are_listed_once_in_the_order_of_the_configuration() {
         let outer = Compress {
             types: vec![("text/html".into(), Coding::Brotli), ("text/html".into(), Coding::Gzip)],
             extensions: BTreeMap::from([("svg".into(), vec![Coding::Zstd])]),

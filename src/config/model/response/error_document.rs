@@ -1,20 +1,20 @@
 //! `ErrorDocument status answer`
 
-/// What is answered in place of an error's plain page.
+/// Response in place of an error's plain page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErrorDocument {
-    /// `default`: the plain page, whatever an outer section says.
+    /// `default`: the plain page, even if an outer section sets another.
     Default,
-    /// A page of this text, as it is.
+    /// A text.
     Text(String),
-    /// A path of this server, with its query: what it answers, under the error's status.
+    /// A URL path with its query. Its response is sent with the error's status.
     Local(String),
-    /// A redirection to there.
+    /// A redirection to this URL.
     Away(String),
 }
 
 impl ErrorDocument {
-    /// What the second word of the directive says.
+    /// The meaning of the second argument.
     pub fn of(answer: &str) -> ErrorDocument {
         let is_url = |text: &str| text.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme));
         match answer {
@@ -37,7 +37,7 @@ mod tests {
     use super::ErrorDocument::{self, *};
 
     #[test]
-    fn the_answer_tells_by_its_looks_what_it_is() {
+    fn the_form_of_the_argument_determines_its_kind() {
         for (answer, expected) in [
             ("default", Default),
             ("/err/404.html?x", Local("/err/404.html?x".into())),

@@ -2,7 +2,7 @@
 
 use crate::config::model::merge::{keep, settings};
 settings! {
-    /// How long answers stay fresh.
+    /// Freshness lifetimes of responses.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct Expires {
         /// `ExpiresActive`
@@ -14,17 +14,17 @@ settings! {
     }
 }
 
-/// A time from something.
+/// A lifetime and its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// From the file's last change instead of from now.
+    /// Whether it starts at the file's last change, rather than now.
     pub from_change: bool,
-    /// The length of the span.
+    /// Length in seconds.
     pub seconds: i64,
 }
 
 impl Expires {
-    /// What holds for a MIME type without parameters, if anything does.
+    /// Lifetime for a MIME type without parameters.
     pub fn of(&self, mime: &str) -> Option<Span> {
         if self.active != Some(true) {
             return None;
@@ -37,7 +37,7 @@ impl Expires {
 }
 
 impl Span {
-    /// `A3600`, `M86400`, `access plus 1 month 2 days`
+    /// Parses `A3600`, `M86400`, `access plus 1 month 2 days`.
     pub fn parse(text: &str) -> Result<Span, String> {
         let wrong = || format!("expected a time like A3600 or \"access plus 1 month 2 days\", got \"{text}\"");
         if let Some((from_change, seconds)) = code(text) {
@@ -70,7 +70,7 @@ fn code(text: &str) -> Option<(bool, i64)> {
     Some((from_change, number.parse().ok()?))
 }
 
-/// Seconds; Apache's months have 30 days and its years 365.
+/// Length of a unit in seconds. As in httpd, a month has 30 days and a year 365.
 fn unit(word: &str) -> Option<i64> {
     const DAY: i64 = 24 * 60 * 60;
     Some(match word.to_ascii_lowercase().trim_end_matches('s') {
@@ -85,7 +85,7 @@ fn unit(word: &str) -> Option<i64> {
     })
 }
 
-/// The last span of a type counts.
+/// Appends the inner lifetimes, which replace those of the same type.
 fn last_of_type(outer: &mut Vec<(String, Span)>, inner: &[(String, Span)]) {
     for (kind, span) in inner {
         outer.retain(|(known, _)| known != kind);
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_codes_or_sentences() {
+    fn a_time_is_a_code_or_a_sentence() {
         let seconds = |text: &str| Span::parse(text).map(|span| (span.from_change, span.seconds)).ok();
         for (text, expected) in [
             ("A3600", (false, 3600)),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_counts_then_its_family_then_the_default() {
+    fn the_type_takes_precedence_over_its_family_and_the_default() {
         let span = |seconds| Span { from_change: false, seconds };
         let by_type = vec![("image/*".to_owned(), span(1)), ("image/gif".to_owned(), span(2))];
         let expires = Expires { active: Some(true), by_type, default: Some(span(3)) };

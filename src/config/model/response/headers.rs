@@ -10,47 +10,47 @@ use crate::config::syntax::work;
 /// A line of `Header` or `RequestHeader`.
 #[derive(Debug, Clone)]
 pub struct HeaderRule {
-    /// What to do.
+    /// The change.
     pub action: Action,
-    /// With which header, in lower case.
+    /// Header name in lower case.
     pub name: String,
-    /// For errors, too.
+    /// Whether it applies to error responses, too.
     pub always: bool,
-    /// Before the request is handled.
+    /// Whether it applies before the request is handled.
     pub early: bool,
-    /// `env=`, `expr=`: the line is passed over where it does not hold; `None`: it always applies.
+    /// `env=`, `expr=`: condition of the change; `None`: always.
     pub condition: Option<Condition>,
 }
 
-/// What to do with a header.
+/// A change of a header.
 #[derive(Debug, Clone)]
 pub enum Action {
-    /// Replaces it.
+    /// Replaces the header.
     Set(HeaderValue),
-    /// Sets it when it is not there.
+    /// Sets the header if it is missing.
     SetIfEmpty(HeaderValue),
-    /// Adds to its value, behind a comma.
+    /// Appends to the value, after a comma.
     Append(HeaderValue),
-    /// The same unless it is in the list already.
+    /// Appends to the value unless the list contains it.
     Merge(HeaderValue),
-    /// A further line.
+    /// Adds a further header line.
     Add(HeaderValue),
-    /// Takes it away.
+    /// Removes the header.
     Unset,
-    /// Copies headers of the request.
+    /// Copies matching headers of the request.
     Echo(Pattern),
-    /// Replaces the first match, or all.
+    /// Replaces the first match in the value, or all.
     Edit {
-        /// What is looked for.
+        /// Pattern of the replaced text.
         pattern: Pattern,
-        /// What takes its place, with `$1`.
+        /// Replacement, with `$1`.
         by: HeaderValue,
-        /// Not only the first.
+        /// Whether all matches are replaced.
         all: bool,
     },
 }
 
-/// A value with the pieces that each request fills in.
+/// A header value with variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderValue(Vec<Piece>);
 
@@ -67,21 +67,21 @@ enum Piece {
     Tls(String),
 }
 
-/// What a value may say of its request.
+/// Values of a request's variables.
 #[derive(Clone, Copy)]
 pub struct Moment<'a> {
-    /// When it came, in microseconds since 1970.
+    /// Time of the request, in microseconds since 1970.
     pub received: u64,
-    /// How long it has taken, in microseconds.
+    /// Duration of the request so far, in microseconds.
     pub took: u64,
-    /// See [`Variables`].
+    /// Environment variables of the request.
     pub variables: &'a Variables,
-    /// mod_ssl's variables, where the client speaks TLS.
+    /// mod_ssl's variables, for requests over TLS.
     pub tls: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl HeaderValue {
-    /// The text for one request; cut when it is too long, and the request's [`work::Allowance`] is used up then.
+    /// The value for one request. A long value is truncated, and exhausts the request's [`work::Allowance`].
     pub fn text(&self, moment: Moment<'_>) -> String {
         let mut out = String::new();
         let pieces = self.0.iter().map(|piece| match piece {
@@ -95,7 +95,7 @@ impl HeaderValue {
         out
     }
 
-    /// As it is written.
+    /// Parses a value.
     pub fn parse(text: &str) -> Result<HeaderValue, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_filled_in_for_each_request() {
+    fn a_value_is_expanded_for_each_request() {
         let mut variables = Variables::default();
         variables.set("USER", Some("camel".into()));
         let tls = |name: &str| (name == "SSL_PROTOCOL").then(|| "TLSv1.3".to_owned());

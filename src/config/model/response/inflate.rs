@@ -1,5 +1,5 @@
-//! Which requests' bodies are unpacked before a program reads them: `SetInputFilter DEFLATE`, `AddInputFilter DEFLATE
-//! extension…`, and how much may come out of them.
+//! Decompression of request bodies: `SetInputFilter DEFLATE`, `AddInputFilter DEFLATE extension…`, and limits of the
+//! decompressed size.
 
 use crate::config::model::merge::{by_key, keep, settings};
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use super::compress::has_extension;
 
 settings! {
-    /// What a section says; `None`: nothing.
+    /// Settings of a section. `None`: not set.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct Inflate {
-        /// `SetInputFilter`: everything; `Some(false)` is `SetInputFilter None`.
+        /// `SetInputFilter`: all bodies. `Some(false)` is `SetInputFilter None`.
         pub all: Option<bool>, keep;
-        /// `AddInputFilter`: extensions in lower case, and whether what is sent to files with them is unpacked.
+        /// `AddInputFilter`: extensions in lower case, and whether bodies sent to files with them are decompressed.
         pub extensions: BTreeMap<String, bool>, by_key;
-        /// `DeflateInflateLimitRequestBody`; 0: as `LimitRequestBody` says.
+        /// `DeflateInflateLimitRequestBody`; 0: the value of `LimitRequestBody`.
         pub limit: Option<u64>, keep;
         /// `DeflateInflateRatioLimit`
         pub ratio: Option<u64>, keep;
@@ -23,28 +23,28 @@ settings! {
     }
 }
 
-/// httpd's numbers.
+/// httpd's defaults.
 const RATIO: u64 = 200;
 const BURST: u64 = 3;
 
-/// What may come out of a body.
+/// Limits of a decompressed body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// So many bytes.
+    /// Maximum length in bytes.
     pub length: u64,
-    /// So many times as many as went in,
+    /// Maximum ratio of decompressed to compressed length,
     pub ratio: u64,
-    /// and as many or more only so many buffers in a row.
+    /// which may be exceeded in this many consecutive buffers.
     pub burst: u64,
 }
 
 impl Inflate {
-    /// Whether what is sent to this file is unpacked.
+    /// Whether bodies sent to this file are decompressed.
     pub fn takes(&self, file: &str) -> bool {
         self.all == Some(true) || has_extension(&self.extensions, file)
     }
 
-    /// What may come out of a body, where `most` bytes may be sent.
+    /// Limits of a decompressed body. `most` is the maximum length of a body as sent, in bytes.
     pub fn bounds(&self, most: u64) -> Bounds {
         Bounds {
             length: self.limit.filter(|limit| *limit != 0).unwrap_or(most),

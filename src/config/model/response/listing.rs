@@ -1,13 +1,13 @@
-//! How a folder without an index is listed: `IndexOptions`, `IndexIgnore`, `IndexOrderDefault`.
+//! Listings of folders: `IndexOptions`, `IndexIgnore`, `IndexOrderDefault`.
 
 use crate::config::model::merge::{append, keep, settings};
 use crate::config::syntax::pattern::Pattern;
 
 settings! {
-    /// How a folder is listed.
+    /// Format of a listing.
     #[derive(Clone, Default)]
     place struct Listing {
-        /// Names that are not shown.
+        /// Patterns of omitted names.
         pub ignored: Vec<Pattern>, append;
         /// `FancyIndexing`: with dates and sizes.
         pub fancy: Option<bool>, keep;
@@ -15,12 +15,12 @@ settings! {
         pub folders_first: Option<bool>, keep;
         /// `IgnoreCase`
         pub ignore_case: Option<bool>, keep;
-        /// `IndexOrderDefault`: what the list is sorted by, and whether backwards.
+        /// `IndexOrderDefault`: sort column, and whether descending.
         pub order: Option<(Column, bool)>, keep;
     }
 }
 
-/// What a list can be sorted by.
+/// A column by which a listing can be sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "Apache's names")]
 pub enum Column {
@@ -30,7 +30,7 @@ pub enum Column {
 }
 
 impl Listing {
-    /// Whether a name is shown.
+    /// Whether a listing contains this name.
     pub fn shows(&self, name: &str) -> bool {
         !name.starts_with(".ht") && !self.ignored.iter().any(|pattern| pattern.is_match(name))
     }

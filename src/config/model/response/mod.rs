@@ -1,5 +1,5 @@
-//! What sections say about answers rather than about programs: redirections, error documents, headers, variables, types.
-//! A section's words and what is merged from them have one shape: [`ResponseRules`].
+//! Settings of responses: redirections, error documents, headers, variables, types. [`ResponseRules`] holds both the
+//! settings of one section and the merged settings.
 
 use crate::config::model::merge::{apart, append, keep, prepend, settings};
 pub mod actions;
@@ -40,14 +40,14 @@ pub use error_document::ErrorDocument;
 pub use redirect::Redirect;
 
 settings! {
-    /// `None` and empty mean: nothing, keep what was.
+    /// `None` and empty: not set, the outer value applies.
     #[derive(Clone, Default)]
     place struct ResponseRules, then ResponseRules::change_etag {
-        /// `Redirect` in containers, the innermost first; a host's own stand in `Host`.
+        /// `Redirect` in containers, the innermost first. Redirects of a host are in `Host`.
         pub redirects: Vec<Redirect>, prepend;
-        /// `RewriteRule` and its kin in containers; a host's own stand in `Host`.
+        /// Rewrite settings in containers. Those of a host are in `Host`.
         pub rewrite: Rewrite, Rewrite::merge;
-        /// `ErrorDocument`: status and answer; the last of a status counts.
+        /// `ErrorDocument`: status and response. The last entry of a status applies.
         pub error_documents: Vec<(u16, ErrorDocument)>, append;
         /// `Header`, in the order in which they are applied.
         pub headers: Vec<HeaderRule>, append;
@@ -73,7 +73,7 @@ settings! {
         pub signature: Option<Signature>, keep;
         /// `FileETag`; default size and time.
         pub file_etag: Option<FileEtag>, keep;
-        /// `FileETag +X -Y`: what is added to what an outer section says, and what is taken away.
+        /// `FileETag +X -Y`: parts added to the outer setting, and parts removed.
         pub file_etag_change: Option<(FileEtag, FileEtag)>, apart;
         /// `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`
         pub ranges: Ranges, Ranges::merge;
@@ -85,23 +85,23 @@ settings! {
         pub ssl: Ssl, Ssl::merge;
         /// `Action`, `Script`
         pub actions: Actions, Actions::merge;
-        /// `AcceptPathInfo`; default: what answers says it.
+        /// `AcceptPathInfo`; default: the handler decides.
         pub path_info: Option<PathInfo>, keep;
     }
 }
 
-/// Whether more of a path may stand behind a file's.
+/// `AcceptPathInfo`: whether a path may continue after the name of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathInfo {
-    /// Behind any.
+    /// The path may continue after any file.
     On,
-    /// Behind none.
+    /// The path must end with the file.
     Off,
-    /// Behind scripts, not behind files.
+    /// The path may continue after scripts, but not after other files.
     Default,
 }
 
-/// What an entity tag of a file is made from.
+/// Parts of a file's ETag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "Apache's names")]
 pub struct FileEtag {
@@ -111,7 +111,7 @@ pub struct FileEtag {
 }
 
 impl FileEtag {
-    /// As httpd 2.4.
+    /// httpd 2.4's default.
     pub const USUAL: FileEtag = FileEtag { inode: false, mtime: true, size: true };
 
     fn changed(self, more: FileEtag, less: FileEtag) -> FileEtag {
@@ -124,37 +124,37 @@ impl FileEtag {
 }
 
 impl ResponseRules {
-    /// `FileETag +X -Y` changes what the sections up to here come to.
+    /// Applies `FileETag +X -Y` to the merged setting.
     fn change_etag(&mut self, inner: &ResponseRules) {
         if let Some((more, less)) = inner.file_etag_change {
             self.file_etag = Some(self.file_etag.unwrap_or(FileEtag::USUAL).changed(more, less));
         }
     }
 
-    /// What is to be answered instead of the plain page of an error.
+    /// The configured response for an error, instead of the plain page.
     pub fn error_document(&self, status: u16) -> Option<&ErrorDocument> {
         let (_, document) = self.error_documents.iter().rfind(|(of, _)| *of == status)?;
         (*document != ErrorDocument::Default).then_some(document)
     }
 
-    /// What answers for a path that leads to nothing, unless it is that path.
+    /// The fallback for a missing file, unless `path` is the fallback itself.
     pub fn fallback(&self, path: &[u8]) -> Option<&str> {
         self.fallback.as_ref()?.as_deref().filter(|fallback| fallback.as_bytes() != path)
     }
 
-    /// The variables that requests may have by what is said here.
+    /// Names of variables that these rules may set.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         let changes = self.env.iter().chain(self.set_env_if.iter().flat_map(|rule| &rule.changes));
         changes.filter(|(_, value)| value.is_some()).map(|(name, _)| name.as_str())
     }
 
-    /// Whether the variables of a request depend on anything said here.
+    /// Whether these rules affect the variables of a request.
     pub fn has_variables(&self) -> bool {
         !self.set_env_if.is_empty() || !self.env.is_empty()
     }
 }
 
-/// Of each name the last pair, in their order.
+/// Appends pairs, and removes all but the last of each name.
 fn last_of_each<T: Clone>(outer: &mut Vec<(String, T)>, inner: &[(String, T)]) {
     outer.extend_from_slice(inner);
     let last: HashMap<String, usize> = outer.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();

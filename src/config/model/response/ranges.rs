@@ -1,9 +1,9 @@
-//! `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`: how many parts of a file a client may ask for at once, and in what
-//! disorder. Who asks for more gets all of the file.
+//! `MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`: limits of byte ranges in one request. A request that exceeds one
+//! gets the whole file.
 
 use crate::config::model::merge::{keep, settings};
 settings! {
-    /// What a section says; `None`: nothing.
+    /// Limits of a section. `None`: not set.
     #[derive(Clone, Copy, PartialEq, Eq, Default)]
     place struct Ranges {
         most: Option<u32>, keep;
@@ -12,7 +12,7 @@ settings! {
     }
 }
 
-/// Which of the three directives is meant.
+/// The directive that sets a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// `MaxRanges`
@@ -23,12 +23,12 @@ pub enum Bound {
     Reversals,
 }
 
-/// httpd's numbers.
+/// httpd's defaults.
 const MOST: u32 = 200;
 const DISORDER: u32 = 20;
 
 impl Ranges {
-    /// Takes the word behind a directive.
+    /// Sets a limit from the argument of its directive.
     pub fn set(&mut self, bound: Bound, word: &str) -> Result<(), String> {
         let (place, default) = match bound {
             Bound::Most => (&mut self.most, MOST),
@@ -47,17 +47,17 @@ impl Ranges {
         Ok(())
     }
 
-    /// How many parts.
+    /// Maximum number of ranges.
     pub fn most(&self) -> usize {
         self.most.unwrap_or(MOST) as usize
     }
 
-    /// How many of them may have bytes of the one before.
+    /// Maximum number of ranges that overlap the preceding one.
     pub fn overlaps(&self) -> usize {
         self.overlaps.unwrap_or(DISORDER) as usize
     }
 
-    /// How many of them may begin before the one before.
+    /// Maximum number of ranges that begin before the preceding one.
     pub fn reversals(&self) -> usize {
         self.reversals.unwrap_or(DISORDER) as usize
     }

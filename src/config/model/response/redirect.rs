@@ -1,46 +1,46 @@
-//! `Redirect`, `RedirectMatch` and their relatives.
+//! `Redirect`, `RedirectMatch`, `RedirectTemp`, `RedirectPermanent`.
 
 use crate::config::model::context::rest_below;
 use crate::config::syntax::pattern::Pattern;
 
-/// A longer address is one that no browser follows.
+/// Maximum length of a redirection's URL in bytes; browsers do not follow longer ones.
 const LONGEST: usize = 64 << 10;
 
 /// A line of `Redirect` or `RedirectMatch`.
 #[derive(Debug, Clone)]
 pub struct Redirect {
-    /// Which paths.
+    /// Paths that are redirected.
     pub from: RedirectFrom,
-    /// `None` for a status that is no redirection.
+    /// Target URL. `None` for a status that is no redirection.
     pub to: Option<String>,
     /// 302, 410, …
     pub status: u16,
 }
 
-/// Which paths a redirection is for.
+/// Paths that are redirected.
 #[derive(Debug, Clone)]
 pub enum RedirectFrom {
-    /// Without a path, in a container: all that the container is for.
+    /// Everything in the container, for a directive without a path.
     Everything,
-    /// A prefix that ends at a segment.
+    /// A prefix of the path that ends at the end of a segment.
     Prefix(String),
-    /// Those in which it is found.
+    /// Paths that match the pattern.
     Match(Pattern),
 }
 
-/// What a redirected client is told.
+/// Response of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectResponse {
     /// 301, 410, …
     pub status: u16,
-    /// Where to go, without the request's query; `None` for a status that is no redirection.
+    /// URL without the request's query. `None` for a status that is no redirection.
     pub location: Option<String>,
-    /// A host says it, before rules of folders are followed.
+    /// Whether a host defines it, so that it precedes rewrite rules of folders.
     pub of_host: bool,
 }
 
 impl Redirect {
-    /// The answer for a decoded path; `escape` makes a part of it fit for a URL again.
+    /// The response for a decoded path. `escape` encodes a part of the path for a URL.
     pub fn answer(&self, path: &str, escape: &dyn Fn(&str) -> String) -> Option<RedirectResponse> {
         let to = self.to.as_deref().unwrap_or_default();
         let location = match &self.from {

@@ -1,4 +1,4 @@
-//! Variables of a request: `SetEnv`, `PassEnv`, `UnsetEnv`; `SetEnvIf` and `BrowserMatch`, which look at it.
+//! Variables of a request: `SetEnv`, `PassEnv`, `UnsetEnv`, and `SetEnvIf` and `BrowserMatch`, which depend on the request.
 
 use std::borrow::Cow;
 
@@ -8,43 +8,43 @@ use crate::config::syntax::work;
 
 use super::variables::{Attribute, Seen, Variables};
 
-/// Of a value that is made from what a client sends: one rule could double what another has set, and the next again.
+/// Maximum length in bytes of a value derived from the request. Without it each rule could double the value of another.
 const LONGEST: usize = 8 << 10;
 
 /// `SetEnvIf attribute regex [!]name[=value]…`, `SetEnvIfExpr expression [!]name[=value]…`
 #[derive(Debug, Clone)]
 pub struct SetEnvIf {
-    /// On which condition.
+    /// Condition of the changes.
     pub when: When,
-    /// `None` takes the variable away.
+    /// Variables and values; `None` unsets a variable.
     pub changes: Vec<(String, Option<String>)>,
 }
 
 /// The condition of a [`SetEnvIf`].
 #[derive(Debug, Clone)]
 pub enum When {
-    /// The pattern is found in it.
+    /// The pattern matches the attribute.
     Found(Attribute, Pattern),
-    /// The expression holds.
+    /// The expression is true.
     Holds(Expr),
 }
 
 /// `env=name`, `env=!name`, `expr=expression`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// Whether a variable is set, or is not.
+    /// Whether a variable is set.
     Env {
         /// The variable's name.
         name: String,
-        /// It is to be set.
+        /// Whether it must be set, or must not.
         wanted: bool,
     },
-    /// An expression that must hold.
+    /// An expression that must be true.
     Expr(Expr),
 }
 
 impl Variables {
-    /// Changes them as a request that `look` describes wants it; what comes of it means nothing when the request's
+    /// Applies rules to a request whose attributes `look` returns. The result is meaningless once the request's
     /// [`work::Allowance`] is used up.
     pub fn apply<'a>(&mut self, rules: &[SetEnvIf], look: impl Fn(&Attribute) -> Option<Cow<'a, str>>) {
         let mut store = work::Store::default();
@@ -55,7 +55,7 @@ impl Variables {
             match &rule.when {
                 When::Found(attribute, pattern) => {
                     let seen = look(attribute);
-                    // A value of one field is only looked at; fields that are joined were copied.
+                    // Only joined header fields are copied, and their copy counts as work.
                     if let Some(Cow::Owned(copied)) = &seen {
                         work::spend(copied.len());
                     }
@@ -93,7 +93,7 @@ impl Variables {
     }
 }
 
-/// `$0` to `$9` in a value are what the last pattern of an expression found.
+/// Replaces `$0` to `$9` by the groups of an expression's last pattern.
 fn filled(template: &str, found: &[String]) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template.chars().peekable();
@@ -115,7 +115,7 @@ fn filled(template: &str, found: &[String]) -> String {
 }
 
 impl Condition {
-    /// Whether it holds for these variables.
+    /// Whether the condition holds for these variables.
     pub fn holds(&self, seen: Seen<'_>) -> bool {
         match self {
             Condition::Env { name, wanted } => seen.variables.get(name).is_some() == *wanted,
@@ -123,7 +123,7 @@ impl Condition {
         }
     }
 
-    /// `env=[!]name`, `expr=expression`
+    /// Parses `env=[!]name`, `expr=expression`.
     pub fn parse(text: &str, budget: &mut Budget) -> Result<Condition, String> {
         match text.split_once('=') {
             Some((key, name)) if key.eq_ignore_ascii_case("env") && !name.trim_start_matches('!').is_empty() => {
@@ -138,7 +138,7 @@ impl Condition {
     }
 }
 
-/// `name`, `name=value`, `!name`
+/// Parses `name`, `name=value`, `!name`.
 pub fn parse_change(text: &str) -> (String, Option<String>) {
     match (text.strip_prefix('!'), text.split_once('=')) {
         (Some(name), _) => (name.to_owned(), None),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn later_rules_see_what_earlier_ones_set() {
+    fn later_rules_see_variables_of_earlier_rules() {
         let rules = [
             rule("User-Agent", "^Mozilla/([0-9])", &["version=$1", "old"]),
             rule("version", "^[5-9]$", &["!old", "modern=yes"]),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_asks_whether_a_variable_is_set() {
+    fn an_env_condition_tests_whether_a_variable_is_set() {
         let mut variables = Variables::default();
         variables.set("a", Some(String::new()));
         let seen = Seen { variables: &variables, look: &|_| None };

@@ -1,11 +1,11 @@
-//! What places say about TLS: `SSLOptions`, `SSLRequireSSL`.
+//! TLS settings of places: `SSLOptions`, `SSLRequireSSL`.
 
 use crate::config::model::merge::{keep, settings};
 settings! {
-    /// `None`: nothing, keep what was.
+    /// `None`: not set, the outer value applies.
     #[derive(Clone, Copy, PartialEq, Eq, Default)]
     place struct Ssl {
-        /// `SSLOptions +StdEnvVars`: programs are told about the connection; default off.
+        /// `SSLOptions +StdEnvVars`: programs get variables about the connection; default off.
         pub std_env_vars: Option<bool>, keep;
         /// `SSLRequireSSL`
         pub required: Option<bool>, keep;

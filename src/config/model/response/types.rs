@@ -1,5 +1,5 @@
-//! What a file's extensions say of it: `AddType`, `AddHandler`, `AddEncoding`, `AddLanguage`, `AddCharset`, and what
-//! takes them back. As mod_mime: every extension counts, the last one of each kind wins.
+//! Types, handlers, encodings, languages and charsets by file extension: `AddType`, `AddHandler`, `RemoveType` and so on.
+//! As in mod_mime, every extension of a name counts, and the last one of each kind wins.
 
 use crate::config::model::merge::{by_key, keep, settings};
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use crate::config::model::handler::Handler;
 
 settings! {
-    /// What sections said about extensions.
+    /// Settings of a section, or merged settings.
     #[derive(Clone, Default, PartialEq, Eq)]
     place struct Types {
-        /// By extension, without dot and in lower case; `None` takes back what an outer section said.
+        /// Value by kind and extension (without dot, lower case); `None` cancels an outer setting.
         pub added: BTreeMap<(FileAspect, String), Option<String>>, by_key;
-        /// `AddHandler` likewise.
+        /// `AddHandler`, likewise.
         pub handlers: BTreeMap<String, Option<Handler>>, by_key;
         /// `ForceType`; `Some(None)` is `ForceType None`.
         pub force: Option<Option<String>>, keep;
@@ -23,7 +23,7 @@ settings! {
     }
 }
 
-/// What an extension can say.
+/// A property that an extension can determine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "headers' names")]
 pub enum FileAspect {
@@ -33,7 +33,7 @@ pub enum FileAspect {
     Charset,
 }
 
-/// What the extensions of a name come to.
+/// Properties of a file, from its extensions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Described {
     /// The MIME type, without charset.
@@ -42,18 +42,18 @@ pub struct Described {
     pub encoding: Option<String>,
     /// `Content-Language`
     pub language: Option<String>,
-    /// For the type.
+    /// Charset for the MIME type.
     pub charset: Option<String>,
 }
 
 impl Types {
-    /// Describes a file's name; `usual` knows the types that nobody need add.
+    /// Properties of a file name. `usual` returns the built-in type of an extension.
     pub fn describe(&self, name: &str, usual: impl Fn(&str) -> Option<String>) -> Described {
         let mut described = Described::default();
         for extension in extensions(name) {
             let said = |kind| self.added.get(&(kind, extension.clone())).cloned().flatten();
             let encoding = said(FileAspect::Encoding);
-            // An encoding says how the type before it is wrapped; that gzip is a type, too, would hide that.
+            // An extension with an encoding is not used as a type: `page.html.gz` is HTML.
             let mime = said(FileAspect::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
             described.mime = mime.or(described.mime);
             described.language = said(FileAspect::Language).or(described.language);
@@ -70,7 +70,7 @@ impl Types {
         }
     }
 
-    /// Who answers for a file of this name, if its extensions say so.
+    /// The handler for a file name, if an extension determines one.
     pub fn handler(&self, name: &str) -> Option<&Handler> {
         if self.handlers.is_empty() {
             return None;
@@ -78,13 +78,13 @@ impl Types {
         extensions(name).filter_map(|extension| self.handlers.get(&extension)?.as_ref()).last()
     }
 
-    /// Every handler that extensions are given to.
+    /// All handlers that extensions determine.
     pub fn handlers(&self) -> impl Iterator<Item = &Handler> {
         self.handlers.values().flatten()
     }
 }
 
-/// Those of a name, in lower case: none for `README` and `.profile`.
+/// Extensions of a file name, in lower case; none for `README` and `.profile`.
 fn extensions(name: &str) -> impl Iterator<Item = String> {
     name.trim_start_matches('.').split('.').skip(1).filter(|part| !part.is_empty()).map(str::to_ascii_lowercase)
 }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inner_section_takes_back() {
+    fn an_inner_section_cancels_a_handler() {
         let mut types = Types::default();
         types.handlers.insert("pl".into(), Some(Handler::PerlScript));
         assert_eq!(types.handler("a.pl"), Some(&Handler::PerlScript));

@@ -1,10 +1,10 @@
-//! The variables of a request, and what of it they are made from.
+//! Variables of a request, and the attributes that they can depend on.
 
 use std::collections::BTreeMap;
 
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
 
-/// What of a request a pattern is held against.
+/// An attribute of a request that a pattern is matched against.
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "Apache's names")]
 pub enum Attribute {
@@ -15,16 +15,16 @@ pub enum Attribute {
     RequestUri,
     ServerAddr,
     QueryString,
-    /// `on` where the client speaks TLS, else `off`; expressions know it.
+    /// `on` over TLS, else `off`; only in expressions.
     Https,
     /// A header, in lower case, or else a variable, as written.
     Named(String, String),
-    /// Headers whose names it is found in; as in httpd the last of them counts.
+    /// Headers whose names match; as in httpd the last of them counts.
     Headers(Pattern),
 }
 
 impl Attribute {
-    /// By its name in `SetEnvIf`.
+    /// The attribute of this name in `SetEnvIf`.
     pub fn parse(budget: &mut Budget, name: &str) -> Result<Attribute, String> {
         Ok(match name.to_ascii_lowercase().as_str() {
             "remote_addr" => Attribute::RemoteAddr,
@@ -46,12 +46,12 @@ impl Attribute {
 pub struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// The value of one.
+    /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Sets one, or takes it away.
+    /// Sets a variable, or unsets it.
     pub fn set(&mut self, name: &str, value: Option<String>) {
         match value {
             Some(value) => drop(self.0.insert(name.to_owned(), value)),
@@ -59,22 +59,22 @@ impl Variables {
         }
     }
 
-    /// `SetEnv`, `PassEnv`; what `UnsetEnv` takes back is not there.
+    /// Applies `SetEnv` and `PassEnv`. Names that `UnsetEnv` cancelled are skipped.
     pub fn say(&mut self, said: &[(String, Option<String>)]) {
         said.iter().filter(|(_, value)| value.is_some()).for_each(|(name, value)| self.set(name, value.clone()));
     }
 
-    /// All of them.
+    /// All names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Whether there is none.
+    /// Whether there are no variables.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What was set since they were `before`, and what was taken away.
+    /// Variables that were set or unset (`None`) relative to `before`.
     pub fn changes_since(&self, before: &Variables) -> Vec<(String, Option<String>)> {
         let set = self.iter().filter(|(name, value)| before.get(name) != Some(value));
         let gone = before.iter().filter(|(name, _)| self.get(name).is_none());
@@ -82,17 +82,17 @@ impl Variables {
         set.chain(gone.map(|(name, _)| (name.to_owned(), None))).collect()
     }
 
-    /// The same, each name with `REDIRECT_` in front: what the request was before it was sent on.
+    /// A copy with `REDIRECT_` before each name, for an internal redirection.
     pub fn redirected(&self) -> Variables {
         Variables(self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned())).collect())
     }
 }
 
-/// What an expression is held against.
+/// Input of an expression.
 #[derive(Clone, Copy)]
 pub struct Seen<'a> {
-    /// Of the request.
+    /// Variables of the request.
     pub variables: &'a Variables,
-    /// What else is known of it.
+    /// Returns an attribute of the request.
     pub look: &'a dyn Fn(&Attribute) -> Option<String>,
 }

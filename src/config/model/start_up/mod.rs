@@ -1,4 +1,4 @@
-//! What the mold does before it forks.
+//! Start-up steps of the mold, before it forks workers.
 
 pub mod warm_up;
 
@@ -8,66 +8,66 @@ use wire::control::PoolNumber;
 
 use crate::config::syntax::tree::At;
 
-/// What the mold does before it forks, with the place that asked for it.
+/// A start-up step and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartUp {
-    /// The directive's place.
+    /// Position of the directive.
     pub at: At,
-    /// By whose mold.
+    /// The pool whose mold executes it.
     pub pool: PoolNumber,
-    /// What is done.
+    /// The step.
     pub step: StartUpStep,
 }
 
-/// One start-up step.
+/// A start-up step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartUpStep {
     /// `PerlModule Name`
     Module(String),
     /// `PerlRequire file`, relative to ServerRoot.
     Require(PathBuf),
-    /// `PerlLoadModule Name`: the lines behind it may use its directives.
+    /// `PerlLoadModule Name`: the following lines may use its directives.
     LoadModule(String),
     /// `PerlConfigRequire file`: likewise.
     ConfigRequire(PathBuf),
     /// `PerlPostConfigRequire file`: after all others.
     PostConfigRequire(PathBuf),
-    /// `PerlEval code` (`cameleer run -e` for a handler)
+    /// `PerlEval code`, also from `cameleer run -e`.
     Eval(String),
-    /// `<Perl>`: its code. What it says as configuration stands behind it in the tree.
+    /// `<Perl>`. Directives that its code defines follow it in the tree.
     Section {
-        /// As written; without a line end when it is that of a `Perl` line.
+        /// The code as written; without a newline for a `Perl` line.
         code: String,
         /// Index into `Config::hosts`.
         host: u16,
     },
     /// A directive that a Perl module of the site defines.
     Own {
-        /// As written.
+        /// Name as written.
         name: String,
         /// The rest of its line.
         args: String,
-        /// Of a section: its lines.
+        /// Lines of a section; `None` for a line.
         inside: Option<String>,
         /// Index into `Config::sections`.
         section: u16,
         /// Index into `Config::hosts`.
         host: u16,
     },
-    /// `PerlSetEnv name value`, `PerlPassEnv name` of mod_perl 2 outside any container: what runs from here on sees it.
+    /// `PerlSetEnv name value`, `PerlPassEnv name` of mod_perl 2 outside of containers: applies to all following steps.
     SetEnv {
-        /// Of the variable.
+        /// Name of the variable.
         name: String,
-        /// Of the variable.
+        /// Value of the variable.
         value: String,
     },
-    /// `PerlLib dir`: a folder in front of `@INC`.
+    /// `PerlLib dir`: a folder prepended to `@INC`.
     Lib(PathBuf),
-    /// `PsgiApp file`, `PsgiEval code`: load it, share it.
+    /// `PsgiApp file`, `PsgiEval code`: loads an application.
     Psgi(PsgiApp),
-    /// `RegistryPreload uri file`: compile the script.
+    /// `RegistryPreload uri file`: compiles a script.
     Registry {
-        /// The script.
+        /// Path of the script.
         file: PathBuf,
         /// The URI that the script is compiled for.
         uri: String,
@@ -75,23 +75,23 @@ pub enum StartUpStep {
 }
 
 impl StartUpStep {
-    /// Whether it runs code that may define directives.
+    /// Whether the step runs code that may define directives.
     pub fn may_define(&self) -> bool {
         matches!(self, StartUpStep::Module(_) | StartUpStep::Require(_) | StartUpStep::Eval(_)) || self.starts_perl()
     }
 
-    /// Whether mod_perl 2 does it where it stands, and has to start perl for that if nothing has yet.
+    /// Whether mod_perl 2 executes the step immediately, and starts perl for it.
     pub fn starts_perl(&self) -> bool {
         use StartUpStep::{ConfigRequire, LoadModule, Own, Section};
         matches!(self, LoadModule(_) | ConfigRequire(_) | Section { .. } | Own { .. })
     }
 
-    /// Whether it runs code, or compiles a script, that may want the Apache API.
+    /// Whether the step runs code, or compiles a script, that may need the Apache API.
     pub fn is_code(&self) -> bool {
         !matches!(self, StartUpStep::SetEnv { .. } | StartUpStep::Lib(_) | StartUpStep::Psgi(_))
     }
 
-    /// What mod_perl 2 does first, of all that stands before perl is started.
+    /// Order among the steps before perl is started, as in mod_perl 2.
     fn turn(&self) -> u8 {
         match self {
             StartUpStep::SetEnv { .. } => 0,
@@ -102,7 +102,7 @@ impl StartUpStep {
     }
 }
 
-/// mod_perl 2's order. What stands before the first step that starts perl waits for it: variables, switches, then files, then modules.
+/// Sorts steps as mod_perl 2 does: steps before the first one that starts perl are run as variables, switches, files, modules.
 pub fn in_order_of_mod_perl_2(steps: &mut [StartUp]) {
     let first = steps.iter().position(|it| it.step.starts_perl()).unwrap_or(steps.len());
     steps[..first].sort_by_key(|it| it.step.turn());

@@ -1,31 +1,31 @@
-//! What the mold asks of itself before it forks: `PerlWarmup`, `PerlWarmupLog`.
+//! Warm-up requests of the mold, before it forks: `PerlWarmup`, `PerlWarmupLog`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use crate::config::syntax::tree::At;
 
-/// A directive that asks for it.
+/// A warm-up directive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarmUp {
-    /// Where it stands.
+    /// Position of the directive.
     pub at: At,
-    /// The virtual host in which it stands; 0: outside of any.
+    /// Index of its virtual host; 0: the main server.
     pub host: u16,
-    /// What is asked.
+    /// URLs that are requested.
     pub source: WarmUpSource,
 }
 
-/// What is asked.
+/// URLs of a warm-up directive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WarmUpSource {
     /// `PerlWarmup /path`, `PerlWarmup http://name/path`
     Url(WarmUpUrl),
-    /// `PerlWarmupLog file number`: the paths that this access log has most often.
+    /// `PerlWarmupLog file number`: the most frequent paths of this access log.
     Log {
-        /// In common or combined format.
+        /// Path of the log, in common or combined format.
         file: PathBuf,
-        /// How many paths.
+        /// Maximum number of paths.
         most: usize,
     },
 }
@@ -33,13 +33,13 @@ pub enum WarmUpSource {
 /// A URL of a warm-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarmUpUrl {
-    /// Scheme and host, with the port that the URL names, where it is more than a path.
+    /// Scheme and host with port, for a URL that is more than a path.
     pub site: Option<(Scheme, String)>,
     /// The path with its query.
     pub target: String,
 }
 
-/// How a URL begins.
+/// Scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// `http:`
@@ -48,34 +48,34 @@ pub enum Scheme {
     Https,
 }
 
-/// Where warm-up requests of a host seem to arrive.
+/// Connection properties of a host's warm-up requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarmUpSite {
     /// Index of the virtual host.
     pub host: u16,
-    /// A listener; `None`: a unix socket.
+    /// Address of the listener; `None`: a unix socket.
     pub local: Option<SocketAddr>,
-    /// Over TLS.
+    /// Whether the request appears to come over TLS.
     pub https: bool,
-    /// What stands in the `Host` header.
+    /// Value of the `Host` header.
     pub name: String,
 }
 
 impl WarmUpSite {
-    /// The address that the client seems to have connected to: where a listener has all addresses, that of this machine to itself.
+    /// Local address of the connection. For a listener on all addresses it is the loopback address.
     pub fn ip(&self) -> IpAddr {
         let ip = self.local.map(|local| local.ip()).filter(|ip| !ip.is_unspecified());
         ip.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ip| ip.to_canonical())
     }
 
-    /// Its port; 0 of a unix socket.
+    /// Local port; 0 for a unix socket.
     pub fn port(&self) -> u16 {
         self.local.map_or(0, |local| local.port())
     }
 }
 
 impl WarmUpUrl {
-    /// As an administrator writes it, or what is wrong with it.
+    /// Parses an argument of `PerlWarmup`.
     pub fn parse(text: &str) -> Result<WarmUpUrl, String> {
         let (scheme, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
             (Some(rest), _) => (Some(Scheme::Http), rest),
@@ -85,7 +85,7 @@ impl WarmUpUrl {
         let Some(scheme) = scheme else { return Ok(WarmUpUrl { site: None, target: target(text, rest)? }) };
         let (name, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
         if name.is_empty() || name.contains(['@', '?', '#']) {
-            return Err(format!("\"{text}\" names no host: write http://name/path"));
+            return Err(format!("expected a host in \"{text}\": write http://name/path"));
         }
         Ok(WarmUpUrl { site: Some((scheme, name.to_owned())), target: target(text, path)? })
     }
@@ -95,9 +95,9 @@ fn target(text: &str, path: &str) -> Result<String, String> {
     let is_sendable = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#');
     match crate::path::normalise(path.split('?').next().unwrap_or_default().as_bytes()) {
         Ok(_) if is_sendable => Ok(path.to_owned()),
-        _ => Err(format!(
-            "\"{text}\" is no path that a GET can ask for: it begins with /, and other than ASCII stands as %xx in it"
-        )),
+        _ => {
+            Err(format!("expected a URL path, got \"{text}\": begin it with /, and write non-ASCII characters as %xx"))
+        }
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_client_can_send_is_refused() {
+    fn a_url_that_no_client_can_send_is_refused() {
         for text in ["a", "", "ftp://x/", "http:///x", "http://u@x/", "/a b", "/a#b", "/ä", "/%zz", "/../a", "/a%2fb"]
         {
             assert!(WarmUpUrl::parse(text).is_err(), "{text}");

@@ -1,20 +1,20 @@
-//! `SSLCipherSuite`: suites by the names of OpenSSL or of IANA; of OpenSSL's language only what can be understood here.
+//! `SSLCipherSuite`: names of suites (OpenSSL's or IANA's), and the supported part of OpenSSL's list syntax.
 
-/// A suite that is spoken here.
+/// A supported suite.
 pub struct Suite {
     openssl: &'static str,
     iana: &'static str,
     bits: u16,
 }
 
-/// Of TLS 1.3; OpenSSL has no other names for them.
+/// Suites of TLS 1.3, which have one name in OpenSSL.
 pub const TLS13: &[Suite] = &[
     Suite { openssl: "TLS_AES_256_GCM_SHA384", iana: "TLS13_AES_256_GCM_SHA384", bits: 256 },
     Suite { openssl: "TLS_AES_128_GCM_SHA256", iana: "TLS13_AES_128_GCM_SHA256", bits: 128 },
     Suite { openssl: "TLS_CHACHA20_POLY1305_SHA256", iana: "TLS13_CHACHA20_POLY1305_SHA256", bits: 256 },
 ];
 
-/// Of TLS 1.2.
+/// Suites of TLS 1.2.
 pub const TLS12: &[Suite] = &[
     Suite { openssl: "ECDHE-ECDSA-AES256-GCM-SHA384", iana: "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", bits: 256 },
     Suite { openssl: "ECDHE-ECDSA-AES128-GCM-SHA256", iana: "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", bits: 128 },
@@ -28,7 +28,7 @@ pub const TLS12: &[Suite] = &[
     Suite { openssl: "ECDHE-RSA-CHACHA20-POLY1305", iana: "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", bits: 256 },
 ];
 
-/// Words of OpenSSL that stand for suites of which we have some.
+/// OpenSSL's names of groups that contain supported suites.
 const GROUPS: [&str; 12] = [
     "ALL",
     "DEFAULT",
@@ -44,12 +44,12 @@ const GROUPS: [&str; 12] = [
     "CHACHA20",
 ];
 
-/// How programs know a suite (`SSL_CIPHER`), and how long its keys are.
+/// OpenSSL's name of a suite (`SSL_CIPHER`), and its key length in bits.
 pub fn openssl_name(iana: &str) -> Option<(&'static str, u16)> {
     TLS13.iter().chain(TLS12).find(|suite| suite.iana == iana).map(|suite| (suite.openssl, suite.bits))
 }
 
-/// The suites of a list (`None`: all), and the words that are not understood.
+/// The suites of a list (`None`: all), and the unknown words.
 pub fn read<'a>(known: &[Suite], list: &'a str) -> (Option<Vec<&'static str>>, Vec<&'a str>) {
     let mut chosen = Vec::new();
     let mut unknown = Vec::new();
@@ -75,7 +75,7 @@ pub fn read<'a>(known: &[Suite], list: &'a str) -> (Option<Vec<&'static str>>, V
     ((!chosen.is_empty()).then_some(chosen), unknown)
 }
 
-/// A list may name suites of both versions; each version takes its own.
+/// Whether `name` is a suite of either version: a list may contain both, and each version takes its own.
 fn is_of_other_version(name: &str) -> bool {
     TLS13.iter().chain(TLS12).any(|suite| suite.openssl == name || suite.iana == name)
 }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn suites_have_the_names_of_openssl_and_of_iana() {
+    fn suites_have_openssl_and_iana_names() {
         let one = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
         check("ECDHE-RSA-AES128-GCM-SHA256", Some(&[one]), false);
         check(one, Some(&[one]), false);

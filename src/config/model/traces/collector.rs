@@ -1,18 +1,18 @@
-//! Who takes spans.
+//! The collector of spans.
 
-/// Who takes spans, by OTLP.
+/// A collector that receives spans by OTLP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceCollector {
-    /// By gRPC; else by HTTP/1.1, both with protobuf.
+    /// Whether gRPC is used; otherwise HTTP/1.1. Both carry protobuf.
     pub grpc: bool,
-    /// `collector.example:4318`
+    /// Host and port: `collector.example:4318`.
     pub authority: String,
-    /// `/v1/traces`
+    /// Path of the URL: `/v1/traces`.
     pub path: String,
 }
 
 impl TraceCollector {
-    /// `http://host[:4318][/v1/traces]` or `grpc://host[:4317]`
+    /// Parses `http://host[:4318][/v1/traces]` or `grpc://host[:4317]`.
     pub fn parse(url: &str) -> Option<TraceCollector> {
         let (scheme, rest) = url.split_once("://")?;
         let grpc = match scheme.to_ascii_lowercase().as_str() {
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn collectors_have_usual_ports_and_paths() {
+    fn a_collector_has_a_default_port_and_path() {
         let parsed = |url: &str| TraceCollector::parse(url).map(|c| (c.grpc, c.authority, c.path));
         let known = |grpc, authority: &str, path: &str| Some((grpc, authority.to_owned(), path.to_owned()));
         assert_eq!(parsed("http://127.0.0.1"), known(false, "127.0.0.1:4318", "/v1/traces"));

@@ -1,4 +1,4 @@
-//! Who may come in, by address and method.
+//! Access control by address and method.
 
 use crate::config::draft::{Draft, Opened};
 use crate::config::model::access::{AccessOrigin, HostRules, Limited, Lookups, Methods, Order, Throttle};
@@ -11,10 +11,10 @@ pub static ROWS: &[Row] = &[
         name: "Order",
         contexts: CONTAINERS.and_htaccess(Class::LIMIT),
         takes: Takes::Words("Deny,Allow|Allow,Deny|Mutual-failure", 1..=2, order),
-        because: "without Allow and Deny everybody may come",
+        because: "without Allow and Deny every client has access",
         per_method: true,
-        about: "Deny,Allow: who is neither denied nor allowed may come, and Allow wins. Allow,Deny: may not, and Deny wins. Order, Allow or \
-            Deny in an inner section replaces all three of the outer.",
+        about: "Deny,Allow: clients that match neither list have access, and Allow takes precedence. Allow,Deny: they have none, and Deny takes precedence. \
+            Order, Allow or Deny in an inner section replaces all three of the outer section.",
         ..ROW
     },
     Row {
@@ -23,8 +23,8 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, allow),
         because: "see Order",
         per_method: true,
-        about: "Clients that may come: `10.1`, `10.1.0.0/16`, `2001:db8::/32`, `.example.com` (its address is looked up both ways), \
-            `env=name`. Without an AuthType or Satisfy this is all that is asked.",
+        about: "Clients with access: `10.1`, `10.1.0.0/16`, `2001:db8::/32`, `.example.com` (verified by a reverse and a forward DNS lookup), \
+            `env=name`. Without AuthType or Satisfy no user is required.",
         ..ROW
     },
     Row {
@@ -33,33 +33,33 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, deny),
         because: "see Order",
         per_method: true,
-        about: "Clients that may not come, written as in Allow. They are answered 403.",
+        about: "Clients without access, written as in Allow. They are answered 403.",
         ..ROW
     },
     Row {
         name: "AllowMethods",
         contexts: CONTAINERS.and_htaccess(Class::LIMIT),
         takes: Takes::Words("reset|method…", 1..=MANY, allow_methods),
-        because: "reset: what answers says which methods it knows",
-        about: "The methods that are answered here, in capitals; HEAD goes with GET. Others are answered 405. `reset` allows all again.",
+        because: "reset: the program or file decides which methods it supports",
+        about: "Methods that are allowed here, in capitals; GET includes HEAD. Other methods are answered 405. `reset` allows all again.",
         ..ROW
     },
     Row {
         name: "Limit",
         contexts: CONTAINERS.and_htaccess(Class::ANY),
         takes: Takes::Section("method…", 1..=MANY, limit),
-        because: "what is said holds for every method",
+        because: "access directives apply to every method",
         per_method: true,
-        about: "What is said in it of access holds for these methods only; GET includes HEAD. Others are not asked: LimitExcept is safer.",
+        about: "Access directives in this section apply to these methods only; GET includes HEAD. All other methods stay unrestricted: LimitExcept is safer.",
         ..ROW
     },
     Row {
         name: "LimitExcept",
         contexts: CONTAINERS.and_htaccess(Class::ANY),
         takes: Takes::Section("method…", 1..=MANY, limit_except),
-        because: "what is said holds for every method",
+        because: "access directives apply to every method",
         per_method: true,
-        about: "What is said in it of access holds for all methods but these.",
+        about: "Access directives in this section apply to all methods except these.",
         ..ROW
     },
     Row {
@@ -68,8 +68,8 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Number(1..=1_000_000, max_concurrent),
         because: "MaxClients limits the whole site",
         per_method: true,
-        about: "So many requests of the section may be under way; one more is answered 503 at once, and takes no \
-                worker. A request counts where its URI leads, not where Perl code leads it on to.",
+        about: "Maximum number of concurrent requests of this section. Further requests are answered 503 at once and use no \
+                worker. The original URI of a request counts, not one that Perl code sets later.",
         ..ROW
     },
     Row {
@@ -77,29 +77,29 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE,
         takes: Takes::Word("On|Off|Double", hostname_lookups),
         default: Some("Off"),
-        because: "httpd's: looking names up makes the client wait",
-        about: "Whether the client's name is looked up for REMOTE_HOST and the access log; Double: and checked that it has this address.",
+        because: "httpd's default: a name lookup delays the response",
+        about: "Whether the client's host name is looked up for REMOTE_HOST and the access log. Double also checks that the name resolves to the address.",
         ..ROW
     },
     Row {
         name: "IdentityCheck",
         contexts: ANYWHERE,
         takes: Takes::Flag(identity_check),
-        because: "Off: nobody answers RFC 1413 any more",
-        about: "Accepted for old configurations. With On there is a warning: nobody is asked, and get_remote_logname is undef.",
+        because: "Off: clients no longer run ident services (RFC 1413)",
+        about: "Accepted for old configurations. On causes a warning: no ident service is queried, and get_remote_logname is undef.",
         ..ROW
     },
 ];
 
 fn identity_check(draft: &mut Draft, on: bool) {
     if on {
-        draft.warn("has no effect: clients' ident services are not asked, get_remote_logname is undef");
+        draft.warn("has no effect: ident services are not queried, and get_remote_logname is undef");
     }
 }
 
 /// `HostnameLookups On|Off|Double`
 fn hostname_lookups(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.said().access.lookups = Some(match text.to_ascii_lowercase().as_str() {
+    draft.settings().access.lookups = Some(match text.to_ascii_lowercase().as_str() {
         "off" => Lookups::Off,
         "on" => Lookups::On,
         "double" => Lookups::Double,
@@ -120,19 +120,19 @@ fn allow_methods(draft: &mut Draft, words: &[String]) -> Result<(), String> {
             other => return Err(format!("expected methods like GET, in capitals, got \"{other}\"")),
         }
     }
-    draft.said().access.allowed_methods = Some(methods);
+    draft.settings().access.allowed_methods = Some(methods);
     Ok(())
 }
 
 /// `MaxConcurrentReqs n`
 fn max_concurrent(draft: &mut Draft, most: u64) {
     let throttle = Throttle { id: draft.next_count(), methods: draft.position.methods, most: most as u32 };
-    draft.said().access.throttles.get_or_insert_default().push(throttle);
+    draft.settings().access.throttles.get_or_insert_default().push(throttle);
 }
 
 /// `Order Deny,Allow`
 fn order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    // `Order deny, allow` is a common slip; httpd refuses it without saying what it wants.
+    // httpd refuses the common mistake `Order deny, allow` without naming the allowed values.
     let what = match args.join("").to_ascii_lowercase().as_str() {
         "deny,allow" => Order::DenyAllow,
         "allow,deny" | "mutual-failure" => Order::AllowDeny,
@@ -158,7 +158,7 @@ fn deny(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 fn rules(draft: &mut Draft) -> &mut HostRules {
-    let access = &mut draft.said().access;
+    let access = &mut draft.settings().access;
     access.satisfy.get_or_insert(None);
     access.hosts.get_or_insert_default()
 }
@@ -170,7 +170,7 @@ fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<AccessOrigin>>,
                 |word: &String| Ok(Limited { methods: draft.position.methods, what: AccessOrigin::parse(word)? });
             words.iter().map(limited).collect()
         }
-        _ => Err(format!("expected `from` and then who, got \"{}\"", args.join(" "))),
+        _ => Err(format!("expected `from`, then addresses, networks, names or env=…, got \"{}\"", args.join(" "))),
     }
 }
 
@@ -179,7 +179,7 @@ fn limit(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     draft.limited(Methods::listed(args)?)
 }
 
-/// `<LimitExcept method…>`: for all others, those that nobody has heard of included.
+/// `<LimitExcept method…>`: applies to all other methods, including unknown ones.
 fn limit_except(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
     draft.limited(Methods::ALL.without(Methods::listed(args)?))
 }

@@ -1,4 +1,4 @@
-//! Who may come in.
+//! Access control.
 
 pub(super) mod hosts;
 pub(super) mod users;

@@ -1,4 +1,4 @@
-//! Who may come in, by name and password.
+//! Access control by user name and password.
 
 use crate::config::draft::{Draft, Opened};
 use crate::config::model::access::{FileTurn, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary};
@@ -11,57 +11,57 @@ pub static ROWS: &[Row] = &[
         name: "Satisfy",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Word("All|Any", satisfy),
-        because: "All: what was asked for is asked for",
+        because: "All: every requirement must be met",
         per_method: true,
-        about: "Any: the right address or the right user is enough. As in httpd 2.4, a section with an Order, Allow or Deny of its own \
-            and no Satisfy begins anew with All.",
+        about: "Any: either a permitted address or a permitted user is enough. As in httpd 2.4, a section with its own Order, Allow or Deny \
+            and without Satisfy resets it to All.",
         ..ROW
     },
     Row {
         name: "AuthType",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Word("Basic|name", auth_type),
-        because: "only places with Require need one",
-        about: "How users say who they are. Basic, or any name that a PerlAuthenHandler understands.",
+        because: "only places with Require need it",
+        about: "How users authenticate: Basic, or any name that a PerlAuthenHandler supports.",
         ..ROW
     },
     Row {
         name: "AuthName",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Word("realm", |d, name| {
-            d.said().access.auth_name = Some(name.to_owned());
+            d.settings().access.auth_name = Some(name.to_owned());
             Ok(())
         }),
-        because: "only the site knows what its users know",
-        about: "What browsers show beside the question for the password; they send the same one to places of the same name.",
+        because: "only the site knows which of its places share passwords",
+        about: "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm.",
         ..ROW
     },
     Row {
         name: "AuthUserFile",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Path(|d, path| d.said().access.user_file = Some(path)),
-        because: "no place for passwords is safe to guess",
-        about: "Lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never accepted. A change of \
-            the file is seen within a second. It must be a regular file of at most 16 MB (200,000 users with bcrypt), or what needs it is a 500.",
+        takes: Takes::Path(|d, path| d.settings().access.user_file = Some(path)),
+        because: "no default path for passwords is safe",
+        about: "A file with lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never accepted. Changes of \
+            the file take effect within a second. It must be a regular file of at most 16 MB (200,000 users with bcrypt); otherwise requests that need it are answered 500.",
         ..ROW
     },
     Row {
         name: "AuthGroupFile",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Path(|d, path| d.said().access.group_file = Some(path)),
-        because: "only `Require group` needs one",
-        about: "Lines of `group: user user…`. A change of the file is seen within a second. It must be a regular file of at most 4 MB.",
+        takes: Takes::Path(|d, path| d.settings().access.group_file = Some(path)),
+        because: "only `Require group` needs it",
+        about: "A file with lines of `group: user user…`. Changes of the file take effect within a second. It must be a regular file of at most 4 MB.",
         ..ROW
     },
     Row {
         name: "AuthAuthoritative",
         aliases: &["AuthBasicAuthoritative"],
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Flag(|d, on| d.said().access.authoritative = Some(on)),
-        because: "On, as in httpd: whom the files do not know is refused",
-        about: "On: a PerlAuthenHandler or PerlAuthzHandler is asked first, then AuthUserFile and Require, which have the last word. Off: the files \
-            are asked first; a user whom AuthUserFile does not know, or whom no Require names, is left to the Perl handlers. A wrong password is \
-            refused at once. Whom nobody knows is refused.",
+        takes: Takes::Flag(|d, on| d.settings().access.authoritative = Some(on)),
+        because: "On, as in httpd: users missing in the files are refused",
+        about: "On: a PerlAuthenHandler or PerlAuthzHandler runs first; AuthUserFile and Require decide. Off: the files decide \
+            first; users missing in AuthUserFile, or that no Require names, are left to the Perl handlers. A wrong password is \
+            refused at once. A user that neither knows is refused.",
         ..ROW
     },
     Row {
@@ -69,36 +69,36 @@ pub static ROWS: &[Row] = &[
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Words("file|name …", 1..=MANY, basic_provider),
         default: Some("file"),
-        because: "the only one that is built in",
-        about: "Where passwords are: the file of AuthUserFile, and names of PerlAddAuthnProvider, asked in the order in which they stand here, \
-            `file` first or last. Without `file` AuthUserFile is not asked.",
+        because: "the only built-in provider",
+        about: "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. \
+            `file` must be first or last. Without `file`, AuthUserFile is not used.",
         ..ROW
     },
     Row {
         name: "AuthMerging",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Word("Off|And|Or", merging),
-        because: "Off, as in httpd: an inner section says it anew",
-        about: "What becomes of an outer section's Require where this section has its own: it is replaced, both must be met, or one is enough. \
-            It holds for this section only.",
+        because: "Off, as in httpd: an inner section replaces the outer requirements",
+        about: "How Require of this section combines with the outer section's: Off replaces it, And requires both, Or requires one of them. \
+            Applies to this section only.",
         ..ROW
     },
     Row {
         name: "AuthzSendForbiddenOnFailure",
         contexts: CONTAINERS,
-        takes: Takes::Flag(|d, on| d.said().access.forbids = Some(on)),
-        because: "Off, as in httpd: the user may have another name",
-        about: "On: a user whose password was right and whom Require does not want is answered 403 instead of being asked again (401).",
+        takes: Takes::Flag(|d, on| d.settings().access.forbids = Some(on)),
+        because: "Off, as in httpd: the person may have another account",
+        about: "On: a user with the right password whom Require does not permit is answered 403 instead of another password dialog (401).",
         ..ROW
     },
     Row {
         name: "Require",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Words("user|group|valid-user|all|ip|host|local|env|expr|method|not …", 1..=MANY, require),
-        because: "everybody may come",
+        because: "every client has access",
         per_method: true,
-        about: "One of the lines of a section must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all granted`, `all denied`, \
-            `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an expression as SetEnvIfExpr has it. A PerlAuthzHandler may know other words.",
+        about: "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all granted`, `all denied`, \
+            `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an expression as in SetEnvIfExpr. A PerlAuthzHandler may define other words.",
         ..ROW
     },
     Row {
@@ -107,7 +107,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Section("", 0..=0, require_all),
         because: "see Require",
         per_method: true,
-        about: "All lines in it must be met. It may hold Require, `Require not`, RequireAny and RequireNone.",
+        about: "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone.",
         ..ROW
     },
     Row {
@@ -116,7 +116,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Section("", 0..=0, require_any),
         because: "see Require",
         per_method: true,
-        about: "One of the lines in it must be met.",
+        about: "One of the lines in this section must be met.",
         ..ROW
     },
     Row {
@@ -124,14 +124,14 @@ pub static ROWS: &[Row] = &[
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Section("", 0..=0, require_none),
         because: "see Require",
-        about: "None of the lines in it may be met. It stands in a RequireAll.",
+        about: "None of the lines in this section may be met. Allowed only within RequireAll.",
         ..ROW
     },
 ];
 
 /// `Satisfy All|Any`
 fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.said().access.satisfy = Some(Some(match text.to_ascii_lowercase().as_str() {
+    draft.settings().access.satisfy = Some(Some(match text.to_ascii_lowercase().as_str() {
         "all" => Satisfy::All,
         "any" => Satisfy::Any,
         _ => return Err(format!("expected All or Any, got \"{text}\"")),
@@ -139,19 +139,19 @@ fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `AuthType Basic`, or None, which takes back an outer section's; another name needs Perl code that knows what to do with it.
+/// `AuthType Basic`, or None, which cancels an outer section's. Other names require Perl access handlers.
 fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
     let is_known = ["Basic", "None"].iter().any(|known| name.eq_ignore_ascii_case(known));
     if !is_known && !draft.config.perl_access {
         return Err(format!(
-            "expected Basic, got \"{name}\": another type needs a PerlAuthenHandler, and there is none in this configuration"
+            "expected Basic, got \"{name}\": another type needs a PerlAuthenHandler, and this configuration has none"
         ));
     }
-    draft.said().access.auth_type = Some(name.to_owned());
+    draft.settings().access.auth_type = Some(name.to_owned());
     Ok(())
 }
 
-/// `AuthBasicProvider file|name…`: the names are those of PerlAddAuthnProvider.
+/// `AuthBasicProvider file|name…`. The names are defined by PerlAddAuthnProvider.
 fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     let is_file = |name: &String| name.eq_ignore_ascii_case("file");
     let handler = |name: &String| {
@@ -165,15 +165,15 @@ fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
         None => FileTurn::Never,
         Some(last) if last + 1 == names.len() => FileTurn::Last,
         Some(0) => FileTurn::First,
-        Some(_) => return Err("expected file in the first place or in the last".to_owned()),
+        Some(_) => return Err("expected file as the first or the last name".to_owned()),
     };
-    draft.said().access.passwords = Some(PasswordProviders { handlers, file });
+    draft.settings().access.passwords = Some(PasswordProviders { handlers, file });
     Ok(())
 }
 
 /// `AuthMerging Off|And|Or`
 fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.said().access.requires.merging = match text.to_ascii_lowercase().as_str() {
+    draft.settings().access.requires.merging = match text.to_ascii_lowercase().as_str() {
         "off" => Merging::Off,
         "and" => Merging::And,
         "or" => Merging::Or,
@@ -186,7 +186,7 @@ fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
 fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let what = Require::parse(args, &mut vocabulary(draft))?;
     if matches!(what, Require::Not(_)) {
-        return Err("`not` alone lets nobody in: put it in <RequireAll> beside what does".to_owned());
+        return Err("`not` alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned());
     }
     add(draft, words(args), what);
     Ok(())
@@ -204,7 +204,7 @@ fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened 
 
 /// `<RequireNone>`
 fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Opened {
-    Err("alone lets nobody in: put it in <RequireAll> beside what does".to_owned())
+    Err("alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned())
 }
 
 fn vocabulary(draft: &mut Draft) -> Vocabulary<'_> {
@@ -220,16 +220,16 @@ fn section(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, 
 
 fn add(draft: &mut Draft, text: String, what: Require) {
     let requirement = Requirement { methods: draft.position.methods, text, what };
-    draft.said().access.requires.lines.get_or_insert_default().push(requirement);
+    draft.settings().access.requires.lines.get_or_insert_default().push(requirement);
 }
 
-/// As one line, words with spaces in quotation marks.
+/// Joins arguments to a line, with words that contain spaces in quotation marks.
 fn words(args: &[String]) -> String {
     let word = |arg: &String| if arg.contains(' ') { format!("\"{arg}\"") } else { arg.clone() };
     args.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// What stands in a section; what is wrong there is reported with its own line.
+/// Requirements of a section. Errors are reported at their own lines.
 fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
     let mut parts = Vec::new();
     for directive in inside {

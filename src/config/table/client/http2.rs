@@ -1,4 +1,4 @@
-//! Which protocols are spoken, and what an HTTP/2 client may do.
+//! Protocols of a host, and limits of HTTP/2 connections.
 
 use crate::config::draft::Draft;
 use crate::config::model::protocols::Protocol;
@@ -10,9 +10,9 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("h2|h2c|http/1.1…", 1..=MANY, protocols),
         default: Some("http/1.1"),
-        because: "httpd's; HTTP/2 is for sites that want it",
-        about: "What is spoken on the connections of a host: `h2` over TLS, `h2c` without (by clients that know it), `http/1.1`. What is \
-            spoken without TLS says the first host of an address. Where http/1.1 is not named, it is not spoken.",
+        because: "httpd's default; sites opt in to HTTP/2",
+        about: "Protocols of a host: `h2` over TLS, `h2c` without TLS (for clients with prior knowledge), `http/1.1`. Without TLS, \
+            the first host of an address decides. Protocols that are not listed are disabled, including http/1.1.",
         ..ROW
     },
     Row {
@@ -20,8 +20,8 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().protocols.own_order = Some(on)),
         default: Some("On"),
-        because: "httpd's",
-        about: "Whether the order of Protocols counts and not the client's. The client's is never asked for: Off changes nothing.",
+        because: "httpd's default",
+        about: "Whether the server's order of Protocols takes precedence. The client's order is never used: Off has no effect.",
         ..ROW
     },
     Row {
@@ -29,8 +29,8 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Number(1..=100_000, |d, n| d.config.http2.streams = n as u32),
         default: Some("100"),
-        because: "httpd's, and what RFC 9113 advises at least",
-        about: "Requests that one connection may have under way; more are refused, and clients try them again.",
+        because: "httpd's default, and the minimum that RFC 9113 recommends",
+        about: "Maximum number of concurrent requests of one connection. Further ones are refused, and clients retry them.",
         ..ROW
     },
     Row {
@@ -38,16 +38,16 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Number(65_535..=2_147_483_647, |d, n| d.config.http2.window = n as u32),
         default: Some("65535"),
-        because: "httpd's; bodies are taken as they come, so more is only memory",
-        about: "Bytes of a request's body that may come before they are asked for.",
+        because: "httpd's default; bodies are read as they arrive, so a larger window only costs memory",
+        about: "Bytes of a request body that a client may send before the server grants more (flow-control window).",
         ..ROW
     },
     Row {
         name: "H2StreamTimeout",
         contexts: HOSTS,
         takes: Takes::Duration(|d, time| d.config.http2.stream_timeout = Some(time)),
-        because: "Timeout says it",
-        about: "How long a stream may stand still because its client takes nothing: then it is reset.",
+        because: "the value of Timeout",
+        about: "Time after which a stream is reset when its client accepts no data.",
         ..ROW
     },
     Row {
@@ -55,9 +55,9 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Number(0..=100_000, |d, n| d.config.http2.stream_errors = n as usize),
         default: Some("64"),
-        because: "browsers make none; httpd's 8 is few",
-        about: "Streams that had to be reset within a minute for mistakes of the client. One more closes its connection, with a line in the \
-            error log. What a client sends on a stream that the server has reset within the last ten seconds is no mistake.",
+        because: "browsers cause none; httpd's limit of 8 is low",
+        about: "Maximum number of streams that are reset within a minute because of client errors. One more closes the connection, with a message in the \
+            error log. Frames on a stream that the server reset within the last ten seconds do not count.",
         ..ROW
     },
     Row {
@@ -65,9 +65,9 @@ pub static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Number(1..=1_000_000, |d, n| d.config.http2.resets = n as u32),
         default: Some("200"),
-        because: "who leaves a page cancels what it shows, a hundred at once; an attack cancels thousands",
-        about: "Requests that a client may take back in a second, with those that it makes us reset by its mistakes. Then its connection is \
-            closed (ENHANCE_YOUR_CALM).",
+        because: "leaving a page cancels up to a hundred requests at once; an attack cancels thousands",
+        about: "Maximum number of requests that a client may cancel in a second, including those that the server resets because of client errors. Beyond it \
+            the connection is closed (ENHANCE_YOUR_CALM).",
         ..ROW
     },
     Row {
@@ -75,11 +75,11 @@ pub static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Number(10..=1_000_000, |d, n| d.config.http2.control_frames = n as u32),
         default: Some("500"),
-        because: "clients send a few; each is answered, so a flood costs us as much as its sender",
-        about: "PING, SETTINGS, PRIORITY, unknown and empty frames, and WINDOW_UPDATEs that give nothing back, that a client may send in a \
-            second. Then its connection is closed (ENHANCE_YOUR_CALM). A WINDOW_UPDATE gives something back when DATA was sent: one of \
-            the stream and one of the connection for each, and one for a stream that begins. Those of less than 64 bytes are for small \
-            answers, two each, and for what DATA of 1 kB and more leaves.",
+        because: "clients send a few; each costs the server as much as its sender",
+        about: "Maximum number of control frames of a client in a second: PING, SETTINGS, PRIORITY, unknown and empty frames, and excess \
+            WINDOW_UPDATEs. Beyond it the connection is closed (ENHANCE_YOUR_CALM). Each DATA frame allows one WINDOW_UPDATE of its \
+            stream and one of the connection; a new stream allows one more. WINDOW_UPDATEs of less than 64 bytes are allowed for small \
+            responses, two each, and for the remainders of DATA of 1 kB and more.",
         ..ROW
     },
 ];

@@ -1,4 +1,4 @@
-//! How clients are spoken with: connections, protocols, limits, and who they are.
+//! Directives about clients: connections, protocols, TLS, limits, and clients behind proxies.
 
 pub(super) mod connections;
 pub(super) mod http2;

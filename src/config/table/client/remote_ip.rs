@@ -1,4 +1,4 @@
-//! Clients behind proxies.
+//! Addresses of clients behind proxies.
 
 use crate::config::draft::Draft;
 use crate::config::model::access::Network;
@@ -13,10 +13,10 @@ pub static ROWS: &[Row] = &[
             d.host().remote_ip.header = header(name)?;
             Ok(())
         }),
-        because: "anybody can send such a header: name the proxies that may with it",
-        about: "The header by which proxies say for whom they ask: X-Forwarded-For, X-Real-IP, or Forwarded (its `for=`). It is read \
-            from its end, as long as a trusted proxy has said it; the address that is found is the client's for access rules, \
-            logs and programs, and what was read is taken out of the header.",
+        because: "any client can send such a header: list the trusted proxies too",
+        about: "The header in which proxies name the client: X-Forwarded-For, X-Real-IP, or Forwarded (its `for=`). It is read \
+            from its end as long as a trusted proxy added the address. The address found becomes the client's for access rules, \
+            logs and programs; the addresses read are removed from the header.",
         ..ROW
     },
     Row {
@@ -24,24 +24,24 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("address|network…", 1..=MANY, |d, names| proxies(d, names, true)),
         because: "see RemoteIPTrustedProxy",
-        about: "Proxies that are believed even when they name an address of a private network.",
+        about: "Proxies that are trusted even when they name an address of a private network.",
         ..ROW
     },
     Row {
         name: "RemoteIPTrustedProxy",
         contexts: HOSTS,
         takes: Takes::Words("address|network…", 1..=MANY, |d, names| proxies(d, names, false)),
-        because: "httpd's: without a list every proxy is believed, as long as the address that it names is no private one",
-        about: "Proxies whose RemoteIPHeader is believed, unless it names an address of a private network.",
+        because: "httpd's default: without a list every proxy is trusted, unless it names a private address",
+        about: "Proxies whose RemoteIPHeader is trusted, unless it names an address of a private network.",
         ..ROW
     },
     Row {
         name: "RemoteIPInternalProxyList",
         contexts: HOSTS,
         takes: Takes::Words("file", 1..=MANY, |d, names| proxies(d, names, true)),
-        because: "few proxies are named in a line",
-        about: "As RemoteIPInternalProxy, with the addresses and networks in a file: any number a line, comments from `#` on. A file \
-            without any is an error.",
+        because: "a line is enough for few proxies",
+        about: "As RemoteIPInternalProxy, with addresses and networks from a file: any number per line, `#` begins a comment. An empty list \
+            is an error.",
         ..ROW
     },
     Row {
@@ -49,8 +49,8 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("file", 1..=MANY, |d, names| proxies(d, names, false)),
         because: "see RemoteIPInternalProxyList",
-        about: "As RemoteIPTrustedProxy, with the addresses and networks in a file. Networks that publish their list, CDNs for instance, \
-            publish it like that; a reload reads it again.",
+        about: "As RemoteIPTrustedProxy, with addresses and networks from a file, such as the published list of a CDN. \
+            A reload reads the file again.",
         ..ROW
     },
     Row {
@@ -60,8 +60,8 @@ pub static ROWS: &[Row] = &[
             d.host().remote_ip.proxies_header = header(name)?;
             Ok(())
         }),
-        because: "few programs want to know",
-        about: "The header in which programs find the trusted proxies that a request came through; internal ones are left out.",
+        because: "few programs use it",
+        about: "The header in which programs find the trusted proxies that a request passed; internal proxies are omitted.",
         ..ROW
     },
     Row {
@@ -71,10 +71,10 @@ pub static ROWS: &[Row] = &[
             d.host().remote_ip.proto_header = header(name)?;
             Ok(())
         }),
-        because: "anybody can send such a header; what listed proxies say counts, and there must be one",
-        about: "The header in which a proxy that speaks TLS for us says how the client speaks: X-Forwarded-Proto (`https` or `http`), \
-            X-Forwarded-Ssl (`on` or `off`), or Forwarded (its `proto=`). Of a RemoteIPInternalProxy or RemoteIPTrustedProxy it is \
-            believed: then HTTPS, psgi.url_scheme, SSLRequireSSL, and the port where the Host names none, are the client's. httpd has \
+        because: "any client can send such a header: it needs a list of trusted proxies",
+        about: "The header in which a TLS-terminating proxy reports the client's protocol: X-Forwarded-Proto (`https` or `http`), \
+            X-Forwarded-Ssl (`on` or `off`), or Forwarded (its `proto=`). Only a RemoteIPInternalProxy or RemoteIPTrustedProxy is \
+            trusted. It decides HTTPS, psgi.url_scheme, SSLRequireSSL, and the port if the Host header has none. httpd has \
             no such directive.",
         ..ROW
     },
@@ -82,9 +82,9 @@ pub static ROWS: &[Row] = &[
         name: "RemoteIPProxyProtocol",
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().remote_ip.proxy_protocol = Some(on)),
-        because: "a client that sends no such header is not served at all",
-        about: "Whether connections to the host's address begin with a PROXY header, version 1 or 2, that says who the client is. The \
-            first host of an address decides for all of them, and its RequestReadTimeout header= is the time for it. Let only the proxies connect there: whoever can, may say anything.",
+        because: "a client without such a header is not served at all",
+        about: "Whether connections to the host's address begin with a PROXY header, version 1 or 2, that names the client. The \
+            first host of an address decides for all of them, and its RequestReadTimeout header= limits the wait. Only proxies should be able to connect: the header is trusted from any of them.",
         ..ROW
     },
     Row {
@@ -92,7 +92,7 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("address|network…", 1..=MANY, exceptions),
         because: "usually all connections come through the proxy",
-        about: "Clients that send no PROXY header where the others do: a monitor in the same network, for instance.",
+        about: "Clients that send no PROXY header, such as a monitor in the same network.",
         ..ROW
     },
 ];
@@ -124,8 +124,7 @@ fn header(name: &str) -> Result<Option<String>, String> {
 }
 
 fn network(name: &str) -> Result<Network, String> {
-    let advice = || {
-        format!("expected an address or a network like 10.1.0.0/16, got \"{name}\": names of hosts are not looked up")
-    };
+    let advice =
+        || format!("expected an address or a network like 10.1.0.0/16, got \"{name}\": host names are not looked up");
     Network::parse(name).unwrap_or_else(|| Err(advice()))
 }

@@ -1,4 +1,4 @@
-//! How strictly clients are taken at their word.
+//! How strictly requests are checked: methods, targets, host names, slashes.
 
 use crate::config::draft::Draft;
 use crate::config::table::row::{HOSTS, MANY, ROW, Row, SERVER, Takes};
@@ -13,11 +13,11 @@ pub static ROWS: &[Row] = &[
             1..=3,
             http_protocol_options,
         ),
-        because: "Strict LenientMethods Require1.0: programs may know methods that we do not",
-        about: "Without it a target may have what httpd takes by default: any byte above 0x20 but 0x7f and `#`. Strict, written out: `<`, `>`, a \
-            backtick in the path, a quotation mark in the query and bytes that are no UTF-8 are answered 400, `\\` and %5C in the path \
-            404. RegisteredMethods: methods that are neither httpd's nor named by RegisterHttpMethod are answered 501. Requests are read strictly \
-            in any case; Unsafe and Allow0.9 are accepted with a warning and do not loosen that.",
+        because: "Strict LenientMethods Require1.0: programs may support methods that the server does not know",
+        about: "By default a request target may contain what httpd accepts: any byte above 0x20 except 0x7f and `#`. With an explicit Strict, `<`, `>`, a \
+            backtick in the path, a quotation mark in the query and invalid UTF-8 are answered 400, `\\` and %5C in the path \
+            404. RegisteredMethods: methods known neither to httpd nor by RegisterHttpMethod are answered 501. HTTP itself is always parsed strictly; \
+            Unsafe and Allow0.9 are accepted with a warning and do not change that.",
         ..ROW
     },
     Row {
@@ -28,7 +28,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "see HttpProtocolOptions",
-        about: "Further methods that HttpProtocolOptions RegisteredMethods lets pass.",
+        about: "Further methods for HttpProtocolOptions RegisteredMethods.",
         ..ROW
     },
     Row {
@@ -36,17 +36,17 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().strictness.known_hosts = Some(on)),
         because: "Off, as in httpd: the first host of an address answers for other names",
-        about: "On: a request for a name that no ServerName or ServerAlias of its address has is answered 400. What the first virtual host of \
-            the address says counts, else the main server.",
+        about: "On: a request for a host name that is no ServerName or ServerAlias of its address is answered 400. The setting of the first virtual host of \
+            the address counts, otherwise the main server's.",
         ..ROW
     },
     Row {
         name: "MergeSlashes",
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().strictness.merge_slashes = Some(on)),
-        because: "On: a path means one place, however many slashes it is written with",
-        about: "Off: <Location> and <LocationMatch> see the path with its repeated slashes, too; files and what holds for the path without them \
-            stay the same. In any case `$r->uri` and PATH_INFO have them as they were sent.",
+        because: "On: a path means one place, whatever its number of slashes",
+        about: "Off: <Location> and <LocationMatch> also see the path with its repeated slashes; files and sections that match the path without them \
+            stay the same. `$r->uri` and PATH_INFO always have the slashes as sent.",
         ..ROW
     },
     Row {
@@ -54,8 +54,8 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Word("On|Off|NoDecode", allow_encoded_slashes),
         because: "Off, as in httpd: a path with %2F in it is answered 404; but On where a PSGI application answers, as in every PSGI server",
-        about: "On: %2F in a path is a slash as any other. NoDecode: it stays %2F, for programs that find it in PATH_INFO or `$r->uri`; nothing \
-            else of the path stays encoded. Answers to such paths are not cached.",
+        about: "On: %2F in a path is decoded to a slash. NoDecode: it stays %2F in PATH_INFO and `$r->uri`; the rest \
+            of the path is decoded. Responses to such paths are not cached.",
         ..ROW
     },
     Row {
@@ -63,15 +63,15 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().strictness.named_by_tls = Some(on)),
         because: "Off, as in httpd: old clients do not name the host",
-        about: "On: who speaks TLS without naming the host is answered 403; in the first virtual host of an address for all of that address.",
+        about: "On: a TLS client that does not name the host (SNI) is answered 403. In the first virtual host of an address it applies to the whole address.",
         ..ROW
     },
     Row {
         name: "TraceEnable",
         contexts: HOSTS,
         takes: Takes::Word("Off|On|extended", trace_enable),
-        because: "TRACE shows what proxies and browsers hide",
-        about: "TRACE is answered 405 in any case; there is a warning where it is turned on.",
+        because: "TRACE reveals headers that proxies and browsers hide",
+        about: "TRACE is always answered 405; On and extended cause a warning.",
         ..ROW
     },
 ];
@@ -84,9 +84,9 @@ fn http_protocol_options(draft: &mut Draft, words: &[String]) -> Result<(), Stri
             "strict" => draft.host().strictness.plain_targets = Some(true),
             "unsafe" => {
                 draft.host().strictness.plain_targets = Some(false);
-                draft.warn("Unsafe is not done: what HTTP does not allow is refused in any case");
+                draft.warn("Unsafe has no effect: requests that violate HTTP are always refused");
             }
-            "allow0.9" => draft.warn("Allow0.9 is not done: HTTP/0.9 is refused in any case"),
+            "allow0.9" => draft.warn("Allow0.9 has no effect: HTTP/0.9 is always refused"),
             "registeredmethods" => draft.host().strictness.registered_methods = Some(true),
             "lenientmethods" => draft.host().strictness.registered_methods = Some(false),
             _ => {
@@ -121,7 +121,9 @@ fn trace_enable(draft: &mut Draft, word: &str) -> Result<(), String> {
     match word.to_ascii_lowercase().as_str() {
         "off" => Ok(()),
         "on" | "extended" => {
-            draft.warn("TRACE is refused in any case: it shows what proxies and browsers hide");
+            draft.warn(
+                "has no effect: TRACE is always refused, because it reveals headers that proxies and browsers hide",
+            );
             Ok(())
         }
         _ => Err(format!("expected On, Off or extended, got \"{word}\"")),

@@ -1,4 +1,4 @@
-//! TLS: certificates, versions, what programs are told.
+//! TLS: certificates, versions, cipher suites, sessions, and variables for programs.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "On where Listen says https",
-        about: "Whether TLS is spoken on the addresses of this host. Hosts of one address share the answer: On, when one says so.",
+        about: "Whether the addresses of this host use TLS. All hosts of an address share the setting: it is On if one of them sets On.",
         ..ROW
     },
     Row {
@@ -29,9 +29,9 @@ pub static ROWS: &[Row] = &[
             let file = named(d, path, "SSLCertificateFile");
             d.host().tls.certificates.push(file);
         }),
-        because: "only its owner knows where it lies",
-        about: "The certificate in PEM, then those between it and the root; its key may stand there, too. Once for each kind of key (RSA, \
-            ECDSA). It is read as root, and again when it changes.",
+        because: "only the site knows its path",
+        about: "The certificate in PEM, followed by the intermediate certificates; the file may contain the key, too. Once for each key type (RSA, \
+            ECDSA). Read as root, and again when it changes.",
         ..ROW
     },
     Row {
@@ -41,7 +41,7 @@ pub static ROWS: &[Row] = &[
             let file = named(d, path, "SSLCertificateKeyFile");
             d.host().tls.keys.push(file);
         }),
-        because: "the key may stand in SSLCertificateFile",
+        because: "SSLCertificateFile may contain the key",
         about: "The private key in PEM, without a password; in the order of the certificates. Programs cannot read it.",
         ..ROW
     },
@@ -52,8 +52,8 @@ pub static ROWS: &[Row] = &[
             let file = named(d, path, "SSLCertificateChainFile");
             d.host().tls.chain = Some(file);
         }),
-        because: "SSLCertificateFile has them all",
-        about: "Further certificates in PEM, sent behind those of SSLCertificateFile.",
+        because: "SSLCertificateFile contains the intermediate certificates",
+        about: "Further certificates in PEM, sent after those of SSLCertificateFile.",
         ..ROW
     },
     Row {
@@ -63,8 +63,8 @@ pub static ROWS: &[Row] = &[
             let file = named(d, path, "SSLStaplingFile");
             d.host().tls.staple = Some(file);
         }),
-        because: "most authorities do not ask for it any more",
-        about: "An OCSP response (DER) to be sent with the certificate. It is not fetched: `openssl ocsp -respout` writes it, and it is \
+        because: "most certificate authorities no longer support OCSP",
+        about: "An OCSP response (DER) to send with the certificate. The server does not fetch it: write it with `openssl ocsp -respout`. It is \
             read again when it changes.",
         ..ROW
     },
@@ -73,44 +73,44 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| {
             if on && d.host().tls.staple.is_none() {
-                d.warn("no response is fetched here: name a file by SSLStaplingFile, before this line");
+                d.warn("has no effect without SSLStaplingFile before this line: OCSP responses are not fetched");
             }
         }),
-        because: "SSLStaplingFile says it",
-        about: "Accepted for old configurations: what is stapled is SSLStaplingFile.",
+        because: "use SSLStaplingFile",
+        about: "Accepted for old configurations: SSLStaplingFile turns on stapling.",
         ..ROW
     },
     Row {
         name: "SSLProtocol",
         contexts: HOSTS,
         takes: Takes::Words("[+|-]version…", 1..=MANY, versions),
-        because: "all that are spoken: TLSv1.2 and TLSv1.3",
-        about: "Which versions are spoken: `all`, `TLSv1.2`, `TLSv1.3`. Older ones are broken and not there.",
+        because: "all supported versions: TLSv1.2 and TLSv1.3",
+        about: "TLS versions: `all`, `TLSv1.2`, `TLSv1.3`. Older versions are insecure and not supported.",
         ..ROW
     },
     Row {
         name: "SSLCipherSuite",
         contexts: HOSTS,
         takes: Takes::Words("[TLSv1.3|SSL] suites", 1..=2, cipher_suites),
-        because: "every suite that is here is safe",
-        about: "Suites by their names in OpenSSL or at IANA, separated by colons, the dearest first; the words HIGH, ALL and their kin stand \
-            for all. What is not spoken here is ignored with a warning.",
+        because: "every supported suite is safe",
+        about: "Cipher suites by their OpenSSL or IANA names, separated by colons, in order of preference; words such as HIGH and ALL stand \
+            for all. Unsupported suites are ignored with a warning.",
         ..ROW
     },
     Row {
         name: "SSLHonorCipherOrder",
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().tls.own_order = Some(on)),
-        because: "Off: phones without AES prefer what is fast for them",
-        about: "Whether our order of suites counts and not the client's.",
+        because: "Off: phones without AES hardware prefer faster suites",
+        about: "Whether the server's order of suites takes precedence over the client's.",
         ..ROW
     },
     Row {
         name: "SSLSessionTickets",
         contexts: HOSTS,
         takes: Takes::Flag(|d, on| d.host().tls.tickets = Some(on)),
-        because: "On: clients that come again need no second handshake, and nothing is kept for them",
-        about: "Whether clients get tickets to resume with. Their key changes every few hours, is in nobody's file, and survives reloads.",
+        because: "On: returning clients skip the full handshake, and the server stores nothing for them",
+        about: "Whether clients get tickets to resume sessions. The ticket key changes every few hours, is never written to a file, and survives reloads.",
         ..ROW
     },
     Row {
@@ -120,8 +120,8 @@ pub static ROWS: &[Row] = &[
             d.host().tls.cache = Some(!kind.eq_ignore_ascii_case("none"));
             Ok(())
         }),
-        because: "in memory: one process speaks to all clients",
-        about: "`none` keeps no sessions; any other word is taken for a cache in memory.",
+        because: "in memory: one process serves all clients",
+        about: "`none` disables the session cache; any other value means a cache in memory.",
         ..ROW
     },
     Row {
@@ -129,29 +129,29 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Duration(|d, time| d.host().tls.session_life = Some(time)),
         default: Some("12h"),
-        because: "who comes back on the same day needs no second handshake; httpd's 300 s is less than a lunch",
-        about: "How long a client may resume a session, by a ticket or from the cache, after the handshake that began it. Tickets \
-            are good for 12 hours at most: then their key is gone. A shorter time counts for sessions that are there already.",
+        because: "clients that return on the same day skip the full handshake; httpd's 300 s is shorter than a lunch break",
+        about: "Time after the first handshake during which a client may resume its session, by a ticket or from the cache. Tickets \
+            expire after 12 hours at most, with their key. A shorter time applies to existing sessions too.",
         ..ROW
     },
     Row {
         name: "SSLOptions",
         contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
         takes: Takes::Words("[+|-]option…", 1..=MANY, ssl_options),
-        because: "programs seldom ask",
-        about: "`+StdEnvVars` tells programs SSL_PROTOCOL, SSL_CIPHER, SSL_TLS_SNI and their kin, and what our certificate says: SSL_SERVER_S_DN, \
-            SSL_SERVER_S_DN_CN, SSL_SERVER_SAN_DNS_0, SSL_SERVER_V_END and so on. HTTPS and SSL_TLS_SNI they are told anyway.",
+        because: "few programs use these variables",
+        about: "`+StdEnvVars` gives programs SSL_PROTOCOL, SSL_CIPHER and similar variables, and the fields of the server's certificate: SSL_SERVER_S_DN, \
+            SSL_SERVER_S_DN_CN, SSL_SERVER_SAN_DNS_0, SSL_SERVER_V_END and so on. HTTPS and SSL_TLS_SNI are always set.",
         ..ROW
     },
     Row {
         name: "SSLRequireSSL",
         contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
         takes: Takes::Words("", 0..=0, |d, _| {
-            d.said().response.ssl.required = Some(true);
+            d.settings().response.ssl.required = Some(true);
             Ok(())
         }),
-        because: "most places are for everybody",
-        about: "Who comes without TLS is answered 403.",
+        because: "most places are also served without TLS",
+        about: "Requests without TLS are answered 403.",
         ..ROW
     },
 ];
@@ -174,14 +174,14 @@ fn versions(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             "tlsv1.2" => versions.tls12 = on,
             "tlsv1.3" => versions.tls13 = on,
             "sslv2" | "sslv3" | "tlsv1" | "tlsv1.1" if on => {
-                draft.warn(&format!("{name} is broken and not spoken here: remove it"));
+                draft.warn(&format!("{name} is insecure and not supported: remove it"));
             }
             "sslv2" | "sslv3" | "tlsv1" | "tlsv1.1" => {}
             _ => return Err(format!("expected all, TLSv1.2 or TLSv1.3, with + or - before, got \"{arg}\"")),
         }
     }
     if !versions.tls12 && !versions.tls13 {
-        return Err("leaves no version that is spoken here: allow TLSv1.2 or TLSv1.3".to_owned());
+        return Err("leaves no supported version: allow TLSv1.2 or TLSv1.3".to_owned());
     }
     draft.host().tls.versions = Some(versions);
     Ok(())
@@ -197,7 +197,7 @@ fn cipher_suites(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     };
     let (chosen, unknown) = suites::read(if is_13 { suites::TLS13 } else { suites::TLS12 }, list);
     if !unknown.is_empty() {
-        draft.warn(&format!("not spoken here, or not understood, and ignored: {}", unknown.join(" ")));
+        draft.warn(&format!("ignored, because unsupported or unknown: {}", unknown.join(" ")));
     }
     let tls = &mut draft.host().tls;
     *(if is_13 { &mut tls.suites_13 } else { &mut tls.suites }) = chosen;
@@ -211,19 +211,19 @@ fn ssl_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         let name = arg.trim_start_matches(['+', '-']);
         let on = !arg.starts_with('-');
         match name.to_ascii_lowercase().as_str() {
-            "stdenvvars" => draft.said().response.ssl.std_env_vars = Some(on),
-            // About certificates of clients and how they are asked for: there are none.
+            "stdenvvars" => draft.settings().response.ssl.std_env_vars = Some(on),
+            // Options about client certificates, which are not supported, have no effect.
             "strictrequire" | "optrenegotiate" | "legacydnstringformat" => {}
             "exportcertdata" => ignored.push(name),
             "fakebasicauth" if !on => {}
-            "fakebasicauth" => return Err("FakeBasicAuth: certificates of clients are not asked for here".to_owned()),
+            "fakebasicauth" => return Err("FakeBasicAuth: client certificates are not supported".to_owned()),
             _ => return Err(format!("expected StdEnvVars, with + or - before, got \"{arg}\"")),
         }
     }
-    // Options without a sign are all that there are.
+    // Options without a sign replace all earlier options.
     let absolute = args.iter().any(|arg| !arg.starts_with(['+', '-']));
-    if absolute && draft.said().response.ssl.std_env_vars.is_none() {
-        draft.said().response.ssl.std_env_vars = Some(false);
+    if absolute && draft.settings().response.ssl.std_env_vars.is_none() {
+        draft.settings().response.ssl.std_env_vars = Some(false);
     }
     if !ignored.is_empty() {
         draft.warn(&format!("not supported and ignored: {}", ignored.join(" ")));

@@ -1,4 +1,4 @@
-//! Scripts that answer for others.
+//! Scripts that handle requests for files of a type, or of a method.
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
@@ -10,17 +10,17 @@ pub static ROWS: &[Row] = &[
         name: "Action",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler|type /script [virtual]", 2..=3, action),
-        because: "files are sent as they are",
-        about: "A script that answers for files of a handler's name or of a media type: their path is its PATH_INFO, REDIRECT_HANDLER the \
-            name. With `virtual` there need be no such file.",
+        because: "files are sent unchanged",
+        about: "A script that handles files with a handler name or a media type: its PATH_INFO is their path, its REDIRECT_HANDLER the \
+            name. With `virtual` the file need not exist.",
         ..ROW
     },
     Row {
         name: "Script",
         contexts: ANYWHERE,
         takes: Takes::Words("method /script", 2..=2, script),
-        because: "files know GET, HEAD and OPTIONS",
-        about: "A script that answers requests of this method that no program answers; those of GET only when they have a query.",
+        because: "files support GET, HEAD and OPTIONS",
+        about: "A script that handles requests of this method that no program handles; for GET only if the request has a query.",
         ..ROW
     },
 ];
@@ -34,7 +34,7 @@ fn action(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         _ => return Err(format!("expected `virtual` after the script, got \"{}\"", rest.join(" "))),
     };
     mention_path(draft, script);
-    draft.said().response.actions.add(Action { name: name.clone(), script: script.clone(), is_virtual });
+    draft.settings().response.actions.add(Action { name: name.clone(), script: script.clone(), is_virtual });
     Ok(())
 }
 
@@ -45,12 +45,12 @@ fn script(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         return Err(format!("expected a method like GET or PUT, got \"{method}\""));
     }
     mention_path(draft, script);
-    draft.said().response.actions.add_method(&method.to_ascii_uppercase(), script);
+    draft.settings().response.actions.add_method(&method.to_ascii_uppercase(), script);
     Ok(())
 }
 
 fn mention_path(draft: &mut Draft, script: &str) {
     if !script.starts_with('/') {
-        draft.warn(&format!("\"{script}\" is no path on this server, and requests for it fail: begin it with /"));
+        draft.warn(&format!("\"{script}\" is no URL path, and requests for it fail: begin it with /"));
     }
 }

@@ -1,4 +1,4 @@
-//! From URL paths to files, and what those are.
+//! Mapping of URL paths to files, and their handlers.
 
 use crate::config::draft::Draft;
 use crate::config::model::host::{Alias, AliasFrom};
@@ -16,24 +16,24 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         default: Some("htdocs"),
-        because: "httpd's",
-        about: "The folder of the files of the site. A virtual host inherits it.",
+        because: "httpd's default",
+        about: "The folder of the site's files. A virtual host inherits it.",
         ..ROW
     },
     Row {
         name: "Alias",
         contexts: HOSTS,
         takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, false)),
-        because: "everything lies below DocumentRoot",
-        about: "What is below the URL path lies in another place. The first that matches counts, a virtual host's before the main server's.",
+        because: "all files are below DocumentRoot",
+        about: "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's before the main server's.",
         ..ROW
     },
     Row {
         name: "ScriptAlias",
         contexts: HOSTS,
         takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, true)),
-        because: "no folder is executable by itself",
-        about: "As Alias; what lies there is run as a CGI script, whatever SetHandler and Options say.",
+        because: "no folder is executable by default",
+        about: "As Alias; files there run as CGI scripts, regardless of SetHandler and Options.",
         ..ROW
     },
     Row {
@@ -41,10 +41,10 @@ pub static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Word("Off|a number from 1 to 100000", open_file_cache),
         default: Some("1000"),
-        because: "a file that many ask for is opened once a second, not for each; what happens to it is seen at once all the same",
-        about: "How many files and folders each thread of the front keeps open, for a second, and no more than a sixteenth of the limit on open \
-            files. A file that is replaced, changed or removed is seen at once; a folder above it that is renamed, or closed to the server's \
-            user, after a second. What lies behind a symbolic link is opened for each request. Off: everything is.",
+        because: "a popular file is opened once a second, not for each request; changes still take effect at once",
+        about: "Number of files and folders that each thread of the front keeps open, for a second, limited to a sixteenth of the limit on open \
+            files. A replaced, changed or removed file is noticed at once; a folder above it that is renamed, or made inaccessible to User, \
+            after a second. Targets of symbolic links are opened for each request. Off: every file is.",
         ..ROW
     },
     Row {
@@ -52,8 +52,8 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("type|None", default_type),
         default: Some("None"),
-        because: "httpd's since 2.4: no Content-Type is better than a wrong one",
-        about: "The MIME type of files whose extension is unknown, and of what Perl handlers answer there without naming a type.",
+        because: "httpd's default since 2.4: no Content-Type is better than a wrong one",
+        about: "The MIME type of files with unknown extensions, and of responses of Perl handlers that set no type.",
         ..ROW
     },
     Row {
@@ -64,9 +64,9 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         default: Some("index.html"),
-        because: "httpd's",
-        about: "The files tried, in this order, when a folder is asked for. One that begins with `/` is a path of the site, to which the request \
-            goes on; each other one is a path below the folder's, which an Alias may lead elsewhere.",
+        because: "httpd's default",
+        about: "Names tried, in this order, when a folder is requested. A name that begins with `/` is a URL path of the site; \
+            any other name is a path below the folder's, which an Alias may map elsewhere.",
         ..ROW
     },
     Row {
@@ -74,10 +74,10 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
         takes: Takes::Words("[+|-]name…", 1..=MANY, set_options),
         default: Some("FollowSymLinks"),
-        because: "httpd's: a link in the site was put there by its owner",
-        about: "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. With `+` and `-` the outer options are changed, \
-            otherwise replaced. What `<Location>` says of links is ignored, as in httpd: say it in `<Directory>`. \
-            Of one path SymLinksIfOwnerMatch follows eight links at most.",
+        because: "httpd's default: links in the site were made by its owner",
+        about: "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. `+` and `-` change the outer options; \
+            without them the options are replaced. Link options in `<Location>` are ignored, as in httpd: write them in `<Directory>`. \
+            SymLinksIfOwnerMatch follows at most eight links of one path.",
         ..ROW
     },
     Row {
@@ -85,9 +85,9 @@ pub static ROWS: &[Row] = &[
         contexts: DIRECTORY,
         takes: Takes::Words("All|None|AuthConfig|FileInfo|Indexes|Limit|Options[=name,…]…", 1..=MANY, allow_override),
         default: Some("None"),
-        because: "httpd's since 2.4 (1.3 had All): files that nobody expects are not read",
-        about: "Which directives the .htaccess files of this folder and those below may hold; with None there is none. They are read \
-            once and watched: a change counts at once. A mistake in one is a line in the error log and a 500 for what lies below it.",
+        because: "httpd's default since 2.4 (1.3 had All): unexpected files are not read",
+        about: "Directives that .htaccess files in this folder and below may contain; with None no such file is read. Files are read \
+            once and watched: a change takes effect at once. An error in one is logged, and requests below it are answered 500.",
         ..ROW
     },
     Row {
@@ -95,8 +95,8 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("name…", 1..=MANY, access_file_name),
         default: Some(".htaccess"),
-        because: "httpd's",
-        about: "What .htaccess files are called; the first that a folder has counts. Nobody is ever shown one.",
+        because: "httpd's default",
+        about: "Names of .htaccess files; the first that a folder contains counts. They are never served.",
         ..ROW
     },
     Row {
@@ -107,11 +107,11 @@ pub static ROWS: &[Row] = &[
             set_handler,
         ),
         default: Some("default-handler"),
-        because: "what is not handed to a program is a file",
-        about: "Who answers: the PerlHandler list, a CGI script kept compiled, the PsgiApp, a page about the server (mod_status's or \
-            mod_info's, or what Prometheus asks for), a file with headers of its own, or the file itself. `None` is default-handler. For any other name an Action \
-            says it; where none does, requests are answered 500 with a line in the error log. In .htaccess files these \
-            pages are not allowed.",
+        because: "without a handler, requests are served from files",
+        about: "The handler of requests: the PerlHandler list, a CGI script, the PsgiApp, a page about the server (as mod_status and \
+            mod_info, or Prometheus metrics), a file that begins with its own headers, or the file itself. `None` is default-handler. Any other name needs an Action; \
+            without one, requests are answered 500 and an error is logged. The server pages are not allowed \
+            in .htaccess files.",
         ..ROW
     },
 ];
@@ -124,7 +124,7 @@ fn access_file_name(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// No machine has descriptors for more.
+/// Maximum value of OpenFileCache: more files than a process can usually open.
 const MOST_OPEN_FILES: u32 = 100_000;
 
 fn open_file_cache(draft: &mut Draft, word: &str) -> Result<(), String> {
@@ -139,7 +139,7 @@ fn open_file_cache(draft: &mut Draft, word: &str) -> Result<(), String> {
 }
 
 fn default_type(draft: &mut Draft, text: &str) -> Result<(), String> {
-    draft.said().default_type = Some(text.to_owned());
+    draft.settings().default_type = Some(text.to_owned());
     Ok(())
 }
 
@@ -150,7 +150,7 @@ fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         draft
             .warn("has no effect in a section with a regular expression, as in httpd: write a <Directory> with a path");
     } else {
-        draft.said().allow_override = Some(allowed);
+        draft.settings().allow_override = Some(allowed);
     }
     Ok(())
 }
@@ -166,9 +166,9 @@ fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String>
     Ok(())
 }
 
-/// `DirectoryIndex name… | disabled`; a second line of one section adds to the first.
+/// `DirectoryIndex name… | disabled`. A further line of the same section adds names.
 fn directory_index(draft: &mut Draft, args: &[String]) {
-    let index = draft.said().directory_index.get_or_insert_default();
+    let index = draft.settings().directory_index.get_or_insert_default();
     if args.iter().any(|arg| arg == "disabled") {
         index.clear();
     } else {
@@ -185,13 +185,13 @@ fn set_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if !ignored.is_empty() {
         draft.warn(&format!("not supported yet and ignored: {}", ignored.join(" ")));
     }
-    let said = &mut draft.said().options;
+    let said = &mut draft.settings().options;
     *said = Some(said.as_ref().map_or_else(|| next.clone(), |before| before.then(&next)));
     Ok(())
 }
 
 /// `SetHandler name`
 fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
-    draft.said().handler = Some(handler(draft, name)?);
+    draft.settings().handler = Some(handler(draft, name)?);
     Ok(())
 }

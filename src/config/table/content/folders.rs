@@ -1,4 +1,4 @@
-//! Folders: their slash, and the list of what is in them.
+//! Folders: trailing slash, listings, path info, ETag.
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
@@ -11,17 +11,17 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "DirectorySlash",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.said().response.directory_slash = Some(on)),
-        because: "On: links in a page would lead astray without it",
-        about: "Whether the path of a folder without a slash at its end is redirected to the one with it; Off answers 404.",
+        takes: Takes::Flag(|d, on| d.settings().response.directory_slash = Some(on)),
+        because: "On: otherwise relative links in the page would be wrong",
+        about: "Whether a request for a folder without a trailing slash is redirected to the path with it; Off answers 404.",
         ..ROW
     },
     Row {
         name: "FallbackResource",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Word("disabled|/url-path", fallback_resource),
-        because: "what is not there is a 404",
-        about: "The path of this server that answers for files that are not there and for folders without an index, with the request's method, query and body. Where a Perl handler answers, it says itself what is not there.",
+        because: "missing files are answered 404",
+        about: "URL path of this server that handles requests for missing files and for folders without an index, with the request's method, query and body. Perl handlers decide for themselves which paths exist.",
         ..ROW
     },
     Row {
@@ -32,23 +32,23 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "a plain list of names",
-        about: "How folders are listed where Options Indexes allows it: FancyIndexing (with dates and sizes), FoldersFirst, IgnoreCase, None; others are accepted and change nothing.",
+        about: "Format of folder listings, which Options Indexes allows: FancyIndexing (with dates and sizes), FoldersFirst, IgnoreCase, None. Other options are accepted and have no effect.",
         ..ROW
     },
     Row {
         name: "IndexIgnore",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Words("name…", 1..=MANY, index_ignore),
-        because: "everything but .ht* is shown",
-        about: "Names, with `*` and `?`, that lists of folders do not show.",
+        because: "everything except .ht* is listed",
+        about: "Names, with `*` and `?`, that are omitted from folder listings.",
         ..ROW
     },
     Row {
         name: "IndexOrderDefault",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Words("Ascending|Descending Name|Date|Size", 2..=2, index_order),
-        because: "by name",
-        about: "How lists of folders are sorted at first.",
+        because: "sorted by name",
+        about: "Initial order of folder listings.",
         ..ROW
     },
     Row {
@@ -56,21 +56,21 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("On|Off|Default", accept_path_info),
         because: "Default: a file has one path, a script has many",
-        about: "Whether a path may go on behind a file's name (PATH_INFO). On: any file is sent, whatever follows; Off: a CGI script with more \
-            behind its name is answered 404, too; Default: scripts and handlers take it, files do not.",
+        about: "Whether a path may continue after the name of a file (PATH_INFO). On: any file accepts it; Off: no file, \
+            nor CGI script, accepts it (404); Default: scripts and handlers accept it, files do not.",
         ..ROW
     },
     Row {
         name: "FileETag",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("[+|-]INode|MTime|Size…|All|None", 1..=4, file_etag),
-        because: "as httpd 2.4: time and size, which are the same on every machine of a site",
-        about: "What the ETag of a file is made from. With `+` and `-` what an outer section says is changed.",
+        because: "httpd 2.4's default: time and size, which are the same on every machine of a site",
+        about: "Parts of a file's ETag. `+` and `-` change the outer setting.",
         ..ROW
     },
 ];
 
-/// With `+` and `-` what an outer section says is changed, otherwise replaced.
+/// `FileETag [+|-]part…`. With `+` and `-` the outer setting is changed, otherwise replaced.
 fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (mut whole, mut more, mut less) = (None, FileEtag::default(), FileEtag::default());
     for arg in args {
@@ -88,7 +88,7 @@ fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
             _ => return Err(format!("expected INode, MTime, Size, All or None, got \"{arg}\"")),
         }
     }
-    let rules = &mut draft.said().response;
+    let rules = &mut draft.settings().response;
     rules.file_etag = whole.or(rules.file_etag);
     rules.file_etag_change =
         (more != less).then_some((more, less)).or(rules.file_etag_change.filter(|_| whole.is_none()));
@@ -101,12 +101,12 @@ fn fallback_resource(draft: &mut Draft, path: &str) -> Result<(), String> {
     if !disabled && !path.starts_with('/') {
         return Err(format!("expected disabled or a path that begins with /, got \"{path}\""));
     }
-    draft.said().response.fallback = Some((!disabled).then(|| path.into()));
+    draft.settings().response.fallback = Some((!disabled).then(|| path.into()));
     Ok(())
 }
 
 fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
-    draft.said().response.path_info = Some(match word.to_ascii_lowercase().as_str() {
+    draft.settings().response.path_info = Some(match word.to_ascii_lowercase().as_str() {
         "on" => PathInfo::On,
         "off" => PathInfo::Off,
         "default" => PathInfo::Default,
@@ -119,7 +119,7 @@ fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
 fn index_ignore(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
         let pattern = draft.pattern(&wildcard::whole(name, Slash::Ordinary))?;
-        draft.said().response.listing.ignored.push(pattern);
+        draft.settings().response.listing.ignored.push(pattern);
     }
     Ok(())
 }
@@ -130,7 +130,7 @@ fn index_options(draft: &mut Draft, args: &[String]) {
     for arg in args {
         let on = !arg.starts_with('-');
         let name = arg.trim_start_matches(['+', '-']).to_ascii_lowercase();
-        let listing = &mut draft.said().response.listing;
+        let listing = &mut draft.settings().response.listing;
         match name.as_str() {
             "fancyindexing" => listing.fancy = Some(on),
             "none" => listing.fancy = Some(false),
@@ -140,7 +140,7 @@ fn index_options(draft: &mut Draft, args: &[String]) {
         }
     }
     if !unused.is_empty() {
-        draft.warn(&format!("changes nothing here and is ignored: {}", unused.join(" ")));
+        draft.warn(&format!("ignored, because without effect here: {}", unused.join(" ")));
     }
 }
 
@@ -158,6 +158,6 @@ fn index_order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         "size" => Column::Size,
         _ => return Err(format!("expected Name, Date or Size second, got \"{column}\"")),
     };
-    draft.said().response.listing.order = Some((column, backwards));
+    draft.settings().response.listing.order = Some((column, backwards));
     Ok(())
 }

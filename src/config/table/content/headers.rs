@@ -1,4 +1,4 @@
-//! Headers of requests and answers.
+//! Headers of requests and responses.
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
@@ -17,24 +17,24 @@ pub static ROWS: &[Row] = &[
             2..=6,
             header,
         ),
-        because: "answers have the headers that they need",
-        about: "Changes a header of answers; with `always` of errors, too. `%t` is when the request came, `%D` how long it took, `%{name}e` a variable, `%{SSL_name}s` one of mod_ssl's.",
+        because: "responses have the necessary headers",
+        about: "Changes a header of responses; with `always` also of errors. `%t` is the time of the request, `%D` its duration, `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl.",
         ..ROW
     },
     Row {
         name: "RequestHeader",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("set|append|merge|add|unset|edit name [value] [early|env=[!]name]", 2..=5, request_header),
-        because: "programs see what the client sent",
+        because: "programs see the headers that the client sent",
         about: "Changes a header of requests before a program sees it.",
         ..ROW
     },
     Row {
         name: "ExpiresActive",
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.said().response.expires.active = Some(on)),
+        takes: Takes::Flag(|d, on| d.settings().response.expires.active = Some(on)),
         because: "only the site knows how long its pages stay fresh",
-        about: "Whether Expires and Cache-Control are sent, for answers that have no Expires of their own.",
+        about: "Whether Expires and Cache-Control are added to responses that have no Expires.",
         ..ROW
     },
     Row {
@@ -42,7 +42,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Words("type time", 2..=2, expires_by_type),
         because: "see ExpiresDefault",
-        about: "How long answers of a MIME type, or of a family like `image/*`, stay fresh.",
+        about: "Freshness lifetime of responses of a MIME type, or of a family like `image/*`.",
         ..ROW
     },
     Row {
@@ -50,7 +50,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::INDEXES),
         takes: Takes::Word("time", expires_default),
         because: "see ExpiresActive",
-        about: "How long other answers stay fresh: `A3600` or `access plus 1 hour` from now on, `M3600` or `modification plus 1 hour` from the file's last change.",
+        about: "Freshness lifetime of other responses: `A3600` or `access plus 1 hour` from now on, `M3600` or `modification plus 1 hour` from the last change of the file.",
         ..ROW
     },
 ];
@@ -59,13 +59,13 @@ pub static ROWS: &[Row] = &[
 fn expires_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [kind, time] = args else { return Ok(()) };
     let span = Span::parse(time)?;
-    draft.said().response.expires.by_type.push((kind.to_ascii_lowercase(), span));
+    draft.settings().response.expires.by_type.push((kind.to_ascii_lowercase(), span));
     Ok(())
 }
 
 /// `ExpiresDefault time`
 fn expires_default(draft: &mut Draft, time: &str) -> Result<(), String> {
-    draft.said().response.expires.default = Some(Span::parse(time)?);
+    draft.settings().response.expires.default = Some(Span::parse(time)?);
     Ok(())
 }
 
@@ -77,7 +77,7 @@ pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         _ => (false, args),
     };
     let rule = header_rule(draft, rest)?;
-    draft.said().response.headers.push(HeaderRule { always, ..rule });
+    draft.settings().response.headers.push(HeaderRule { always, ..rule });
     Ok(())
 }
 
@@ -85,9 +85,9 @@ pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let rule = header_rule(draft, args)?;
     if matches!(rule.action, Action::Echo(_)) {
-        return Err("echo is for answers: write Header echo".to_owned());
+        return Err("echo applies to responses: write Header echo".to_owned());
     }
-    draft.said().response.request_headers.push(rule);
+    draft.settings().response.request_headers.push(rule);
     Ok(())
 }
 
@@ -109,7 +109,7 @@ fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String>
         [word] => (false, Some(Condition::parse(word, &mut draft.patterns)?)),
         _ => return Err("put a value with spaces in quotation marks".to_owned()),
     };
-    draft.is_looked_at_always()?;
+    draft.charge_rule()?;
     let action = header_action(draft, action, name, given)?;
     let name = name.trim_end_matches(':').to_ascii_lowercase();
     let is_echo = matches!(action, Action::Echo(_));

@@ -1,4 +1,4 @@
-//! What is served: files, folders, and what is done to requests and answers on the way.
+//! Directives about content: files, folders, types, headers, redirects, filters, caching.
 
 pub(super) mod actions;
 pub(super) mod caching;

@@ -1,4 +1,4 @@
-//! Other places, and pages for errors.
+//! Aliases by regular expression, redirects, and error documents.
 
 use crate::config::draft::Draft;
 use crate::config::model::host::{Alias, AliasFrom};
@@ -13,7 +13,7 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("regex path", 2..=2, |d, args| alias_match(d, args, false)),
         because: "see Alias",
-        about: "As Alias, for paths in which the regular expression is found; `$1` in the file's path is what its first group found. Takes its turn among the Alias lines.",
+        about: "As Alias, for paths that match the regular expression anywhere; `$1` in the file path is the text of its first group. Tried in order with the Alias lines.",
         ..ROW
     },
     Row {
@@ -21,15 +21,15 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("regex path", 2..=2, |d, args| alias_match(d, args, true)),
         because: "see ScriptAlias",
-        about: "As AliasMatch; what lies there is run as a CGI script.",
+        about: "As AliasMatch; files there run as CGI scripts.",
         ..ROW
     },
     Row {
         name: "Redirect",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("[status] [/url-path] [URL]", 1..=3, redirect),
-        because: "everything is where it is asked for",
-        about: "Sends clients elsewhere, before any Alias: status permanent, temp (usual), seeother, gone or a number. What follows the path is put behind the URL, and the query, too. Without a path, in a container: all of it.",
+        because: "nothing has moved by default",
+        about: "Redirects clients, before any Alias is applied: status permanent, temp (default), seeother, gone or a number. The rest of the path, and the query, are appended to the URL. Without a path, in a container: everything in it.",
         ..ROW
     },
     Row {
@@ -37,7 +37,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("[status] regex [URL]", 1..=3, redirect_match),
         because: "see Redirect",
-        about: "As Redirect, for paths in which the regular expression is found; `$1` in the URL is what its first group found.",
+        about: "As Redirect, for paths that match the regular expression anywhere; `$1` in the URL is the text of its first group.",
         ..ROW
     },
     Row {
@@ -60,8 +60,8 @@ pub static ROWS: &[Row] = &[
         name: "ErrorDocument",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("status text|/url-path|URL|default", 2..=2, error_document),
-        because: "a plain page says what is needed",
-        about: "What is answered in place of an error's plain page: a text, what a path of this server answers (it finds REDIRECT_STATUS and REDIRECT_URL in its environment), or a redirection.",
+        because: "a plain page is enough",
+        about: "Response in place of an error's plain page: a text, the response of a URL path of this server (which gets REDIRECT_STATUS and REDIRECT_URL in its environment), or a redirection.",
         ..ROW
     },
 ];
@@ -81,10 +81,11 @@ fn error_document(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let number = number.ok_or_else(|| format!("expected a status from 400 to 599 first, got \"{status}\""))?;
     let document = ErrorDocument::of(answer);
     if number == 401 && matches!(document, ErrorDocument::Away(_)) {
-        draft.warn("a redirection would hide the question for the password: the plain page is sent");
+        draft
+            .warn("has no effect: a redirection for 401 would suppress the password dialog, so the plain page is sent");
         return Ok(());
     }
-    draft.said().response.error_documents.push((number, document));
+    draft.settings().response.error_documents.push((number, document));
     Ok(())
 }
 
@@ -138,15 +139,15 @@ fn add(
         [] if !goes_away && draft.is_in_container() => (RedirectFrom::Everything, None),
         [path, to] if goes_away => (from(draft, path)?, Some(to)),
         [path] if !goes_away => (from(draft, path)?, None),
-        _ if goes_away => return Err("expected a path and the URL that takes its place".to_owned()),
-        _ => return Err(format!("expected a path and no URL: with status {status} there is nowhere to go")),
+        _ if goes_away => return Err("expected a path and a URL".to_owned()),
+        _ => return Err(format!("expected a path and no URL: status {status} is no redirection")),
     };
     if let Some(to) = to.filter(|to| !to.starts_with('/') && !to.starts_with('$') && !to.contains(':')) {
         return Err(format!("expected a URL like http://host/path or a path that begins with /, got \"{to}\""));
     }
     let redirect = Redirect { from, to: to.cloned(), status };
     match draft.is_in_container() {
-        true => draft.said().response.redirects.push(redirect),
+        true => draft.settings().response.redirects.push(redirect),
         false => draft.host().redirects.push(redirect),
     }
     Ok(())

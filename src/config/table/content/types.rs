@@ -1,4 +1,4 @@
-//! What a file's extensions say of it.
+//! MIME types, handlers, encodings, languages and charsets by file extension.
 
 use crate::config::draft::Draft;
 use crate::config::model::handler::Handler;
@@ -11,7 +11,7 @@ pub static ROWS: &[Row] = &[
         name: "AddType",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("type extension…", 2..=MANY, add_type),
-        because: "the usual extensions are known",
+        because: "the common extensions are built in",
         about: "The MIME type of files with these extensions.",
         ..ROW
     },
@@ -19,8 +19,8 @@ pub static ROWS: &[Row] = &[
         name: "ForceType",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("type|None", force),
-        because: "extensions say it",
-        about: "The MIME type of all files, whatever their extensions say; `None` takes it back.",
+        because: "extensions determine the type",
+        about: "The MIME type of all files, regardless of their extensions; `None` cancels it.",
         ..ROW
     },
     Row {
@@ -30,16 +30,16 @@ pub static ROWS: &[Row] = &[
             types_config(d, args);
             Ok(())
         }),
-        because: "the usual extensions are known without a file",
-        about: "A file with lines of a MIME type and its extensions, for instance /etc/mime.types. It is read with the configuration.",
+        because: "the common extensions are built in",
+        about: "A file with lines of a MIME type and its extensions, such as /etc/mime.types. Read with the configuration.",
         ..ROW
     },
     Row {
         name: "AddHandler",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("perl-script|cgi-script|send-as-is|default-handler|name extension…", 2..=MANY, add_handler),
-        because: "only SetHandler says what is a program",
-        about: "Who answers for files with these extensions, where no SetHandler says it. Any extension of a name counts, not only the last. Names are those of SetHandler.",
+        because: "only SetHandler makes files programs",
+        about: "The handler of files with these extensions, unless SetHandler sets one. Any extension of a name counts, not only the last. Names are those of SetHandler.",
         ..ROW
     },
     Row {
@@ -49,8 +49,8 @@ pub static ROWS: &[Row] = &[
             add(d, FileAspect::Encoding, args);
             Ok(())
         }),
-        because: "a compressed file is sent as what it is",
-        about: "The Content-Encoding of files with these extensions; the type is that of the extension before: `page.html.gz`.",
+        because: "a compressed file is sent as a file of its own type",
+        about: "The Content-Encoding of files with these extensions; the extension before it determines the type: `page.html.gz`.",
         ..ROW
     },
     Row {
@@ -60,7 +60,7 @@ pub static ROWS: &[Row] = &[
             add(d, FileAspect::Language, args);
             Ok(())
         }),
-        because: "few files say their language",
+        because: "few file names contain a language",
         about: "The Content-Language of files with these extensions.",
         ..ROW
     },
@@ -68,11 +68,11 @@ pub static ROWS: &[Row] = &[
         name: "DefaultLanguage",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Word("language", |d, language| {
-            d.said().response.types.default_language = Some(language.to_owned());
+            d.settings().response.types.default_language = Some(language.to_owned());
             Ok(())
         }),
         because: "few sites have one language",
-        about: "The Content-Language of files whose extensions say none, and of what handlers answer unless they say another.",
+        about: "The Content-Language of files whose extensions determine none, and of responses of handlers that set none.",
         ..ROW
     },
     Row {
@@ -82,7 +82,7 @@ pub static ROWS: &[Row] = &[
             add(d, FileAspect::Charset, args);
             Ok(())
         }),
-        because: "pages say it themselves",
+        because: "pages declare their charset themselves",
         about: "The charset of files with these extensions, added to their type.",
         ..ROW
     },
@@ -94,7 +94,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "see AddType",
-        about: "Takes back an AddType of an outer section.",
+        about: "Cancels an AddType of an outer section.",
         ..ROW
     },
     Row {
@@ -105,7 +105,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "see AddHandler",
-        about: "Takes back an AddHandler of an outer section.",
+        about: "Cancels an AddHandler of an outer section.",
         ..ROW
     },
     Row {
@@ -116,7 +116,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "see AddEncoding",
-        about: "Takes back an AddEncoding of an outer section.",
+        about: "Cancels an AddEncoding of an outer section.",
         ..ROW
     },
     Row {
@@ -127,7 +127,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "see AddLanguage",
-        about: "Takes back an AddLanguage of an outer section.",
+        about: "Cancels an AddLanguage of an outer section.",
         ..ROW
     },
     Row {
@@ -138,7 +138,7 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         because: "see AddCharset",
-        about: "Takes back an AddCharset of an outer section.",
+        about: "Cancels an AddCharset of an outer section.",
         ..ROW
     },
     Row {
@@ -148,19 +148,19 @@ pub static ROWS: &[Row] = &[
             default_charset(d, name);
             Ok(())
         }),
-        because: "as httpd: pages say it themselves",
-        about: "Added to answers of type text/html and text/plain that say no charset; On is iso-8859-1.",
+        because: "httpd's default: pages declare their charset themselves",
+        about: "Charset added to responses of type text/html and text/plain without one; On is iso-8859-1.",
         ..ROW
     },
 ];
 
-/// A handler by its name in `SetHandler` or `AddHandler`. What answers for an unknown one, an `Action` may say; else
-/// requests for it are errors.
+/// A handler by its name in `SetHandler` or `AddHandler`. An `Action` may define an unknown name; otherwise requests for it
+/// fail.
 pub fn handler(draft: &mut Draft, name: &str) -> Result<Handler, String> {
     let handler = Handler::named(name);
     if draft.htaccess.is_some() && handler.is_page() {
         return Err(format!(
-            "{name} is about the whole server and not allowed in .htaccess files: write it in the main configuration"
+            "{name} shows the whole server and is not allowed in .htaccess files: write it in the main configuration"
         ));
     }
     if let Handler::Named(name) = &handler
@@ -179,7 +179,7 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if !kind.contains('/') {
         return Err(format!("expected a MIME type like text/html first, got \"{kind}\""));
     }
-    // A charset in the type stays part of it, as httpd sends it.
+    // As in httpd, a charset in the argument stays part of the type.
     let whole = if charset.is_empty() { kind.trim().to_owned() } else { args[0].clone() };
     add(draft, FileAspect::Type, &[&[whole], &args[1..]].concat());
     Ok(())
@@ -189,14 +189,14 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn add(draft: &mut Draft, kind: FileAspect, args: &[String]) {
     let Some((value, extensions)) = args.split_first() else { return };
     for extension in extensions {
-        draft.said().response.types.added.insert((kind, bare(extension)), Some(value.clone()));
+        draft.settings().response.types.added.insert((kind, bare(extension)), Some(value.clone()));
     }
 }
 
 /// `RemoveType`, `RemoveEncoding`, …
 fn remove(draft: &mut Draft, kind: FileAspect, extensions: &[String]) {
     for extension in extensions {
-        draft.said().response.types.added.insert((kind, bare(extension)), None);
+        draft.settings().response.types.added.insert((kind, bare(extension)), None);
     }
 }
 
@@ -205,7 +205,7 @@ fn add_handler(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let Some((name, extensions)) = args.split_first() else { return Ok(()) };
     let handler = handler(draft, name)?;
     for extension in extensions {
-        draft.said().response.types.handlers.insert(bare(extension), Some(handler.clone()));
+        draft.settings().response.types.handlers.insert(bare(extension), Some(handler.clone()));
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ fn add_handler(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 /// `RemoveHandler extension…`
 fn remove_handler(draft: &mut Draft, extensions: &[String]) {
     for extension in extensions {
-        draft.said().response.types.handlers.insert(bare(extension), None);
+        draft.settings().response.types.handlers.insert(bare(extension), None);
     }
 }
 
@@ -222,20 +222,20 @@ fn force(draft: &mut Draft, name: &str) -> Result<(), String> {
     if !name.contains('/') && !name.eq_ignore_ascii_case("none") {
         return Err(format!("expected a MIME type like text/html, or None, got \"{name}\""));
     }
-    draft.said().response.types.force = Some(Some(name.to_owned()).filter(|name| name.contains('/')));
+    draft.settings().response.types.force = Some(Some(name.to_owned()).filter(|name| name.contains('/')));
     Ok(())
 }
 
 /// `AddDefaultCharset On|Off|name`
 fn default_charset(draft: &mut Draft, name: &str) {
-    draft.said().response.types.default_charset = Some(match name.to_ascii_lowercase().as_str() {
+    draft.settings().response.types.default_charset = Some(match name.to_ascii_lowercase().as_str() {
         "off" => None,
         "on" => Some("iso-8859-1".to_owned()),
         _ => Some(name.to_owned()),
     });
 }
 
-/// `TypesConfig file`: the reader of the configuration has put the file's lines behind its name.
+/// `TypesConfig file`, followed by the lines of the file, which `parse` appends.
 fn types_config(draft: &mut Draft, args: &[String]) {
     for line in args.iter().skip(1) {
         let mut words = line.split_whitespace();

@@ -1,4 +1,4 @@
-//! Perl: what is loaded, who answers, what programs see.
+//! Perl code loaded at the start, response handlers, and the environment of programs.
 
 use std::path::PathBuf;
 
@@ -17,10 +17,10 @@ pub static ROWS: &[Row] = &[
         name: "PerlHandler",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, answering),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
-        about: "Packages, subs or `sub { … }` that answer requests of `SetHandler perl-script`, in this order until one does not decline. \
-            An inner section replaces the list of the outer.",
+        about: "Packages, subs or `sub { … }` that handle requests of `SetHandler perl-script`, in this order until one does not decline. \
+            An inner section replaces the list of the outer section.",
         ..ROW
     },
     Row {
@@ -28,12 +28,12 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
             phases::name(d, names);
-            d.said().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
+            d.settings().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
             Ok(())
         }),
-        because: "most requests leave nothing to clean",
+        because: "most requests need no clean-up",
         effect: Effect::Generation,
-        about: "Run after the answer has been sent.",
+        about: "Handlers that run after the response has been sent.",
         ..ROW
     },
     Row {
@@ -42,10 +42,10 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("Name…", 1..=MANY, |d, names| {
             steps(d, names, |_, name| StartUpStep::Module(name.to_owned()))
         }),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
         is_code: true,
-        about: "Modules loaded before the workers are forked, so that they share them. In the order of the file with PerlRequire.",
+        about: "Modules loaded before the workers are forked, so that workers share their memory. Loaded in the order of the file, together with PerlRequire.",
         ..ROW
     },
     Row {
@@ -55,10 +55,10 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("file…", 1..=MANY, |d, files| {
             steps(d, files, |d, file| StartUpStep::Require(required(d, file)))
         }),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
         is_code: true,
-        about: "Perl files run before the workers are forked, for instance startup.pl.",
+        about: "Perl files that run before the workers are forked, for instance startup.pl.",
         ..ROW
     },
     Row {
@@ -67,9 +67,9 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("folder…", 1..=MANY, |d, folders| {
             steps(d, folders, |d, folder| StartUpStep::Lib(d.path(folder)))
         }),
-        because: "perl's own @INC, and what PERL5LIB adds",
+        because: "perl's own @INC, and PERL5LIB",
         effect: Effect::Generation,
-        about: "Folders put in front of @INC, at this place of the start-up.",
+        about: "Folders prepended to @INC, at this point of the start-up.",
         ..ROW
     },
     Row {
@@ -78,7 +78,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("code", 1..=1, |d, code| steps(d, code, |_, code| StartUpStep::Eval(code.to_owned()))),
         because: "code belongs in files",
         effect: Effect::Generation,
-        about: "Perl code run before the workers are forked. `${name}` in it is Perl's, not replaced.",
+        about: "Perl code that runs before the workers are forked. `${name}` in it is Perl's, and not replaced.",
         ..ROW
     },
     Row {
@@ -89,10 +89,10 @@ pub static ROWS: &[Row] = &[
             psgi_app(d, app);
             Ok(())
         }),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
         is_code: true,
-        about: "A .psgi file, loaded before the workers are forked; it answers this section (`SetHandler psgi` is implied) and finds the \
+        about: "A .psgi file, loaded before the workers are forked. It handles this section (`SetHandler psgi` is implied), with the \
             Location as SCRIPT_NAME.",
         ..ROW
     },
@@ -106,18 +106,18 @@ pub static ROWS: &[Row] = &[
         because: "code belongs in files",
         effect: Effect::Generation,
         is_code: true,
-        about: "As PsgiApp with the code itself: `cameleer run -e` makes it. `${name}` in it is Perl's, not replaced.",
+        about: "As PsgiApp, with the code itself; `cameleer run -e` generates it. `${name}` in it is Perl's, and not replaced.",
         ..ROW
     },
     Row {
         name: "RegistryPreload",
         contexts: HOSTS.and_pools(),
         takes: Takes::Words("/uri file|folder", 2..=2, registry_preload),
-        because: "scripts are compiled when they are first asked for",
+        because: "scripts are compiled at their first request",
         effect: Effect::Generation,
-        about: "A CGI script, or all of a folder that may be executed, compiled before the workers are forked, as \
-                Apache::RegistryLoader does. A file that does not compile is an error at the start; in a folder each is \
-                named in the error log, and the others serve. `check` names all.",
+        about: "A CGI script, or all executable scripts of a folder, compiled before the workers are forked, as with \
+                Apache::RegistryLoader. A file that does not compile is an error at the start; in a folder, such scripts are \
+                named in the error log, and the others work. `check` lists all of them.",
         ..ROW
     },
     Row {
@@ -125,41 +125,41 @@ pub static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Word("auto|off", preload),
         default: Some("off"),
-        because: "what is loaded before the fork should be what somebody has written down; `cameleer mem --advise` writes it",
-        about: "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers have loaded since \
-            the fork, if that goes well in a process of its own.",
+        because: "the configuration should list all code that is loaded before the fork; `cameleer mem --advise` writes that list",
+        about: "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers loaded after \
+            the fork, if a trial in a separate process succeeds.",
         ..ROW
     },
     Row {
         name: "PerlWarmup",
         contexts: HOSTS,
         takes: Takes::Words("/path|http://host/path…", 1..=MANY, warm_up),
-        because: "the site says which requests are worth it",
+        because: "only the site knows which requests are worth it",
         effect: Effect::Generation,
-        about: "URLs that are asked for once before the workers are forked, each by a GET whose answer goes nowhere: what that loads, compiles \
-            and keeps is shared by all workers. The requests come from 127.0.0.1, without a user, and find `CAMELEER_WARMUP` in their \
-            environment. They are rehearsed in a process of their own first; one that fails, hangs or crashes there is a line in the log, and left out.",
+        about: "URLs requested once before the workers are forked, each by a GET whose response is discarded. Code and data that the requests load \
+            are shared by all workers. The requests come from 127.0.0.1, without a user, with `CAMELEER_WARMUP` in their \
+            environment. Each is tried in a separate process first; one that fails, hangs or crashes there is logged and skipped.",
         ..ROW
     },
     Row {
         name: "PerlWarmupLog",
         contexts: HOSTS,
         takes: Takes::Words("file number", 2..=2, warm_up_log),
-        because: "PerlWarmup names what matters",
+        because: "PerlWarmup names the important URLs",
         effect: Effect::Generation,
-        about: "As PerlWarmup with the paths that an access log in common or combined format names most often: so many of those that Perl \
-            answers, of GETs that were answered 200, without their queries. Of a long log the last 8 MB are read.",
+        about: "As PerlWarmup, with the most frequent paths of an access log in common or combined format: this many paths that Perl \
+            handles, from GET requests with status 200, without their queries. Only the last 8 MB of the log are read.",
         ..ROW
     },
     Row {
         name: "PerlSetVar",
         contexts: ANYWHERE.and_htaccess(Class::ANY),
         takes: Takes::Words("name value", 2..=2, |d, args| {
-            d.said().set_vars.push((args[0].clone(), args[1].clone(), false));
+            d.settings().set_vars.push((args[0].clone(), args[1].clone(), false));
             Ok(())
         }),
-        because: "the program has its own",
-        about: "A value that the program reads with `$r->dir_config('name')`. Replaces earlier ones of the name.",
+        because: "programs have their own defaults",
+        about: "A value for the program, which reads it with `$r->dir_config('name')`. It replaces earlier values of the name.",
         ..ROW
     },
     Row {
@@ -167,11 +167,11 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::ANY),
         takes: Takes::Words("name value…", 2..=MANY, |d, args| {
             let added = args[1..].iter().map(|value| (args[0].clone(), value.clone(), true));
-            d.said().set_vars.extend(added);
+            d.settings().set_vars.extend(added);
             Ok(())
         }),
-        because: "the program has its own",
-        about: "As PerlSetVar, added to earlier values of the name: `$r->dir_config->get('name')` gives all.",
+        because: "programs have their own defaults",
+        about: "As PerlSetVar, but adds to earlier values of the name: `$r->dir_config->get('name')` returns all.",
         ..ROW
     },
     Row {
@@ -182,8 +182,8 @@ pub static ROWS: &[Row] = &[
             set_env(d, args[0].clone(), value);
             Ok(())
         }),
-        because: "programs get the CGI variables only",
-        about: "An environment variable that requests see. The value may be empty.",
+        because: "programs get only the CGI variables",
+        about: "Sets an environment variable of requests. The value may be empty.",
         ..ROW
     },
     Row {
@@ -193,25 +193,25 @@ pub static ROWS: &[Row] = &[
             pass_env(d, names);
             Ok(())
         }),
-        because: "the environment of the master may hold secrets",
-        about: "Environment variables of the master that requests see, too.",
+        because: "the environment of the master may contain secrets",
+        about: "Passes environment variables of the master to requests.",
         ..ROW
     },
     Row {
         name: "PerlSendHeader",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Flag(|d, on| d.said().send_header = Some(on)),
+        takes: Takes::Flag(|d, on| d.settings().send_header = Some(on)),
         default: Some("Off"),
-        because: "mod_perl 1's: handlers send their header themselves",
-        about: "Whether what a PerlHandler prints begins with a CGI header.",
+        because: "mod_perl 1's default: handlers send their header themselves",
+        about: "Whether the output of a PerlHandler begins with a CGI header.",
         ..ROW
     },
     Row {
         name: "PerlSetupEnv",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Flag(|d, on| d.said().setup_env = Some(on)),
+        takes: Takes::Flag(|d, on| d.settings().setup_env = Some(on)),
         default: Some("On"),
-        because: "mod_perl 1's: programs expect the CGI variables in %ENV",
+        because: "mod_perl 1's default: programs expect the CGI variables in %ENV",
         about: "Whether %ENV is filled for every request. Off is faster for handlers that do not read it.",
         ..ROW
     },
@@ -223,11 +223,11 @@ pub static ROWS: &[Row] = &[
             Ok(())
         }),
         default: Some("On"),
-        because: "sites of mod_perl 1 have their Perl in .htaccess files wherever AllowOverride lets them",
+        because: "sites of mod_perl 1 have Perl in .htaccess files wherever AllowOverride permits it",
         effect: Effect::Generation,
-        about: "How much Perl .htaccess files may hold where AllowOverride lets them: nothing; values like PerlSetVar; also handlers by \
-            name, which loads their modules from @INC; or also code: `sub { … }`, PerlModule, PerlRequire, PsgiApp. Code needs \
-            AllowOverride FileInfo and Options: with these two it can be run as a script in any case.",
+        about: "Perl that .htaccess files may contain where AllowOverride permits it. Off: none; Vars: values like PerlSetVar; Handlers: also handlers by \
+            name, whose modules are loaded from @INC; On: also code (`sub { … }`, PerlModule, PerlRequire, PsgiApp). Code needs \
+            AllowOverride FileInfo and Options: these two permit running it as a script in any case.",
         ..ROW
     },
 ];
@@ -240,13 +240,13 @@ fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> StartUpSt
     Ok(())
 }
 
-/// `PsgiApp file`: the section is served by it, and it is loaded at the start, once.
+/// `PsgiApp file`: the application handles the section, and is loaded once at the start.
 fn psgi_app(draft: &mut Draft, app: PsgiApp) {
     let step = StartUpStep::Psgi(app.clone());
     if !draft.config.start_up.iter().any(|known| known.step == step) {
         draft.start_up(step);
     }
-    let said = draft.said();
+    let said = draft.settings();
     said.psgi_app = Some(app);
     said.handler = Some(Handler::Psgi);
 }
@@ -289,13 +289,13 @@ fn warm_up_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// For requests; in mod_perl 2 also for the code that is run between this line and the next of that name.
+/// Sets the variable for requests; in mod_perl 2 also for start-up code between this line and the next of that name.
 fn set_env(draft: &mut Draft, name: String, value: String) {
     let is_two = draft.config.perl_of(draft.position.pool).generation == Generation::Two;
     if is_two && draft.position.context == Context::Server {
         draft.start_up(StartUpStep::SetEnv { name: name.clone(), value: value.clone() });
     }
-    draft.said().set_env.push((name, value));
+    draft.settings().set_env.push((name, value));
 }
 
 /// `PerlPassEnv name…`
@@ -306,12 +306,12 @@ fn pass_env(draft: &mut Draft, names: &[String]) {
                 let (name, value) = (name.clone(), value.clone());
                 set_env(draft, name, value);
             }
-            None => draft.warn(&format!("{name} is not in the environment: it is not passed")),
+            None => draft.warn(&format!("{name} is not in the server's environment and is not passed")),
         }
     }
 }
 
-/// mod_perl 2 looks for a relative name in @INC, where ServerRoot comes last.
+/// Path of a required file. mod_perl 2 searches @INC for a relative name, and ServerRoot comes last in it.
 pub fn required(draft: &Draft, file: &str) -> PathBuf {
     match draft.config.perl_of(draft.position.pool).generation {
         Generation::One => draft.path(file),
@@ -319,9 +319,9 @@ pub fn required(draft: &Draft, file: &str) -> PathBuf {
     }
 }
 
-/// `PerlHandler handler…`, `PerlResponseHandler handler…`: who answers.
+/// `PerlHandler handler…`, `PerlResponseHandler handler…`: the response handlers.
 pub fn answering(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     phases::name(draft, names);
-    draft.said().perl_handlers.get_or_insert_default().extend_from_slice(names);
+    draft.settings().perl_handlers.get_or_insert_default().extend_from_slice(names);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Limits of libapreq 2's parser, which `Apache2::Request` reads as values of the place.
+//! Limits of libapreq 2's parser, which `Apache2::Request` reads from `dir_config`.
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
@@ -11,17 +11,17 @@ pub static ROWS: &[Row] = &[
         name: "APREQ2_ReadLimit",
         contexts: CONTEXTS,
         takes: Takes::Size(|d, bytes| set(d, "APREQ2_ReadLimit", bytes.to_string())),
-        because: "64M, libapreq's own",
-        about: "How long a body Apache2::Request parses. Of several that hold for a place the lowest counts, and a program may ask for \
-            less. LimitRequestBody stands before it.",
+        because: "64M, libapreq's default",
+        about: "Maximum size of a body that Apache2::Request parses. Of several values for a place the lowest counts, and a program may set a \
+            lower one. LimitRequestBody is checked first.",
         ..ROW
     },
     Row {
         name: "APREQ2_BrigadeLimit",
         contexts: CONTEXTS,
         takes: Takes::Size(|d, bytes| set(d, "APREQ2_BrigadeLimit", bytes.to_string())),
-        because: "256K, libapreq's own",
-        about: "How much of an upload Apache2::Request keeps in memory; a longer one goes to a file in APREQ2_TempDir.",
+        because: "256K, libapreq's default",
+        about: "Maximum size of an upload that Apache2::Request keeps in memory; a larger one is written to a file in APREQ2_TempDir.",
         ..ROW
     },
     Row {
@@ -29,11 +29,11 @@ pub static ROWS: &[Row] = &[
         contexts: CONTEXTS,
         takes: Takes::Path(|d, folder| set(d, "APREQ2_TempDir", folder.to_string_lossy().into_owned())),
         because: "TMPDIR or /tmp",
-        about: "Where Apache2::Request keeps uploads. On the file system of their last place they need not be copied.",
+        about: "Folder of uploads of Apache2::Request. On the file system of their final place they need not be copied.",
         ..ROW
     },
 ];
 
 fn set(draft: &mut Draft, name: &str, value: String) {
-    draft.said().set_vars.push((name.to_owned(), value, true));
+    draft.settings().set_vars.push((name.to_owned(), value, true));
 }

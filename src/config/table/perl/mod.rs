@@ -1,4 +1,4 @@
-//! Perl: what is loaded, who answers, and how programs run.
+//! Directives about Perl: start-up, handlers, pools, phases.
 
 pub(super) mod handlers;
 pub(super) mod libapreq;

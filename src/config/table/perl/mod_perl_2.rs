@@ -1,4 +1,4 @@
-//! What mod_perl 2 adds to the language. A configuration that says any of it is read for that API: see
+//! Directives of mod_perl 2. A configuration that uses one of them gets mod_perl 2's API, unless PerlGeneration decides: see
 //! [`speaks_of`].
 
 use crate::config::draft::Draft;
@@ -17,10 +17,10 @@ pub static ROWS: &[Row] = &[
         name: "PerlGeneration",
         contexts: POOLS,
         takes: Takes::Word("1|2", generation),
-        because: "what the rest of the configuration says: PerlResponseHandler, `SetHandler modperl`, PerlOptions, names like ModPerl::Registry \
-            are mod_perl 2's",
+        because: "derived from the configuration: PerlResponseHandler, `SetHandler modperl`, PerlOptions and names like ModPerl::Registry \
+            belong to mod_perl 2",
         effect: Effect::Generation,
-        about: "Which of mod_perl's APIs Perl code finds: 1 is Apache::*, 2 is Apache2::*, APR::* and ModPerl::*. With 2 `<IfDefine MODPERL2>` \
+        about: "mod_perl's API for Perl code: 1 is Apache::*, 2 is Apache2::*, APR::* and ModPerl::*. With 2, `<IfDefine MODPERL2>` \
             holds.",
         ..ROW
     },
@@ -28,32 +28,32 @@ pub static ROWS: &[Row] = &[
         name: "PerlResponseHandler",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, handlers::answering),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
-        about: "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that answer requests of `SetHandler modperl` or `perl-script`.",
+        about: "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that handle requests of `SetHandler modperl` or `perl-script`.",
         ..ROW
     },
     Row {
         name: "PerlOptions",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("[+|-]Option…", 1..=MANY, |d, words| {
-            words.iter().try_for_each(|word| d.said().perl_options.say(word))
+            words.iter().try_for_each(|word| d.settings().perl_options.say(word))
         }),
-        because: "mod_perl 2's: SetupEnv is on for `SetHandler perl-script`, all else is off",
+        because: "mod_perl 2's defaults: SetupEnv is on for `SetHandler perl-script`, the others are off",
         effect: Effect::Generation,
-        about: "mod_perl 2's switches of a place: SetupEnv fills %ENV, ParseHeaders takes headers from what is printed, GlobalRequest lets \
-            Apache2::RequestUtil->request find the request, MergeHandlers adds an inner section's handlers to the outer's. A host's `-Access` and \
-            the like leave that phase out, -Enable all of them. +Parent makes a virtual host a pool of workers by itself, with a mold that loads what its \
-            own PerlSwitches, PerlRequire and PerlModule name, with +InheritSwitches also the main server's PerlSwitches: see WorkerPool. Clone means nothing.",
+        about: "mod_perl 2's options of a place: SetupEnv fills %ENV, ParseHeaders parses headers in the program's output, GlobalRequest lets \
+            Apache2::RequestUtil->request find the request, MergeHandlers adds handlers of inner sections to those of outer ones. In a host, `-Access` and \
+            similar disable that phase, -Enable all of them. +Parent gives a virtual host its own pool of workers, with a mold that loads the host's \
+            PerlSwitches, PerlRequire and PerlModule; +InheritSwitches adds the main server's PerlSwitches: see WorkerPool. Clone has no effect.",
         ..ROW
     },
     Row {
         name: "PerlSwitches",
         contexts: HOSTS.and_pools(),
         takes: Takes::Words("-switch…", 1..=MANY, switches::perl_switches),
-        because: "perl's own",
+        because: "perl's defaults",
         effect: Effect::Generation,
-        about: "Perl's command line: -T and -t, -w, -W, -X, -I folder, -M module and -m module. Others mean nothing in a server.",
+        about: "Perl's command line switches: -T and -t, -w, -W, -X, -I folder, -M module and -m module. Others are refused, because they have no meaning in a server.",
         ..ROW
     },
     Row {
@@ -63,10 +63,10 @@ pub static ROWS: &[Row] = &[
             files.iter().for_each(|file| d.start_up(StartUpStep::ConfigRequire(handlers::required(d, file))));
             Ok(())
         }),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
         is_code: true,
-        about: "As PerlRequire: a Perl file, run before the workers are forked.",
+        about: "As PerlRequire: a Perl file that runs before the workers are forked.",
         ..ROW
     },
     Row {
@@ -76,20 +76,20 @@ pub static ROWS: &[Row] = &[
             files.iter().for_each(|file| d.start_up(StartUpStep::PostConfigRequire(handlers::required(d, file))));
             Ok(())
         }),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
         is_code: true,
-        about: "As PerlRequire, after everything that PerlModule, PerlRequire and `<Perl>` load, wherever it stands.",
+        about: "As PerlRequire, but runs after all PerlModule, PerlRequire and `<Perl>`, regardless of its position.",
         ..ROW
     },
     Row {
         name: "PerlLoadModule",
         contexts: ANYWHERE,
         takes: Takes::Words("Name…", 1..=MANY, load_module),
-        because: "the site says which",
+        because: "only the site knows its code",
         effect: Effect::Generation,
         is_code: true,
-        about: "A module that defines directives (Apache2::Module), loaded where it stands: the lines behind it may use them.",
+        about: "A module that defines directives (Apache2::Module), loaded at this point: the following lines may use them.",
         ..ROW
     },
     Row {
@@ -97,12 +97,12 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
             phases::name(d, names);
-            d.said().perl_filters.input.extend_from_slice(names);
+            d.settings().perl_filters.input.extend_from_slice(names);
             Ok(())
         }),
-        because: "programs read what clients send",
+        because: "programs get request bodies as clients send them",
         effect: Effect::Generation,
-        about: "Filters of request bodies. The first one hands its bytes to the program, the last one gets the client's.",
+        about: "Filters of request bodies. The first passes its bytes to the program, the last gets the client's bytes.",
         ..ROW
     },
     Row {
@@ -110,12 +110,12 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("handler…", 1..=MANY, |d, names| {
             phases::name(d, names);
-            d.said().perl_filters.output.extend_from_slice(names);
+            d.settings().perl_filters.output.extend_from_slice(names);
             Ok(())
         }),
-        because: "clients get what programs print",
+        because: "clients get the output of programs unchanged",
         effect: Effect::Generation,
-        about: "Filters of answers, in the order in which the program's bytes pass them.",
+        about: "Filters of responses, in the order in which the program's output passes them.",
         ..ROW
     },
     Row {
@@ -127,7 +127,7 @@ pub static ROWS: &[Row] = &[
         }),
         because: "see PerlInputFilterHandler",
         effect: Effect::Generation,
-        about: "As SetInputFilter: DEFLATE unpacks, before the bytes come to any PerlInputFilterHandler.",
+        about: "As SetInputFilter: DEFLATE decompresses before any PerlInputFilterHandler.",
         ..ROW
     },
     Row {
@@ -139,29 +139,29 @@ pub static ROWS: &[Row] = &[
         }),
         because: "see PerlOutputFilterHandler",
         effect: Effect::Generation,
-        about: "As SetOutputFilter: DEFLATE packs what any PerlOutputFilterHandler has made of the answer.",
+        about: "As SetOutputFilter: DEFLATE compresses after any PerlOutputFilterHandler.",
         ..ROW
     },
     Row {
         name: "PerlAddAuthnProvider",
         contexts: SERVER,
         takes: Takes::Words("name handler", 2..=2, authn_provider),
-        because: "AuthBasicProvider has the file of AuthUserFile",
+        because: "AuthBasicProvider uses the file of AuthUserFile",
         effect: Effect::Generation,
-        about: "A name for `AuthBasicProvider`, and the code that knows passwords: called with the request, the user and the password, it returns \
-            Apache2::Const::AUTH_GRANTED, AUTH_DENIED, AUTH_USER_NOT_FOUND, upon which the next provider is asked, or AUTH_GENERAL_ERROR. It stands \
-            above the lines that name it.",
+        about: "Defines a name for `AuthBasicProvider` and the code that checks passwords. The code is called with the request, the user and the password. It returns \
+            Apache2::Const::AUTH_GRANTED, AUTH_DENIED, AUTH_USER_NOT_FOUND, after which the next provider is tried, or AUTH_GENERAL_ERROR. Write it \
+            above the lines that use the name.",
         ..ROW
     },
     Row {
         name: "PerlAddAuthzProvider",
         contexts: SERVER,
         takes: Takes::Words("name handler", 2..=2, authz_provider),
-        because: "Require has the words of httpd",
+        because: "Require supports httpd's words",
         effect: Effect::Generation,
-        about: "A word for `Require`, and the code that decides what it means: called with the request and the rest of the line, it returns \
-            Apache2::Const::AUTHZ_GRANTED, AUTHZ_DENIED, AUTHZ_NEUTRAL, AUTHZ_GENERAL_ERROR, or AUTHZ_DENIED_NO_USER, upon which it is asked \
-            again when the user is known. It stands above the lines that use the word.",
+        about: "Defines a word for `Require` and the code that decides it. The code is called with the request and the rest of the line. It returns \
+            Apache2::Const::AUTHZ_GRANTED, AUTHZ_DENIED, AUTHZ_NEUTRAL, AUTHZ_GENERAL_ERROR, or AUTHZ_DENIED_NO_USER, after which it is called \
+            again when the user is known. Write it above the lines that use the word.",
         ..ROW
     },
     Row {
@@ -171,7 +171,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("number", 1..=1, |_, _| Ok(())),
         because: "see StartServers",
         effect: Effect::Start,
-        about: "Accepted and ignored: interpreters are not shared by threads, each worker has one.",
+        about: "Accepted and ignored: threads share no interpreters, each worker has one.",
         ..ROW
     },
     Row {
@@ -181,12 +181,12 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("word", 1..=1, |_, _| Ok(())),
         because: "see StartServers",
         effect: Effect::Start,
-        about: "Accepted and ignored: a worker's interpreter is its own.",
+        about: "Accepted and ignored: each worker has its own interpreter.",
         ..ROW
     },
 ];
 
-/// Directives that only mod_perl 2 has, but for those that say nothing about the API.
+/// Directives of mod_perl 2 that imply its API. Others are harmless with both APIs.
 const SIGNS: &[&str] = &[
     "PerlResponseHandler",
     "PerlOptions",
@@ -212,7 +212,7 @@ const SIGNS: &[&str] = &[
     "PerlInterpMaxRequests",
 ];
 
-/// Which API these directives speak of, and by which of them that is known.
+/// The API that the directives imply, and the directive that implies it.
 pub fn speaks_of<'a>(all: impl Iterator<Item = &'a Directive>) -> Option<(Generation, &'a Directive)> {
     let mut sign = None;
     for directive in all {
@@ -257,16 +257,18 @@ fn load_module(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `PerlGeneration 1|2`: the reader has looked for it already.
+/// `PerlGeneration 1|2`: checks that the value agrees with the API chosen by [`speaks_of`] or `-D`.
 fn generation(draft: &mut Draft, word: &str) -> Result<(), String> {
     let said = named(word).ok_or_else(|| format!("expected 1 or 2, got \"{word}\""))?;
     let speaks = draft.perl().generation;
     match draft.position.pool {
         _ if said == speaks => Ok(()),
-        DEFAULT => Err(format!("PerlGeneration {word} contradicts what is defined: MODPERL2 stands for generation 2")),
+        DEFAULT => Err(format!(
+            "PerlGeneration {word} contradicts the definition of MODPERL2, which means generation 2: remove one of them"
+        )),
         pool => {
             let name = draft.config.pool_name(pool);
-            Err(format!("PerlGeneration {word} contradicts what is said of pool {name} before: remove one of them"))
+            Err(format!("PerlGeneration {word} contradicts an earlier line of pool {name}: remove one of them"))
         }
     }
 }
@@ -287,30 +289,30 @@ fn authz_provider(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands under `PerlGeneration 1` and is mod_perl 2's.
+/// Error message for a mod_perl 2 directive under `PerlGeneration 1`.
 pub fn contradiction(directive: &Directive, generation: Generation) -> Option<String> {
     let is_handler = |word: &String| Handler::named(word) == Handler::ModPerl;
     let is_wrong = generation == Generation::One && is_sign(directive);
     is_wrong.then(|| match directive.args.first().is_some_and(is_handler) {
         true => {
-            "modperl is mod_perl 2's, and this server speaks mod_perl 1's API: write perl-script, or PerlGeneration 2"
+            "modperl belongs to mod_perl 2, and this server has mod_perl 1's API: write perl-script, or PerlGeneration 2"
                 .to_owned()
         }
         false => {
-            "is mod_perl 2's, and this server speaks mod_perl 1's API: write PerlGeneration 2, or remove this line"
+            "belongs to mod_perl 2, and this server has mod_perl 1's API: write PerlGeneration 2, or remove this line"
                 .to_owned()
         }
     })
 }
 
-/// The server's own filters stand behind those of Perl code; INCLUDES is none of them.
+/// Refuses INCLUDES, which the server does not have.
 fn are_known(names: &str) -> Result<(), String> {
     match names.split(';').find(|name| name.trim().eq_ignore_ascii_case("includes")) {
-        Some(_) => {
-            Err("there are no server-side includes here: a PerlOutputFilterHandler can put parts into an answer, with \
+        Some(_) => Err(
+            "server-side includes are not supported: a PerlOutputFilterHandler can insert parts into a response, with \
             `$f->r->lookup_uri(…)->run` where a part belongs"
-                .to_owned())
-        }
+                .to_owned(),
+        ),
         None => Ok(()),
     }
 }
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_says_which_api_it_means() {
+    fn a_configuration_implies_its_api() {
         assert_eq!(generation_of("PerlModule Apache::DBI\nPerlHandler Apache::Registry"), None);
         assert_eq!(generation_of("PerlModule ModPerl::Registry"), Some(Generation::Two));
         assert_eq!(generation_of("SetHandler modperl"), Some(Generation::Two));

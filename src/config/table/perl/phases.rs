@@ -1,4 +1,4 @@
-//! Perl code in the phases of a request and of a worker's life; PerlHandler stands in `perl`.
+//! Perl handlers for the phases of a request and of a worker's life, except PerlHandler.
 
 use crate::config::draft::Draft;
 use crate::config::model::overrides::Class;
@@ -8,7 +8,7 @@ use crate::config::table::row::{ANYWHERE, Contexts, Effect, HOSTS, MANY, ROW, Ro
 
 const INNER: Contexts = ANYWHERE.and_htaccess(Class::FILE_INFO);
 const LOGIN: Contexts = ANYWHERE.and_htaccess(Class::AUTH_CONFIG);
-/// What is run for a process and not for a request.
+/// Handlers that run once per process, not per request.
 const PROCESSES: Contexts = HOSTS.and_pools();
 const RULES: Contexts = ANYWHERE.and_htaccess(Class::LIMIT);
 
@@ -28,37 +28,37 @@ macro_rules! rows {
 
 pub static ROWS: &[Row] = rows! {
     PostReadRequest HOSTS "few programs want every request"
-        "Run for every request of the host, before anything else is known of it. Every phase's handlers run in their order until one \
-         says something else than OK and DECLINED; an error ends the request.";
-    Trans HOSTS "DocumentRoot and Alias say it"
-        "May say which file a URI means by setting `$r->filename` and returning OK. One that changes `$r->uri` or `$r->filename` leads the \
-         request to the sections of the new place.";
-    MapToStorage HOSTS "the file system says it"
-        "mod_perl 2's: run when the URI is translated, and no folder of its file has been looked at. OK means that nothing is to be looked at.";
+        "Runs for every request of the host, before its URI is mapped to a place. Handlers of a phase run in order until one \
+         returns something other than OK and DECLINED; an error ends the request.";
+    Trans HOSTS "DocumentRoot and Alias map URIs to files"
+        "Maps a URI to a file by setting `$r->filename` and returning OK. If a handler changes `$r->uri` or `$r->filename`, the sections \
+         of the new place apply.";
+    MapToStorage HOSTS "the file system determines the file"
+        "mod_perl 2's: runs after the URI is translated, before the folders of the file are examined. OK skips that examination.";
     HeaderParser INNER "few programs want it"
-        "Run when the place of a request is known, before anybody has asked who may come in.";
-    Access RULES "Order, Allow and Deny say it"
-        "May refuse a client by its address, the time of day or the like: FORBIDDEN is 403.";
-    Authen LOGIN "AuthUserFile says it"
-        "Finds out who asks, where Require wants to know: `$r->get_basic_auth_pw`, then OK or AUTH_REQUIRED.";
-    Authz LOGIN "Require says it"
-        "Decides whether the user may come in: OK or AUTH_REQUIRED.";
-    Type INNER "the file's extension says it"
+        "Runs when the place of a request is known, before access control.";
+    Access RULES "Order, Allow and Deny control access"
+        "May refuse a client, by its address or the time of day for instance: FORBIDDEN is 403.";
+    Authen LOGIN "AuthUserFile authenticates users"
+        "Authenticates the user, where Require needs one: `$r->get_basic_auth_pw`, then OK or AUTH_REQUIRED.";
+    Authz LOGIN "Require authorizes users"
+        "Decides whether the user has access: OK or AUTH_REQUIRED.";
+    Type INNER "the file's extension determines the type"
         "May set `$r->content_type` and `$r->handler`.";
-    Fixup INNER "most requests need nothing more"
-        "The last before the answer: sets headers, variables, or who is to answer. Headers go with a static file, too.";
-    Log INNER "CustomLog writes the lines"
-        "Run when the answer has been sent, with `$r->status` and `$r->bytes_sent`.";
+    Fixup INNER "most requests need no further change"
+        "The last phase before the response: sets headers, variables, or the handler. Headers apply to static files, too.";
+    Log INNER "CustomLog writes access logs"
+        "Runs after the response was sent, with `$r->status` and `$r->bytes_sent`.";
     ChildInit PROCESSES "most sites need none"
-        "Run in every fresh worker before its first request: for database connections and the like.";
+        "Runs in every new worker before its first request: for database connections, for instance.";
     ChildExit PROCESSES "most sites need none"
-        "Run in a worker before it ends.";
+        "Runs in a worker before it exits.";
     Restart SERVER "most sites need none"
-        "Run while a new generation loads, at a reload and not at the first start.";
+        "Runs while a new generation loads, at a reload but not at the first start.";
     OpenLogs PROCESSES "most sites need none"
-        "mod_perl 2's: run in the process that the workers are forked from, when everything is loaded.";
+        "mod_perl 2's: runs in the process from which workers are forked, after everything is loaded.";
     PostConfig PROCESSES "most sites need none"
-        "mod_perl 2's: run after PerlOpenLogsHandler, in the same process.";
+        "mod_perl 2's: runs after PerlOpenLogsHandler, in the same process.";
 };
 
 pub static FURTHER: &[Row] = &[
@@ -68,7 +68,7 @@ pub static FURTHER: &[Row] = &[
         takes: Takes::Words("handler…", 1..=MANY, add_init),
         because: "few programs want every request",
         effect: Effect::Generation,
-        about: "As early as its place allows: outside of containers just before PerlPostReadRequestHandler, inside just before \
+        about: "Runs as early as its place allows: outside of containers just before PerlPostReadRequestHandler, inside just before \
             PerlHeaderParserHandler.",
         ..ROW
     },
@@ -76,12 +76,12 @@ pub static FURTHER: &[Row] = &[
         name: "PerlDispatchHandler",
         contexts: INNER,
         takes: Takes::Word("handler", |d, name| {
-            d.said().phases.dispatch = Some(name.to_owned());
+            d.settings().phases.dispatch = Some(name.to_owned());
             Ok(())
         }),
         because: "handlers are called directly",
         effect: Effect::Generation,
-        about: "A sub that is called in the place of every handler, with `$r` and the handler: a name, or a reference to code.",
+        about: "A sub that is called in place of every handler, with `$r` and the handler: a name, or a code reference.",
         ..ROW
     },
     Row {
@@ -91,10 +91,10 @@ pub static FURTHER: &[Row] = &[
             d.host().connections.process = Some(d.at.clone());
             add(d, Phase::ProcessConnection, names)
         }),
-        because: "clients speak HTTP, and the front does that",
+        because: "clients use HTTP, which the front handles",
         effect: Effect::Generation,
-        about: "mod_perl 2's: connections of the host's addresses are no HTTP. Each is handed to a worker, which has it until the handlers have \
-            returned, or RequestTimeout has passed: `$c->client_socket`. Such a host has its addresses for itself, and no TLS.",
+        about: "mod_perl 2's: connections of the host's addresses do not use HTTP. Each is passed to a worker, and occupies it until the handlers \
+            return or RequestTimeout ends them: `$c->client_socket`. The addresses of such a host are exclusive, and without TLS.",
         ..ROW
     },
     Row {
@@ -106,20 +106,20 @@ pub static FURTHER: &[Row] = &[
         }),
         because: "few programs want every connection",
         effect: Effect::Generation,
-        about: "mod_perl 2's: run in the worker before PerlProcessConnectionHandler, with the connection; one that says something else than OK \
-            and DECLINED has it closed. Without a PerlProcessConnectionHandler it is refused: connections that speak HTTP are the front's.",
+        about: "mod_perl 2's: runs in the worker before PerlProcessConnectionHandler, with the connection. A return value other than OK \
+            and DECLINED closes the connection. Without a PerlProcessConnectionHandler it is refused: the front handles HTTP connections.",
         ..ROW
     },
 ];
 
-/// `Perl…Handler name…`: several lines of one section add up.
+/// `Perl…Handler name…`. Several lines of one section add up.
 fn add(draft: &mut Draft, phase: Phase, handlers: &[String]) -> Result<(), String> {
     name(draft, handlers);
-    draft.said().phases.add(phase, handlers);
+    draft.settings().phases.add(phase, handlers);
     Ok(())
 }
 
-/// Handlers are named: `+Module` and `+Class->method` are loaded at the start, and `check` finds them all.
+/// Registers handlers for `check`. `+Module` and `+Class->method` are also loaded at the start.
 pub fn name(draft: &mut Draft, handlers: &[String]) {
     for handler in handlers {
         if let Some(module) = handler.strip_prefix('+') {
@@ -130,7 +130,7 @@ pub fn name(draft: &mut Draft, handlers: &[String]) {
     }
 }
 
-/// `PerlInitHandler`: as early as the place where it stands allows.
+/// `PerlInitHandler`: outside of containers a phase of the host, otherwise of the place.
 fn add_init(draft: &mut Draft, handlers: &[String]) -> Result<(), String> {
     let phase = if draft.is_outside_containers() { Phase::ServerInit } else { Phase::Init };
     add(draft, phase, handlers)

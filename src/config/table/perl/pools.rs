@@ -1,4 +1,4 @@
-//! Pools of workers: defined by a section, chosen by a place.
+//! Pools of workers: their definition, and the choice of a pool for a place.
 
 use wire::control::PoolNumber;
 
@@ -8,7 +8,7 @@ use crate::config::model::pools::DEFAULT_NAME;
 use crate::config::syntax::tree::Directive;
 use crate::config::table::row::{CONTAINERS, Contexts, Effect, ROW, Row, SERVER, Takes, places};
 
-/// What stands outside of all sections is the server's own pool's.
+/// All contexts except the main server, whose requests use the default pool.
 const PLACES: Contexts = places(Context::VirtualHost as u8 | CONTAINERS.places);
 
 pub static ROWS: &[Row] = &[
@@ -18,9 +18,9 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Section("name", 1..=1, worker_pool),
         because: "one pool is enough for one application",
         effect: Effect::Generation,
-        about: "Workers of their own for the places that say `PerlPool name`: a mold that loads what PerlModule and PerlRequire name here and in those \
-            places, and nothing else; a PerlGeneration, StartServers, MaxClients and limits of workers. What is not said is taken from the \
-            server's own pool, which is called default. MemoryBudget is for all pools together. See docs/operating/pools.md.",
+        about: "A separate pool of workers for places with `PerlPool name`. Its mold loads only PerlModule and PerlRequire of this section and of those \
+            places. It may have its own PerlGeneration, StartServers, MaxClients and worker limits; other settings are inherited from the \
+            server's pool, which is called default. MemoryBudget applies to all pools together. See docs/operating/pools.md.",
         ..ROW
     },
     Row {
@@ -29,22 +29,22 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Word("name", perl_pool),
         because: "default, the server's own pool",
         effect: Effect::Generation,
-        about: "Requests of this place go to the workers of this `<WorkerPool>`. As with all settings, the place that is merged last decides. PerlModule \
-            and its kin load into the pool of the section that they stand in. A virtual host with `PerlOptions +Parent` is a pool by itself.",
+        about: "The `<WorkerPool>` whose workers handle requests of this place. As with all settings, the place that is merged last decides. PerlModule \
+            and similar lines load into the pool of their section. A virtual host with `PerlOptions +Parent` is a pool of its own.",
         ..ROW
     },
 ];
 
-/// Whose a section is, where it says so itself.
+/// The pool of a section, if the section itself chooses one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Belongs<'a> {
-    /// `<WorkerPool name>`, or a place with `PerlPool name`
+    /// `<WorkerPool name>`, or a place with `PerlPool name`.
     To(&'a str),
-    /// A virtual host with `PerlOptions +Parent`
+    /// A virtual host with `PerlOptions +Parent`.
     ToItself,
 }
 
-/// See [`Belongs`].
+/// The pool that `section` chooses, see [`Belongs`].
 pub fn belongs(section: &Directive) -> Option<Belongs<'_>> {
     let inside = section.section.as_deref()?;
     if is(section, "WorkerPool") {
@@ -58,18 +58,18 @@ pub fn belongs(section: &Directive) -> Option<Belongs<'_>> {
     }
 }
 
-/// Whether this is `PerlOptions +Name`.
+/// Whether `directive` is `PerlOptions +Name`.
 pub fn has_option(directive: &Directive, name: &str) -> bool {
     let mut words = directive.args.iter().map(|word| word.strip_prefix('+').unwrap_or(word));
     is(directive, "PerlOptions") && words.any(|word| word.eq_ignore_ascii_case(name))
 }
 
-/// Whether what stands in a section adds nothing to the configuration: its pool is another than the server's own, and no host.
+/// Whether the contents of a section are read by another pool than the default one, and not as part of a host.
 pub fn is_elsewhere(section: &Directive) -> bool {
     matches!(belongs(section), Some(Belongs::To(name)) if !is_default(name))
 }
 
-/// Whether the server's own pool is called so.
+/// Whether `name` names the server's own pool.
 pub fn is_default(name: &str) -> bool {
     name.eq_ignore_ascii_case(DEFAULT_NAME)
 }
@@ -78,7 +78,7 @@ fn is(directive: &Directive, name: &str) -> bool {
     directive.name.eq_ignore_ascii_case(name)
 }
 
-/// `<WorkerPool name>`: its contents are read when all is known that it takes from the server.
+/// `<WorkerPool name>`. Its contents are read last, because the pool inherits settings of the server.
 fn worker_pool(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
     let section = draft.new_section(Scope::Host, None, Rank::HOST)?;
     let pool = draft.position.pool;
@@ -93,13 +93,16 @@ fn worker_pool(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened 
 fn perl_pool(draft: &mut Draft, name: &str) -> Result<(), String> {
     let pool = match draft.config.pool_called(name) {
         Some(pool) => pool,
-        None if draft.pools_left_out > 0 => return Ok(()), // that there are too many is said once
+        None if draft.excess_pools > 0 => return Ok(()), // the excess of pools is reported once
         None => return Err(unknown(draft, name)),
     };
-    if let Some(other) = draft.said().pool.filter(|said| *said != pool) {
-        return Err(format!("this place has pool {} already: a request goes to one", draft.config.pool_name(other)));
+    if let Some(other) = draft.settings().pool.filter(|said| *said != pool) {
+        return Err(format!(
+            "this place already has pool {}: remove one of the two lines",
+            draft.config.pool_name(other)
+        ));
     }
-    draft.said().pool = Some(pool);
+    draft.settings().pool = Some(pool);
     Ok(())
 }
 

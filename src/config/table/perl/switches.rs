@@ -1,4 +1,4 @@
-//! What perl itself is started with, and switches of mod_perl 1 that the server has no use for.
+//! Perl's command line switches, and directives of mod_perl 1 without effect here.
 
 use crate::config::draft::Draft;
 use crate::config::model::context::Context;
@@ -11,9 +11,9 @@ pub static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Flag(|d, on| d.perl().taint_check = on),
         default: Some("Off"),
-        because: "perl's own",
+        because: "perl's default",
         effect: Effect::Generation,
-        about: "Perl's -T: what clients send may not reach a shell, a file's name or %ENV of programs before it was matched.",
+        about: "Perl's -T: data from clients must be matched before it may reach a shell, a file name or the %ENV of programs.",
         ..ROW
     },
     Row {
@@ -21,9 +21,9 @@ pub static ROWS: &[Row] = &[
         contexts: POOLS,
         takes: Takes::Flag(|d, on| d.perl().warn = on),
         default: Some("Off"),
-        because: "perl's own",
+        because: "perl's default",
         effect: Effect::Generation,
-        about: "Perl's -w: warnings in all code that does not say otherwise, in the error log.",
+        about: "Perl's -w: warnings in all code that does not disable them, in the error log.",
         ..ROW
     },
     Row {
@@ -31,27 +31,27 @@ pub static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Flag(|_, _| {}),
         default: Some("On"),
-        because: "a reload starts perl anew in any case",
+        because: "a reload always starts a new perl",
         effect: Effect::Start,
-        about: "Accepted and ignored: every reload loads all code afresh, in new processes.",
+        about: "Accepted and ignored: every reload loads all code again, in new processes.",
         ..ROW
     },
     Row {
         name: "PerlOpmask",
         contexts: ANYWHERE,
         takes: Takes::Words("file", 1..=1, |_, _| {
-            Err("perl cannot be confined by a mask of operators, which was never safe: run what you do not trust as a user \
-                of its own, in a server of its own, and remove this line"
+            Err("operator masks are not supported, because they never confined hostile code: run code that you do not trust as another user \
+                in another server, and remove this line"
                 .to_owned())
         }),
-        because: "not offered",
+        because: "not supported",
         effect: Effect::Start,
         about: "Refused with an explanation: perl's operator masks do not confine hostile code.",
         ..ROW
     },
 ];
 
-/// `PerlSwitches -wT -Ilib -MName=words`: perl's command line; the main server's is that of hosts, too, that are pools and say
+/// `PerlSwitches -wT -Ilib -MName=words`. The main server's switches also apply to pools of hosts with
 /// `PerlOptions +InheritSwitches`.
 pub fn perl_switches(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     all_words(draft, words)?;
@@ -72,7 +72,7 @@ fn all_words(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word.eq_ignore_ascii_case("+inherit") {
-            continue; // there is one interpreter
+            continue; // a worker has one interpreter
         }
         let switches = word.strip_prefix('-').ok_or_else(|| format!("expected a switch like -w, got \"{word}\""))?;
         one_word(draft, switches, &mut words)?;
@@ -80,7 +80,7 @@ fn all_words(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The letters of one word, up to one that takes the rest of it, or else the next word.
+/// Applies the letters of one word. A letter with a value takes the rest of the word, or else the next word.
 fn one_word<'a>(draft: &mut Draft, switches: &str, next: &mut impl Iterator<Item = &'a String>) -> Result<(), String> {
     for (at, letter) in switches.char_indices() {
         match letter {
@@ -92,7 +92,9 @@ fn one_word<'a>(draft: &mut Draft, switches: &str, next: &mut impl Iterator<Item
                 let value = if rest.is_empty() { next.next().map_or("", String::as_str) } else { rest };
                 return with_value(draft, letter, value);
             }
-            _ => return Err(format!("-{letter} means nothing in a server: -w, -W, -X, -T, -t, -I, -M and -m do")),
+            _ => {
+                return Err(format!("-{letter} has no meaning in a server: expected -w, -W, -X, -T, -t, -I, -M or -m"));
+            }
         }
     }
     Ok(())
@@ -100,7 +102,7 @@ fn one_word<'a>(draft: &mut Draft, switches: &str, next: &mut impl Iterator<Item
 
 fn with_value(draft: &mut Draft, letter: char, value: &str) -> Result<(), String> {
     if value.is_empty() {
-        return Err(format!("-{letter} stands alone: name what it is about"));
+        return Err(format!("-{letter} needs a value: write it after the switch"));
     }
     if letter == 'I' {
         let folder = draft.path(value);

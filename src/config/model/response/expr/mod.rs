@@ -1,4 +1,4 @@
-//! Expressions: `SetEnvIfExpr` and `expr=`, httpd 2.4's language (expr.html) as far as it is about a request.
+//! Expressions of `SetEnvIfExpr` and `expr=`: the part of httpd 2.4's language (expr.html) that concerns requests.
 //!
 //! ```text
 //!   either  = both { "||" both }            value = part { "." part }
@@ -17,7 +17,7 @@ use crate::config::syntax::work;
 
 use super::variables::Seen;
 
-/// An expression, understood.
+/// A parsed expression.
 #[derive(Debug, Clone)]
 pub struct Expr {
     source: String,
@@ -39,7 +39,7 @@ enum Node {
     Not(Box<Node>),
     Constant(bool),
     IsEmpty(ExprValue),
-    /// `-T`: neither empty nor 0, off, false, no.
+    /// `-T`: not empty, 0, off, false or no.
     IsTrue(ExprValue),
     Compare(ExprValue, Operator, ExprValue),
     Matches(ExprValue, Pattern),
@@ -65,17 +65,17 @@ enum ExprPart {
 }
 
 impl Expr {
-    /// Reads one; the error says what is not understood.
+    /// Parses an expression. The error names the part that cannot be parsed.
     pub fn parse(source: &str, budget: &mut Budget) -> Result<Expr, String> {
         Ok(Expr { source: source.to_owned(), root: parse::parse(source, budget)? })
     }
 
-    /// Whether the expression is true of a request.
+    /// Whether the expression is true for a request.
     pub fn holds(&self, seen: Seen<'_>) -> bool {
         self.root.holds(seen, &mut Vec::new())
     }
 
-    /// What its last pattern found, `$0` first, when it holds.
+    /// Groups of the last pattern that matched, `$0` first, if the expression is true.
     pub fn found(&self, seen: Seen<'_>) -> Option<Vec<String>> {
         let mut found = Vec::new();
         self.root.holds(seen, &mut found).then_some(found)
@@ -83,7 +83,7 @@ impl Expr {
 }
 
 impl Node {
-    /// Means nothing when the request's [`work::Allowance`] is used up.
+    /// Evaluates the node. The result is meaningless once the request's [`work::Allowance`] is used up.
     fn holds(&self, seen: Seen<'_>, found: &mut Vec<String>) -> bool {
         if !work::spend(work::RULE) {
             return false;
@@ -123,7 +123,7 @@ impl Node {
     }
 }
 
-/// As httpd's `apr_atoi64`: the number that a text begins with, the nearest one that fits; what begins with none is 0.
+/// The number at the start of a text, saturating, or 0: as httpd's `apr_atoi64`.
 pub fn number(text: &str) -> i64 {
     let text = text.trim_ascii_start();
     let (sign, digits) = match text.strip_prefix('-') {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_mean_what_httpds_manual_says() {
+    fn expressions_evaluate_as_httpds_manual_specifies() {
         for (source, expected) in [
             ("true", true),
             ("! true || (false || true)", true),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_an_error() {
+    fn an_invalid_expression_is_an_error() {
         let deep = "(".repeat(99) + "true" + &")".repeat(99);
         for source in [
             "",

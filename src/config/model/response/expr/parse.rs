@@ -1,4 +1,4 @@
-//! How an expression is read.
+//! Parser of expressions.
 
 use super::{ExprPart, ExprValue, Node, Operator};
 use crate::config::model::access::Network;
@@ -6,24 +6,24 @@ use crate::config::model::response::variables::Attribute;
 use crate::config::syntax::pattern::{Budget, Case, Pattern};
 use crate::config::syntax::wildcard::{self, Slash};
 
-/// Reads all of it; the error says what is not understood.
+/// Parses a whole expression. The error names the part that cannot be parsed.
 pub fn parse(source: &str, budget: &mut Budget) -> Result<Node, String> {
     let mut reader = ExprReader { rest: source, depth: 0, budget };
     let root = reader.either()?;
     match reader.peek() {
         "" => Ok(root),
-        rest => Err(format!("the expression is not understood from here on: {rest}")),
+        rest => Err(format!("cannot parse the expression from here on: {rest}")),
     }
 }
 
 struct ExprReader<'a, 'b> {
     rest: &'a str,
     depth: u32,
-    /// What its patterns may take.
+    /// Limit for patterns.
     budget: &'b mut Budget,
 }
 
-/// Brackets and exclamation marks in one another.
+/// Maximum nesting of parentheses and negations.
 const DEEPEST: u32 = 50;
 
 impl<'a> ExprReader<'a, '_> {
@@ -37,7 +37,7 @@ impl<'a> ExprReader<'a, '_> {
         rest.map(|rest| self.rest = rest).is_some()
     }
 
-    /// A word that ends where no letter or digit follows.
+    /// Consumes `word` unless a letter or digit follows.
     fn take_word(&mut self, word: &str) -> bool {
         let follows = self.peek().strip_prefix(word).map(|rest| rest.starts_with(|c: char| c.is_alphanumeric()));
         follows == Some(false) && self.take(word)
@@ -78,7 +78,7 @@ impl<'a> ExprReader<'a, '_> {
             return if self.take(")") {
                 Ok(inner)
             } else {
-                Err("a bracket is not closed in the expression".to_owned())
+                Err("a parenthesis is not closed in the expression".to_owned())
             };
         }
         for (word, constant) in [("true", true), ("false", false)] {
@@ -172,7 +172,7 @@ impl<'a> ExprReader<'a, '_> {
         Network::parse(&text).unwrap_or_else(|| Err(format!("expected an address or a network, got \"{text}\"")))
     }
 
-    /// A text that no request changes.
+    /// A text without variables.
     fn plain_text(&mut self) -> Result<String, String> {
         match self.value()?.0.as_slice() {
             [ExprPart::Text(text)] => Ok(text.clone()),
@@ -237,14 +237,14 @@ impl<'a> ExprReader<'a, '_> {
     }
 }
 
-/// `$1` and what follows.
+/// Number of `$1`, and the text after it.
 fn group(text: &str) -> Option<(usize, &str)> {
     let mut letters = text.strip_prefix('$')?.chars();
     let digit = letters.next()?.to_digit(10)?;
     Some((digit as usize, letters.as_str()))
 }
 
-/// A text with `%{NAME}` and `$1` in it.
+/// Parses a text with `%{NAME}` and `$1`.
 fn interpolated(text: &str) -> Result<Vec<ExprPart>, String> {
     let mut parts = Vec::new();
     let mut plain = String::new();
@@ -273,14 +273,14 @@ fn interpolated(text: &str) -> Result<Vec<ExprPart>, String> {
     Ok(parts)
 }
 
-/// What a name stands for; one that is not known is an error, because a condition must not be read as something else.
+/// The part for a name. An unknown name is an error, because an access condition must not change its meaning.
 fn named(name: &str) -> Result<ExprPart, String> {
     let header = |name: &str| ExprPart::Of(Attribute::Named(name.to_ascii_lowercase(), String::new()));
     if let Some((function, argument)) = name.split_once(':') {
         return match function.to_ascii_lowercase().as_str() {
             "http" | "req" | "req_novary" => Ok(header(argument)),
             "env" | "reqenv" | "osenv" => Ok(ExprPart::Variable(argument.to_owned())),
-            _ => Err(format!("%{{{name}}} is not known in expressions here: req:name and reqenv:name are")),
+            _ => Err(format!("%{{{name}}} is not supported in expressions: use req:name or reqenv:name")),
         };
     }
     let attribute = match name.to_ascii_uppercase().as_str() {
@@ -295,7 +295,7 @@ fn named(name: &str) -> Result<ExprPart, String> {
         "HTTP_ACCEPT" | "HTTP_COOKIE" | "HTTP_FORWARDED" | "HTTP_HOST" | "HTTP_REFERER" | "HTTP_USER_AGENT" => {
             return Ok(header(&name[5..].replace('_', "-")));
         }
-        _ => return Err(format!("%{{{name}}} is not known in expressions here: use SetEnvIf, or a Perl handler")),
+        _ => return Err(format!("%{{{name}}} is not supported in expressions: use SetEnvIf, or a Perl handler")),
     };
     Ok(ExprPart::Of(attribute))
 }

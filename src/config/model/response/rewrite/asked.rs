@@ -1,11 +1,11 @@
-//! What rules ask about a request.
+//! Inputs of rewrite rules: variables of a request, tests of files, and groups of patterns.
 
 use crate::config::model::response::expr::Expr;
 
-/// What a rule or a condition counts for, in bytes.
+/// Work for one rule or condition, in bytes.
 pub const STEP: usize = 100;
 
-/// What is known of a request by a name.
+/// A variable of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "httpd's names")]
 pub enum Known {
@@ -30,60 +30,60 @@ pub enum Known {
     ServerSoftware,
     AuthType,
     TheRequest,
-    /// A part of the time, by its letters in `strftime`.
+    /// A part of the current time, as a format of `strftime`.
     Time(&'static str),
 }
 
-/// What a file may be tested for.
+/// A test of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "what they say")]
 pub enum FileTest {
     Folder,
     File,
-    /// A file with something in it.
+    /// A regular file that is not empty.
     Size,
     Link,
     Executable,
 }
 
-/// What is asked about a request and the disk.
+/// Access to a request and the file system.
 pub trait Seen {
     /// `%{NAME}`
     fn known(&self, known: Known) -> String;
-    /// `%{HTTP:name}`, by its name in lower case.
+    /// `%{HTTP:name}`, with the name in lower case.
     fn header(&self, name: &str) -> String;
     /// `%{ENV:name}`
     fn variable(&self, name: &str) -> Option<String>;
     /// `%{SSL:name}`
     fn tls(&self, name: &str) -> String;
-    /// Whether an expression holds.
+    /// Whether an expression is true.
     fn holds(&self, expr: &Expr) -> bool;
-    /// What a file is.
+    /// Whether a file passes a test.
     fn file(&self, name: &str, test: FileTest) -> bool;
-    /// `http://host:port`, where the client has found us.
+    /// `http://host:port` of the server, as the client used it.
     fn origin(&self) -> String;
 }
 
-/// What fills a template.
+/// Values for a template.
 pub trait Fill {
     /// `%{NAME}`
     fn known(&self, known: Known) -> String;
-    /// `%{HTTP:name}`, by its name in lower case.
+    /// `%{HTTP:name}`, with the name in lower case.
     fn header(&self, name: &str) -> String;
     /// `%{ENV:name}`
     fn variable(&self, name: &str) -> String;
     /// `%{SSL:name}`
     fn tls(&self, name: &str) -> String;
-    /// So many bytes were looked at or written.
+    /// Accounts for work of this many bytes.
     fn spend(&self, bytes: usize);
 }
 
-/// What patterns have found, all of it first.
+/// Groups of patterns that matched; index 0 is the whole match.
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'a> {
-    /// The rule's.
+    /// Groups of the rule's pattern.
     pub rule: &'a [String],
-    /// That of the last condition that found something.
+    /// Groups of the last condition that matched.
     pub condition: &'a [String],
 }
 

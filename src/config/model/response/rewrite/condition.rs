@@ -1,4 +1,4 @@
-//! `RewriteCond`: what must be so for the next rule to apply.
+//! `RewriteCond`: a condition of the next rule.
 
 use std::cmp::Ordering;
 
@@ -13,9 +13,9 @@ use crate::config::syntax::pattern::{Budget, Case, Pattern};
 pub struct Condition {
     what: What,
     negated: bool,
-    /// `[OR]`: it, or the next one.
+    /// `[OR]`: this condition or the next one must hold.
     pub or_next: bool,
-    /// `[NV]`: that it looks at a header is nothing for `Vary`.
+    /// `[NV]`: headers that it tests are not added to `Vary`.
     no_vary: bool,
 }
 
@@ -31,7 +31,7 @@ enum What {
     File(Template, FileTest),
 }
 
-/// What a look at the disk counts for, in bytes.
+/// Work for one file test, in bytes.
 const FILE_TEST: usize = 64 << 10;
 
 const FILE_TESTS: &[(&str, FileTest)] = &[
@@ -44,7 +44,7 @@ const FILE_TESTS: &[(&str, FileTest)] = &[
     ("-x", FileTest::Executable),
 ];
 
-/// What the order of two values must be.
+/// Whether a comparison result satisfies an operator.
 type Comparison = fn(Ordering) -> bool;
 
 const NUMBERS: &[(&str, Comparison)] = &[
@@ -65,7 +65,7 @@ const TEXTS: &[(&str, Comparison)] = &[
 ];
 
 impl Condition {
-    /// `TestString CondPattern [flags]`
+    /// Parses `TestString CondPattern [flags]`.
     pub fn parse(
         test: &str,
         pattern: &str,
@@ -90,7 +90,7 @@ impl Condition {
         Ok(Condition { what, negated, or_next, no_vary })
     }
 
-    /// The headers of the request that it looks at, for `Vary`.
+    /// Headers that the condition tests, for `Vary`.
     pub fn headers(&self) -> Vec<&str> {
         match &self.what {
             _ if self.no_vary => Vec::new(),
@@ -101,7 +101,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds; `found` takes what its pattern finds.
+    /// Evaluates the condition. `found` receives the groups of its pattern.
     pub fn holds<S: Seen>(&self, seen: &S, state: &dyn Fill, rule: &[String], found: &mut Vec<String>) -> bool {
         state.spend(STEP);
         let fill = |template: &Template| template.text(state, Found { rule, condition: found }).unwrap_or_default();
@@ -133,12 +133,12 @@ fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Resul
         return Ok(What::File(test, *kind));
     }
     if matches!(pattern, "-F" | "-U") {
-        return Err(format!("{pattern} would ask for the path before it is asked for: test the file by -f"));
+        return Err(format!("{pattern} needs a subrequest and is not supported: use -f to test the file"));
     }
     for (word, is) in NUMBERS {
         if let Some(number) = pattern.strip_prefix(word) {
             let number =
-                number.trim().parse().map_err(|_| format!("expected a number behind {word}, got \"{number}\""))?;
+                number.trim().parse().map_err(|_| format!("expected a number after {word}, got \"{number}\""))?;
             return Ok(What::Number(test, *is, number));
         }
     }
@@ -151,7 +151,7 @@ fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Resul
     Ok(What::Matches(test, budget.compile(pattern, case)?))
 }
 
-/// As httpd, which takes the longer text for the greater one.
+/// Compares as httpd does: a longer text is greater.
 fn compare(left: &str, right: &str, case: Case) -> Ordering {
     let by_bytes = || match case {
         Case::Exact => left.cmp(right),
@@ -160,12 +160,12 @@ fn compare(left: &str, right: &str, case: Case) -> Ordering {
     left.len().cmp(&right.len()).then_with(by_bytes)
 }
 
-/// `[A,B=c]`
+/// Splits `[A,B=c]` into flags.
 pub fn words_of(flags: &str) -> Result<Vec<&str>, String> {
     if flags.is_empty() {
         return Ok(Vec::new());
     }
     let inner = flags.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let inner = inner.ok_or_else(|| format!("expected flags in brackets, as [L,NC], got \"{flags}\""))?;
+    let inner = inner.ok_or_else(|| format!("expected flags in brackets, like [L,NC], got \"{flags}\""))?;
     Ok(inner.split(',').map(str::trim).filter(|flag| !flag.is_empty()).collect())
 }

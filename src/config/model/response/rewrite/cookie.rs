@@ -1,9 +1,8 @@
-//! The flag `CO`: `name:value:domain[:minutes[:path[:secure[:httponly[:samesite]]]]]`; a text that begins with `;` is
-//! separated by that.
+//! The flag `CO`: `name:value:domain[:minutes[:path[:secure[:httponly[:samesite]]]]]`. A leading `;` makes `;` the separator.
 
 use std::time::{Duration, SystemTime};
 
-/// The line of `Set-Cookie`; none where name, value and domain are not all there.
+/// Value of `Set-Cookie`. `None` unless name, value and domain are present.
 pub fn line(said: &str) -> Option<String> {
     let (mark, said) = said.strip_prefix(';').map_or((':', said), |rest| (';', rest));
     let mut parts = said.split(mark);
@@ -35,7 +34,7 @@ mod tests {
     use super::line;
 
     #[test]
-    fn cookies_are_written_as_the_flag_says() {
+    fn a_cookie_has_the_attributes_of_the_flag() {
         for (said, expected) in [
             ("a:b:.x.org", "a=b; path=/; domain=.x.org"),
             (";a;b:c;x.org;0;/p;secure;1;lax", "a=b:c; path=/p; domain=x.org; secure; HttpOnly; SameSite=lax"),

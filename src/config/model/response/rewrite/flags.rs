@@ -6,62 +6,62 @@ use super::template::Template;
 use crate::config::syntax::pattern::Case;
 use crate::path::Text;
 
-/// What a rule does beside giving another path.
+/// Flags of a rule.
 #[derive(Debug, Clone, Default)]
 pub struct RuleFlags {
-    /// `C`: where it does not apply, those chained to it do not either.
+    /// `C`: if the rule does not match, the rules chained to it are skipped.
     pub chain: bool,
-    /// `L`: no further rule.
+    /// `L`: rewriting stops.
     pub last: bool,
-    /// `END`: nor any when the request is asked for anew.
+    /// `END`: as `L`, also when the rewritten path is processed again.
     pub end: bool,
-    /// `N`: from the first rule on again, so often at most.
+    /// `N`: restarts with the first rule, at most this many times.
     pub next: Option<u32>,
-    /// `S=n`: so many rules are passed over.
+    /// `S=n`: number of rules to skip.
     pub skip: usize,
-    /// `F`, `G`, `R=404`: this is answered.
+    /// `F`, `G`, `R=404`: status of the response.
     pub status: Option<u16>,
-    /// `R`: the client is sent there, with this status.
+    /// `R`: status of the redirection.
     pub redirect: Option<u16>,
-    /// `PT`: what it makes is a path for Alias and its kin, too.
+    /// `PT`: Alias and similar directives apply to the result.
     pub pass_through: bool,
-    /// `QSA`: the query that was sent goes behind the new one.
+    /// `QSA`: the original query is appended to the new one.
     pub query_append: bool,
-    /// `QSD`: the query that was sent is dropped.
+    /// `QSD`: the original query is dropped.
     pub query_discard: bool,
-    /// `QSL`: the last question mark begins the query.
+    /// `QSL`: the query begins at the last question mark.
     pub query_last: bool,
-    /// `NE`: what a client is sent is not escaped.
+    /// `NE`: the redirection's URL is not escaped.
     pub no_escape: bool,
-    /// `B` and its kin: how what patterns have found is escaped.
+    /// `B`, `BNE`, `BCTLS`, `BNP`: how groups of patterns are escaped.
     pub escapes: Escapes,
-    /// `DPI`: what stands behind the name of the file is dropped.
+    /// `DPI`: the path after the file name is dropped.
     pub discard_path_info: bool,
-    /// `NS`: not for requests that others make.
+    /// `NS`: the rule does not apply to subrequests.
     pub no_subrequests: bool,
-    /// `CO`: see [`super::cookie`].
+    /// `CO`: cookies, see [`super::cookie`].
     pub cookies: Vec<Template>,
-    /// `E`: variables; without a text: taken away.
+    /// `E`: variables. `None` unsets one.
     pub variables: Vec<(String, Option<Template>)>,
 }
 
-/// How what patterns have found is escaped.
+/// How groups of patterns are escaped.
 #[derive(Debug, Clone, Default)]
 pub struct Escapes {
-    /// `B`: all but letters, digits and `_`.
+    /// `B`: all bytes except letters, digits and `_`.
     all: bool,
-    /// `B=…`: these.
+    /// `B=…`: these bytes.
     these: String,
-    /// `BNE=…`: not these.
+    /// `BNE=…`: bytes that are not escaped.
     not_these: String,
     /// `BCTLS`: control characters and spaces.
     controls: bool,
-    /// `BNP`: a space becomes %20, not +.
+    /// `BNP`: a space becomes %20 instead of +.
     no_plus: bool,
 }
 
 impl Escapes {
-    /// What a pattern has found, escaped.
+    /// The escaped text of a group.
     pub fn text(&self, text: &str) -> String {
         if !self.all && !self.controls && self.these.is_empty() {
             return text.to_owned();
@@ -86,10 +86,10 @@ impl Escapes {
     }
 }
 
-/// `N` without a number: httpd goes through the rules 10,000 times, which is seconds of the thread that has all clients.
+/// Maximum rounds of `N`. httpd's 10,000 would block a thread of the front, and all its clients, for seconds.
 const ROUNDS: u32 = 250;
 
-/// A rule's flags, and whether letters of its pattern are of either case.
+/// Parses flags. The second value is the case of the pattern (`NC`).
 pub fn parse(flags: &str, maps: &Maps) -> Result<(RuleFlags, Case), String> {
     let (mut all, mut case) = (RuleFlags::default(), Case::Exact);
     for flag in words_of(flags)? {
@@ -103,7 +103,7 @@ pub fn parse(flags: &str, maps: &Maps) -> Result<(RuleFlags, Case), String> {
 }
 
 impl RuleFlags {
-    /// An error without words: nobody knows it.
+    /// Applies a flag. `Err(None)`: unknown flag.
     fn add(&mut self, name: &str, value: Option<&str>, maps: &Maps) -> Result<(), Option<String>> {
         match (name, value) {
             ("C" | "CHAIN", None) => self.chain = true,
@@ -129,17 +129,21 @@ impl RuleFlags {
             ("NS" | "NOSUBREQ", None) => self.no_subrequests = true,
             ("E" | "ENV", Some(change)) => self.variables.push(variable(change, maps)?),
             ("H" | "HANDLER", Some(_)) => {
-                return Err(Some("say it by SetHandler in <FilesMatch> or <Location>".to_owned()));
+                return Err(Some("flag H is not supported: use SetHandler in <FilesMatch> or <Location>".to_owned()));
             }
             ("T" | "TYPE", Some(_)) => {
-                return Err(Some("say it by ForceType in <FilesMatch> or <Location>".to_owned()));
+                return Err(Some("flag T is not supported: use ForceType in <FilesMatch> or <Location>".to_owned()));
             }
-            // Here a client's question mark is a letter of a path, which harms nobody.
+            // An encoded question mark of the client stays part of the path here, which is safe.
             ("UNSAFEALLOW3F", None) => {}
             ("UNSAFEPREFIXSTAT", None) => {
-                return Err(Some("what a client says never names a folder of the disk: write the folder".to_owned()));
+                return Err(Some(
+                    "flag UnsafePrefixStat is not supported: write the folder before any variable".to_owned(),
+                ));
             }
-            ("P" | "PROXY", None) => return Err(Some("there is no proxy here: put one in front".to_owned())),
+            ("P" | "PROXY", None) => {
+                return Err(Some("flag P is not supported: put a proxy in front of the server".to_owned()));
+            }
             ("CO" | "COOKIE", Some(cookie)) => self.cookies.push(Template::parse(cookie, maps)?),
             _ => return Err(None),
         }
@@ -156,20 +160,22 @@ impl RuleFlags {
         match status {
             300..400 => self.redirect = Some(status as u16),
             200..300 | 400..600 => (self.status, self.last) = (Some(status as u16), true),
-            _ => return Err(Some(format!("expected a status from 200 to 599 behind R=, got {status}"))),
+            _ => return Err(Some(format!("expected a status from 200 to 599 after R=, got {status}"))),
         }
         Ok(())
     }
 }
 
-/// `name:text`, `name`, `!name`
+/// Parses `name:text`, `name`, `!name`.
 fn variable(change: &str, maps: &Maps) -> Result<(String, Option<Template>), Option<String>> {
     if let Some(name) = change.strip_prefix('!') {
         return Ok((name.to_owned(), None));
     }
     let (name, text) = change.split_once(':').unwrap_or((change, ""));
     if name.eq_ignore_ascii_case("HTTP_PROXY") {
-        return Err(Some("HTTP_PROXY would be a client's word, and programs send their own requests there".to_owned()));
+        return Err(Some(
+            "HTTP_PROXY must not depend on the request, because programs send their own requests there".to_owned(),
+        ));
     }
     Ok((name.to_owned(), Some(Template::parse(text, maps)?)))
 }
@@ -179,5 +185,5 @@ fn number(text: &str) -> Result<u32, Option<String>> {
 }
 
 fn unknown(flag: &str) -> String {
-    format!("\"{flag}\" is not a flag of a rule that is known here")
+    format!("unknown flag \"{flag}\"")
 }

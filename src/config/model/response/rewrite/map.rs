@@ -1,4 +1,4 @@
-//! `RewriteMap`: names for texts.
+//! `RewriteMap`: lookup tables and functions for rules.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use percent_encoding::{percent_decode_str, percent_encode};
 
 use crate::path::PATH;
 
-/// The maps of a host, by their names.
+/// Maps of a host by name.
 #[derive(Debug, Clone, Default)]
 pub struct Maps(HashMap<String, Map>);
 
-/// What a key stands for.
+/// A map.
 #[derive(Debug, Clone)]
 pub enum Map {
     /// `txt:file`
     Text(Arc<HashMap<String, String>>),
-    /// `rnd:file`: one of several values, with `|` between them.
+    /// `rnd:file`: one of several values separated by `|`, at random.
     Random(Arc<HashMap<String, String>>),
     /// `int:…`
     Function(Function),
 }
 
-/// The functions that are there without a file.
+/// Built-in functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "httpd's names")]
 pub enum Function {
@@ -33,18 +33,18 @@ pub enum Function {
 }
 
 impl Maps {
-    /// The map of a name.
+    /// The map with this name.
     pub fn get(&self, name: &str) -> Option<Map> {
         self.0.get(name).cloned()
     }
 
-    /// These, and others of which those of a name count.
+    /// Adds `others`, which replace maps of the same name.
     pub fn and(mut self, others: &Maps) -> Maps {
         self.0.extend(others.0.iter().map(|(name, map)| (name.clone(), map.clone())));
         self
     }
 
-    /// The same maps and one more.
+    /// Adds a map.
     pub fn with(mut self, name: &str, map: Map) -> Maps {
         self.0.insert(name.to_owned(), map);
         self
@@ -52,7 +52,7 @@ impl Maps {
 }
 
 impl Map {
-    /// `txt:file`, `int:function`; `read` gives the text of a file.
+    /// Parses `txt:file`, `rnd:file`, `int:function`. `read` returns the text of a file.
     pub fn parse(source: &str, read: impl FnOnce(&str) -> Result<String, String>) -> Result<Map, String> {
         let (kind, what) = source.split_once(':').unwrap_or(("txt", source));
         match (kind, what) {
@@ -64,17 +64,17 @@ impl Map {
             ("int", "unescape") => Ok(Map::Function(Function::Unescape)),
             ("int", other) => Err(format!("expected tolower, toupper, escape or unescape, got \"{other}\"")),
             _ => Err(format!(
-                "{kind}: maps are not supported: use txt:file, rnd:file, int:function or a PerlTransHandler"
+                "maps of type {kind} are not supported: use txt:file, rnd:file, int:function or a PerlTransHandler"
             )),
         }
     }
 
-    /// Whether what it gives is what it was given, written in another way.
+    /// Whether the value is derived from the key itself.
     pub fn is_function(&self) -> bool {
         matches!(self, Map::Function(_))
     }
 
-    /// What the key stands for.
+    /// The value of a key.
     pub fn look(&self, key: &str) -> Option<String> {
         match self {
             Map::Text(entries) => entries.get(key).cloned(),
@@ -90,20 +90,20 @@ impl Map {
     }
 }
 
-/// A number below `count`: every hasher of the standard library has a seed of its own.
+/// A random number below `count`, from the random seed of a standard hasher.
 fn any(count: usize) -> usize {
     let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
     usize::try_from(random % count.max(1) as u64).unwrap_or(0)
 }
 
-/// Lines of a key and its value; `#` begins a comment.
+/// Parses lines of a key and its value; `#` begins a comment.
 fn entries(text: &str) -> HashMap<String, String> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let entry = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         Some((words.next()?.to_owned(), words.next()?.to_owned()))
     };
-    // As in httpd, the first of a key counts.
+    // As in httpd, the first value of a key applies.
     lines.filter_map(entry).fold(HashMap::new(), |mut all, (key, value)| {
         all.entry(key).or_insert(value);
         all
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maps_are_files_or_functions() {
+    fn a_map_is_a_file_or_a_function() {
         let text = "# names\nana  /~ana/ the first\n\nana /x\nben\n";
         let map = Map::parse("txt:names", |_| Ok(text.to_owned())).unwrap();
         assert_eq!((map.look("ana").as_deref(), map.look("ben"), map.look("#")), (Some("/~ana/"), None, None));

@@ -1,7 +1,7 @@
-//! `RewriteRule` and its kin: httpd's mod_rewrite (its manual, and "RewriteRule Flags").
+//! httpd's mod_rewrite (its manual, and "RewriteRule Flags").
 //!
-//! A host's own rules see the path of a request before it leads anywhere. Those of folders and of `.htaccess` files see what
-//! the name of the file has behind their folder; what they make of it is asked for anew. Nothing here knows clients or disks.
+//! Rules of a host see the path of a request before it is mapped to a file. Rules of folders and `.htaccess` files see the part
+//! of the file name after their folder; their result is processed as a new path. This module does no I/O.
 
 mod asked;
 mod condition;
@@ -23,35 +23,35 @@ pub use map::{Map, Maps};
 pub use rule::Rule;
 pub use run::{Away, Rewritten, Start, run};
 
-/// What a place says about rewriting, and what all that apply come to.
+/// Rewrite settings of a place, or merged settings.
 #[derive(Debug, Clone, Default)]
 pub struct Rewrite {
     /// `RewriteEngine`
     pub engine: Option<bool>,
-    /// `RewriteBase`: what the folder of the rules is called in paths, with a slash at its end.
+    /// `RewriteBase`: URL path of the folder of the rules, with a trailing slash.
     pub base: Option<String>,
-    /// The folder that the rules stand in, with a slash at its end; none in a `<Location>`.
+    /// Folder of the rules, with a trailing slash. `None` for a host.
     pub folder: Option<Arc<str>>,
-    /// In the order in which they are tried.
+    /// Rules in the order in which they are tried.
     pub rules: Vec<Arc<Rule>>,
     /// `RewriteOptions`
     pub options: RewriteOptions,
-    /// Since the last rule: they are for the next one.
+    /// Conditions since the last rule, for the next one.
     pub pending: Vec<Condition>,
-    /// Whether anything is said: then the rules of outer places do not hold.
+    /// Whether the place has any rewrite directive, so that outer rules do not apply.
     pub said: bool,
 }
 
-/// What of an outer place holds in an inner one.
+/// `RewriteOptions`: settings that an inner place inherits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RewriteOptions {
-    /// `Inherit`, `InheritBefore`: its rules, too.
+    /// `Inherit`, `InheritBefore`: the outer rules.
     pub inherit: Option<Inherit>,
     /// `MergeBase`
     pub merge_base: bool,
 }
 
-/// Where the rules of an outer place stand.
+/// Position of the inherited rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "what they say")]
 pub enum Inherit {
@@ -60,7 +60,7 @@ pub enum Inherit {
 }
 
 impl Rewrite {
-    /// Merges what an inner place says.
+    /// Merges the settings of an inner place.
     pub fn merge(&mut self, inner: &Rewrite) {
         if !inner.said {
             return;
@@ -79,7 +79,7 @@ impl Rewrite {
         self.said = true;
     }
 
-    /// A virtual host takes from the main server what it does not say itself.
+    /// Takes missing values from the main server.
     pub fn inherit(&mut self, main: &Rewrite) {
         let own = std::mem::replace(self, main.clone());
         let options = if own.said { own.options } else { main.options };
@@ -87,7 +87,7 @@ impl Rewrite {
         self.merge(&Rewrite { said: true, options, ..own });
     }
 
-    /// Whether there is anything to do.
+    /// Whether any rule applies.
     pub fn is_on(&self) -> bool {
         self.engine == Some(true) && !self.rules.is_empty()
     }

@@ -1,4 +1,4 @@
-//! `RewriteRule`: a path that a pattern is found in, and what takes its place.
+//! `RewriteRule`: a pattern of paths, and a substitution.
 
 use super::condition::Condition;
 use super::flags::{self, RuleFlags};
@@ -9,20 +9,20 @@ use crate::config::syntax::pattern::{Budget, Pattern};
 /// A rule and its conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Rule {
-    /// All must hold; see [`Condition::or_next`].
+    /// Conditions that must all hold; see [`Condition::or_next`].
     pub conditions: Vec<Condition>,
-    /// What the path is held against.
+    /// Pattern of the path.
     pub pattern: Option<Pattern>,
-    /// `!pattern`: it must not be found.
+    /// `!pattern`: the pattern must not match.
     pub negated: bool,
-    /// What takes the path's place; `None` for `-`: it stays.
+    /// Substitution of the path. `None` for `-`: no substitution.
     pub to: Option<Template>,
-    /// What else it does.
+    /// Flags of the rule.
     pub flags: RuleFlags,
 }
 
 impl Rule {
-    /// `Pattern Substitution [flags]`
+    /// Parses `Pattern Substitution [flags]`.
     pub fn parse(
         pattern: &str,
         to: &str,

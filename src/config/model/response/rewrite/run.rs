@@ -1,4 +1,4 @@
-//! Goes through the rules of a place.
+//! Application of the rules of a place to a request.
 
 use percent_encoding::{AsciiSet, percent_encode};
 
@@ -14,7 +14,7 @@ use super::template::{Filled, Template};
 use crate::config::syntax::work;
 use crate::path::{PATH, Text};
 
-/// What a path in a `Location` keeps as it is; as httpd.
+/// Bytes of a path that are escaped in `Location`, as in httpd.
 const SENT: &AsciiSet = &PATH
     .remove(b'$')
     .remove(b'!')
@@ -28,60 +28,60 @@ const SENT: &AsciiSet = &PATH
     .remove(b'&')
     .remove(b'=');
 
-/// What no URL holds as it is, `NE` or not.
+/// Bytes that are escaped in any URL, even with `NE`.
 const UNESCAPED: &AsciiSet = &percent_encoding::CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>');
 
-/// How many bytes the rules of a place may look at and write for one request.
+/// Maximum work of a place's rules for one request, in bytes read and written.
 const WORK: usize = 8 << 20;
 
-/// What the rules begin with.
+/// Input of the rules.
 #[derive(Debug, Clone, Default)]
 pub struct Start {
-    /// The path of the request; for rules of a folder the name of the file.
+    /// Path of the request; for rules of a folder the file name.
     pub path: String,
-    /// For rules of a folder: what the path has behind the file's name.
+    /// For rules of a folder: the path after the file name.
     pub path_info: String,
-    /// The query as it was sent.
+    /// Original query.
     pub query: Option<String>,
 }
 
-/// What came of the rules.
+/// Result of the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The path, as [`Start::path`]; of a request that is sent away its URL.
+    /// The path, as in [`Start::path`], or the URL of a redirection.
     pub path: String,
-    /// The query.
+    /// The query after rewriting.
     pub query: Option<String>,
-    /// Whether a rule has made another path, if only the same again.
+    /// Whether a rule substituted the path, possibly by the same path.
     pub changed: bool,
-    /// The client is answered at once.
+    /// Response without further processing.
     pub away: Option<Away>,
-    /// Variables that were set, and taken away.
+    /// Variables that were set, or unset (`None`).
     pub variables: BTreeMap<String, Option<String>>,
-    /// The rules would have needed more work than they may.
+    /// Whether the limit of work was exceeded.
     pub too_much: bool,
-    /// The headers of the request that conditions have looked at: the answer's `Vary`.
+    /// Headers of the request that conditions tested, for `Vary`.
     pub vary: Vec<String>,
-    /// `CO`: lines of `Set-Cookie`.
+    /// `CO`: values of `Set-Cookie`.
     pub cookies: Vec<String>,
     /// `PT`
     pub pass_through: bool,
-    /// The path begins with a folder that the administrator has written: it may be one of the disk's.
+    /// Whether the path begins with a folder written in the configuration, so that it may be a file system path.
     pub names_folder: bool,
     /// `END`
     pub end: bool,
 }
 
-/// What a client is told.
+/// A response without further processing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Away {
     /// A status.
     Status(u16),
-    /// Where to go, with this status.
+    /// A redirection with this status to this URL.
     To(u16, String),
 }
 
-/// Goes through the rules.
+/// Applies the rules.
 pub fn run<S: Seen>(rewrite: &Rewrite, start: Start, seen: &S) -> Rewritten {
     let mut state = State::new(seen, rewrite, start);
     let (mut at, mut rounds) = (0, 0);
@@ -114,21 +114,21 @@ pub fn run<S: Seen>(rewrite: &Rewrite, start: Start, seen: &S) -> Rewritten {
     state.end()
 }
 
-/// What the rules have made so far.
+/// State while rules are applied.
 struct State<'a, S> {
     seen: &'a S,
     folder: Option<&'a str>,
     base: Option<&'a str>,
-    /// The query as it was sent.
+    /// Original query.
     sent: Option<String>,
-    /// What is left of it: `DPI`.
+    /// Path after the file name, unless `DPI` dropped it.
     path_info: String,
-    /// What is left of [`WORK`].
+    /// Remaining part of [`WORK`].
     work: Cell<usize>,
-    /// For variables and cookies.
+    /// Memory limit of variables and cookies.
     store: work::Store,
     out: Rewritten,
-    /// The status that a client is sent elsewhere with, and whether the URL is escaped then.
+    /// Status of a redirection, and whether its URL is escaped.
     redirect: (u16, bool),
 }
 
@@ -150,7 +150,7 @@ impl<'a, S: Seen> State<'a, S> {
         }
     }
 
-    /// What patterns are held against.
+    /// Text that patterns are matched against.
     fn subject(&self) -> String {
         let whole = format!("{}{}", self.out.path, self.path_info);
         match self.folder.and_then(|folder| whole.strip_prefix(folder)) {
@@ -190,7 +190,7 @@ impl<'a, S: Seen> State<'a, S> {
         true
     }
 
-    /// Those that stand with `[OR]` between them are one: one of them must hold.
+    /// Evaluates the conditions. Of conditions joined by `[OR]` one must hold.
     fn conditions_hold(&self, rule: &Rule, groups: &[String], found: &mut Vec<String>, vary: &mut Vec<String>) -> bool {
         let mut conditions = rule.conditions.iter();
         while let Some(mut condition) = conditions.next() {
@@ -252,7 +252,7 @@ impl<'a, S: Seen> State<'a, S> {
         self.out.pass_through |= flags.pass_through;
     }
 
-    /// Path and query.
+    /// Splits a substitution into path and query.
     fn split(&mut self, filled: Filled, flags: &RuleFlags) {
         if flags.query_discard {
             self.out.query = None;
@@ -273,7 +273,7 @@ impl<'a, S: Seen> State<'a, S> {
         self.out.query = Some(both).filter(|query| !query.is_empty());
     }
 
-    /// Whoever writes a `.htaccess` file must not keep the thread that has all clients.
+    /// Whether the work is used up: a `.htaccess` file must not block the thread for its other clients.
     fn is_worn_out(&mut self) -> bool {
         if self.work.get() == 0 {
             (self.out.too_much, self.out.away) = (true, Some(Away::Status(500)));
@@ -325,7 +325,7 @@ impl<S: Seen> Fill for State<'_, S> {
     }
 }
 
-/// Whether a text is a URL with a scheme.
+/// Whether a text begins with a URL scheme.
 fn is_absolute(text: &str) -> bool {
     let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
     let is_word = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -334,13 +334,13 @@ fn is_absolute(text: &str) -> bool {
     is_word && (rest.starts_with("://") || matches!(scheme, "mailto" | "news"))
 }
 
-/// What stands in `Location`.
+/// URL for `Location`.
 fn location(out: &Rewritten, escaped: bool, query_was_sent: bool) -> String {
     let escape = |part: &str| match escaped {
         true => percent_encode(&Text::bytes_in(part), SENT).to_string(),
         false => percent_encode(&Text::bytes_in(part), UNESCAPED).to_string(),
     };
-    // Only an administrator's question mark begins a query, and that is none of the path.
+    // Only a question mark of the configuration begins a query; any other is part of the path.
     let escape_path = |path: &str| escape(path).replace('?', "%3F");
     let authority = out.path.find("://").map_or(0, |at| at + 3);
     let path = out.path[authority..].find('/').map_or(out.path.len(), |at| authority + at);

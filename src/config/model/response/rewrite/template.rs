@@ -1,22 +1,22 @@
-//! Texts of rules and conditions with what each request fills in: `$1`, `%1`, `%{NAME}`, `${map:key|default}`.
+//! Texts of rules and conditions with variables: `$1`, `%1`, `%{NAME}`, `${map:key|default}`.
 
 use super::asked::{Fill, Found, Known};
 use super::map::{Map, Maps};
 
-/// A text with pieces that a request fills in.
+/// A text with variables.
 #[derive(Debug, Clone, Default)]
 pub struct Template(Vec<Piece>);
 
 #[derive(Debug, Clone)]
 enum Piece {
     Text(String),
-    /// `$1`: of the rule's pattern.
+    /// `$1`: a group of the rule's pattern.
     OfRule(usize),
-    /// `%1`: of the last condition's.
+    /// `%1`: a group of the last condition's pattern.
     OfCondition(usize),
     /// `%{NAME}`
     Known(Known),
-    /// `%{HTTP:Name}`, in lower case.
+    /// `%{HTTP:Name}`, with the name in lower case.
     Header(String),
     /// `%{ENV:name}`
     Variable(String),
@@ -74,15 +74,15 @@ const HEADERS: [&str; 7] = [
     "HTTP_USER_AGENT",
 ];
 
-/// How deep keys of maps may stand in keys of maps.
+/// Maximum nesting of maps in keys of maps.
 const DEEPEST: usize = 4;
 
-/// A template that was filled.
+/// An expanded template.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filled {
     /// The text.
     pub text: String,
-    /// Where the question marks stand that the administrator has written. Others are a client's, and begin no query.
+    /// Positions of question marks from the configuration. Those from a client begin no query.
     pub marks: Vec<usize>,
 }
 
@@ -97,16 +97,16 @@ impl Filled {
     }
 }
 
-/// Filled texts are no longer.
+/// Maximum length of an expanded text in bytes.
 const LONGEST: usize = 64 << 10;
 
 impl Template {
-    /// Reads one; the error says what is not understood.
+    /// Parses a text. The error names the part that cannot be parsed.
     pub fn parse(source: &str, maps: &Maps) -> Result<Template, String> {
         parse(source, maps, 0)
     }
 
-    /// Whether it begins with a folder, or with DocumentRoot: what a client sends never names one of the disk.
+    /// Whether the text begins with a folder, or with DocumentRoot. Text from a client never names a file system path.
     pub fn names_folder(&self) -> bool {
         match self.0.first() {
             Some(Piece::Text(text)) => text.strip_prefix('/').is_some_and(|rest| rest.contains('/')),
@@ -115,12 +115,12 @@ impl Template {
         }
     }
 
-    /// The headers of the request that it looks at, but for Host, which every request is about.
+    /// Headers of the request that the text contains, except Host, which is part of every cache key.
     pub fn headers(&self) -> Vec<&str> {
         self.0.iter().flat_map(Piece::headers).collect()
     }
 
-    /// The text for one request; `escape` is for what patterns have found. `None`: it would be too long.
+    /// Expands the text for one request. `escape` encodes groups of patterns. `None`: the text would be too long.
     pub fn fill(&self, fill: &dyn Fill, found: Found<'_>, escape: &dyn Fn(&str) -> String) -> Option<Filled> {
         let mut filled = Filled { text: String::new(), marks: Vec::new() };
         for piece in &self.0 {
@@ -135,7 +135,7 @@ impl Template {
         Some(filled)
     }
 
-    /// The same where nothing is escaped.
+    /// Expands the text without escaping.
     pub fn text(&self, fill: &dyn Fill, found: Found<'_>) -> Option<String> {
         Some(self.fill(fill, found, &str::to_owned)?.text)
     }
@@ -170,7 +170,7 @@ impl Piece {
 
 fn parse(source: &str, maps: &Maps, depth: usize) -> Result<Template, String> {
     if depth > DEEPEST {
-        return Err("keys of maps stand too deep in one another".to_owned());
+        return Err("maps are nested too deeply in keys of maps".to_owned());
     }
     let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), source);
     while let Some(c) = rest.chars().next() {
@@ -182,7 +182,7 @@ fn parse(source: &str, maps: &Maps, depth: usize) -> Result<Template, String> {
         }
         let mut letters = rest.chars();
         letters.next();
-        // A backslash takes the meaning from what follows it.
+        // A backslash makes the next character literal.
         let literal = if c == '\\' { letters.next().unwrap_or(c) } else { c };
         plain.push(literal);
         rest = letters.as_str();
@@ -210,7 +210,7 @@ fn piece<'a>(rest: &'a str, maps: &Maps, depth: usize) -> Result<Option<(Piece, 
         .or_else(|| group('%').map(|(number, after)| (Piece::OfCondition(numbered(number)), &after[1..]))))
 }
 
-/// Where the brace ends that is open at the beginning.
+/// Position of the brace that closes the one before `inner`.
 fn closing(inner: &str) -> Option<usize> {
     let mut open = 0;
     for (at, c) in inner.char_indices() {
@@ -227,7 +227,7 @@ fn closing(inner: &str) -> Option<usize> {
 /// `map:key|default`
 fn mapped(within: &str, maps: &Maps, depth: usize) -> Result<Piece, String> {
     let (name, key) = within.split_once(':').ok_or_else(|| format!("expected `${{map:key}}`, got `${{{within}}}`"))?;
-    let map = maps.get(name).ok_or_else(|| format!("there is no RewriteMap {name} above this line"))?;
+    let map = maps.get(name).ok_or_else(|| format!("no RewriteMap {name} above this line"))?;
     let (key, default) = key.split_once('|').unwrap_or((key, ""));
     Ok(Piece::Mapped { map, key: parse(key, maps, depth + 1)?, default: parse(default, maps, depth + 1)? })
 }
@@ -238,19 +238,19 @@ fn named(name: &str) -> Result<Piece, String> {
             "HTTP" => Ok(Piece::Header(argument.to_ascii_lowercase())),
             "ENV" => Ok(Piece::Variable(argument.to_owned())),
             "SSL" => Ok(Piece::Tls(argument.to_owned())),
-            _ => Err(format!("%{{{name}}} is not known here: HTTP:name and ENV:name are")),
+            _ => Err(format!("%{{{name}}} is not supported: use HTTP:name, ENV:name or SSL:name")),
         };
     }
     let upper = name.to_ascii_uppercase();
     if HEADERS.contains(&upper.as_str()) {
         return Ok(Piece::Header(upper[5..].to_ascii_lowercase().replace('_', "-")));
     }
-    // As in httpd: of other headers `%{HTTP:Name}` speaks, and these are empty.
+    // As in httpd, other HTTP_ names are empty; `%{HTTP:Name}` names any header.
     if upper.starts_with("HTTP_") {
         return Ok(Piece::Text(String::new()));
     }
     let known = NAMES.iter().find(|(known, _)| *known == upper).map(|(_, known)| *known);
-    known.map(Piece::Known).ok_or_else(|| format!("%{{{name}}} is not known in rules here"))
+    known.map(Piece::Known).ok_or_else(|| format!("%{{{name}}} is not supported in rules"))
 }
 
 #[cfg(test)]
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_are_filled_in_as_httpds_manual_says() {
+    fn templates_expand_as_httpds_manual_specifies() {
         for (source, expected) in [
             ("/x/$1/%1$9", "/x/A?/"),
             (r"/a\$1\\%{HTTP_HOST}", r"/a$1\<host>"),
@@ -301,10 +301,10 @@ mod tests {
     }
 
     #[test]
-    fn only_an_administrators_question_mark_begins_a_query() {
+    fn only_a_question_mark_of_the_configuration_begins_a_query() {
         let Filled { text, marks } = filled("/$1?a=$1").unwrap();
         assert_eq!((text.as_str(), marks), ("/A??a=A?", vec![3]));
         let Filled { text, marks } = filled("/${low:$1}?").unwrap();
-        assert_eq!((text.as_str(), marks), ("/a??", vec![3]), "a function only hands it on");
+        assert_eq!((text.as_str(), marks), ("/a??", vec![3]), "the value of a function counts as the client's");
     }
 }

@@ -1,4 +1,4 @@
-//! Rules, and what they make of paths.
+//! Tests of rules, by the paths that they produce.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn of_host(rules: &str, target: &str) -> Rewritten {
     run(&place(rules, None), Start { path: path.to_owned(), query, ..Start::default() }, &Browser)
 }
 
-/// As a line: `/path?query`, `302 URL`, `403`, or `-` where nothing has changed.
+/// The result as one line: `/path?query`, `302 URL`, `403`, or `-` if nothing changed.
 fn line(made: &Rewritten) -> String {
     match &made.away {
         Some(Away::Status(status)) => status.to_string(),
@@ -77,7 +77,7 @@ fn line(made: &Rewritten) -> String {
 }
 
 #[test]
-fn rules_of_a_host_make_paths() {
+fn rules_of_a_host_rewrite_paths() {
     for (rules, target, expected) in [
         ("rule ^/a/(.*)$ /b/$1", "/a/x?q=1", "/b/x?q=1"),
         ("rule ^/a/(.*)$ /b.pl?p=$1", "/a/x?q=1", "/b.pl?p=x"),
@@ -105,7 +105,7 @@ fn rules_of_a_host_make_paths() {
 }
 
 #[test]
-fn clients_are_sent_elsewhere() {
+fn rules_redirect_clients() {
     for (rules, target, expected) in [
         ("rule ^/a$ /b\\%20c?x=1&y=%{REQUEST_METHOD} [R]", "/a", "302 http://example.org/b%2520c?x=1&y=GET"),
         ("rule ^/a$ /b\\%20c [R=301,NE]", "/a", "301 http://example.org/b%20c"),
@@ -121,7 +121,7 @@ fn clients_are_sent_elsewhere() {
 }
 
 #[test]
-fn all_conditions_hold_or_one_of_those_that_stand_together() {
+fn all_conditions_must_hold_except_alternatives() {
     for (rules, expected) in [
         ("if %{HTTP_USER_AGENT} ^Browser/(.)\nrule ^/a /v%1", "/v5"),
         ("if %{HTTP_USER_AGENT} !^Browser\nrule ^/a /b", "-"),
@@ -140,7 +140,7 @@ fn all_conditions_hold_or_one_of_those_that_stand_together() {
 }
 
 #[test]
-fn rules_of_a_folder_see_what_lies_in_it() {
+fn rules_of_a_folder_see_the_path_below_it() {
     let of_folder = |rules: &str, file: &str, path_info: &str| {
         let start = Start { path: file.to_owned(), path_info: path_info.to_owned(), query: None };
         line(&run(&place(rules, Some("/srv/www/wiki/")), start, &Browser))
@@ -159,7 +159,7 @@ fn rules_of_a_folder_see_what_lies_in_it() {
 }
 
 #[test]
-fn a_clients_question_mark_begins_no_query_and_its_folders_are_none_of_the_disk() {
+fn a_clients_question_mark_begins_no_query_and_its_path_is_no_file_system_path() {
     assert_eq!(line(&of_host("rule ^/a/(.*)$ /app/$1", "/a/b")), "/app/b");
     let made = run(
         &place("rule ^/a/(.*)$ /app/$1", None),
@@ -178,7 +178,7 @@ fn a_clients_question_mark_begins_no_query_and_its_folders_are_none_of_the_disk(
 }
 
 #[test]
-fn rules_do_only_so_much_work() {
+fn the_work_of_rules_is_limited() {
     let many = "if %{HTTP:User-Agent}%{HTTP:User-Agent} =x [OR]\n".repeat(1300) + "if a b\nrule . /b\nrule . - [N]";
     let tests = "if /a/b/c -f [OR]\n".repeat(200) + "if a b\nrule . /b";
     let memory = format!("rule . - [{}]", "E=a:%{HTTP:User-Agent},".repeat(9000));
@@ -191,7 +191,7 @@ fn rules_do_only_so_much_work() {
 }
 
 #[test]
-fn what_is_not_understood_is_an_error() {
+fn invalid_rules_and_conditions_are_errors() {
     let (maps, budget) = (Maps::default(), &mut Budget::of_the_administrator());
     for (pattern, to, flags) in [
         ("(", "/x", ""),
@@ -224,19 +224,19 @@ fn of(rules: usize, options: RewriteOptions) -> Rewrite {
 }
 
 #[test]
-fn an_inner_place_begins_anew_unless_it_inherits() {
+fn an_inner_place_replaces_outer_rules_unless_it_inherits() {
     let plain = RewriteOptions::default();
     for (inherit, expected) in [(None, 1), (Some(Inherit::Behind), 3), (Some(Inherit::Before), 3)] {
         let mut outer = Rewrite { base: Some("/a/".into()), ..of(2, plain) };
         outer.merge(&Rewrite::default());
-        assert_eq!(outer.rules.len(), 2, "who says nothing changes nothing");
+        assert_eq!(outer.rules.len(), 2, "an inner place without rewrite directives changes nothing");
         outer.merge(&of(1, RewriteOptions { inherit, merge_base: inherit.is_some() }));
         assert_eq!((outer.rules.len(), outer.base.is_some()), (expected, inherit.is_some()));
     }
 }
 
 #[test]
-fn a_virtual_host_has_its_own_rules_only() {
+fn a_virtual_host_inherits_the_engine_but_no_rules() {
     let main = of(2, RewriteOptions::default());
     let mut silent = Rewrite::default();
     silent.inherit(&main);

@@ -23,7 +23,6 @@ pub trait Contents: Sized {
     /// Maximum size of a file in bytes.
     const LONGEST: u64;
 
-    /// Parses the text.
     fn parse(text: String) -> Result<Self, String>;
 
     /// Memory of the contents in bytes.

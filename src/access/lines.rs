@@ -11,7 +11,6 @@ pub struct Passwords {
     lines: Vec<UserLine>,
 }
 
-/// A line of a password file.
 #[derive(Debug, Clone, Copy)]
 struct UserLine {
     /// Offset in the text.

@@ -26,13 +26,10 @@ const GUESSES: u32 = 100;
 
 /// A configuration under construction, and the current position in the tree.
 pub struct Draft {
-    /// The configuration so far.
     pub config: Config,
     /// Inputs besides the text.
     pub facts: Facts,
-    /// Log directives so far.
     pub logs: Logs,
-    /// Errors so far.
     pub errors: Vec<ConfigError>,
     /// Base of relative document paths.
     pub documents_root: PathBuf,
@@ -74,7 +71,6 @@ pub struct Draft {
 pub struct Position {
     /// Kind of the section.
     pub context: Context,
-    /// Index of the section.
     pub section: u16,
     /// Index of the host; 0 is the main server.
     pub host: u16,
@@ -92,7 +88,6 @@ pub type Opened = Result<Option<Position>, String>;
 pub struct Logs {
     /// Host, nickname, format; the nickname is empty for TransferLog's format.
     pub formats: Vec<(u16, String, String)>,
-    /// All access logs.
     pub access: Vec<CustomLog>,
 }
 
@@ -100,13 +95,11 @@ pub struct Logs {
 pub struct CustomLog {
     /// Index of the host.
     pub host: u16,
-    /// Destination.
     pub target: LogTarget,
     /// A nickname or a format.
     pub format: String,
     /// Requests that are logged; `None`: all.
     pub condition: Option<Condition>,
-    /// Position of the directive.
     pub at: At,
 }
 
@@ -199,7 +192,6 @@ impl Draft {
         below(&self.documents_root, path)
     }
 
-    /// Compiles a regular expression.
     pub fn pattern(&mut self, source: &str) -> Result<Pattern, String> {
         self.patterns.compile(source, Case::Exact)
     }
@@ -215,12 +207,10 @@ impl Draft {
         self.config.handlers.push((self.position.pool, self.at.clone(), name.to_owned()));
     }
 
-    /// Adds a start-up step of the mold.
     pub fn start_up(&mut self, step: StartUpStep) {
         self.config.start_up.push(StartUp { at: self.at.clone(), pool: self.position.pool, step });
     }
 
-    /// Adds warm-up requests of the mold.
     pub fn warm_up(&mut self, source: WarmUpSource) {
         let (at, host) = (self.at.clone(), self.position.host);
         self.config.warm_up.push(WarmUp { at, host, source });
@@ -269,7 +259,6 @@ impl Draft {
         }
     }
 
-    /// Opens a virtual host.
     pub fn virtual_host(&mut self, addresses: Vec<HostAddress>) -> Opened {
         let base = self.new_section(Scope::Host, None, Rank::HOST)?;
         let host = u16::try_from(self.config.hosts.len()).map_err(|_| "there are more than 65535 virtual hosts")?;

@@ -107,7 +107,7 @@ fn a_served_folder_is_compiled_before_the_fork_and_a_broken_script_leaves_the_ot
 }
 
 #[test]
-fn handlers_that_nobody_answers_for_are_named() {
+fn handlers_that_nothing_defines_are_reported() {
     let conf = "\n<Location /f>\nSetHandler lua-script\n</Location>\n<FilesMatch \"\\.php$\">\n\
         SetHandler \"proxy:unix:/run/php.sock|fcgi://localhost\"\n</FilesMatch>\n\
         AddHandler x-odd .odd\nAddHandler x-known .known\nAction x-known /cgi-bin/known\n<Location /s>\nSetHandler server-status\n</Location>\n\
@@ -116,9 +116,9 @@ fn handlers_that_nobody_answers_for_are_named() {
     assert!(["3", "6", "8"].iter().eq(named(&said).iter()), "{said:?}");
     for expected in [
         "site.conf:3: SetHandler: unknown handler lua-script, requests for it are answered 500: ",
-        "site.conf:6: SetHandler: there is no proxy:unix:/run/php.sock|fcgi://localhost here",
+        "site.conf:6: SetHandler: unknown handler proxy:unix:/run/php.sock|fcgi://localhost",
         "put a proxy in front",
-        "site.conf:8: AddHandler: there is no x-odd here",
+        "site.conf:8: AddHandler: unknown handler x-odd",
     ] {
         assert!(said.err.contains(expected), "{expected}: {said:?}");
     }

@@ -72,7 +72,7 @@ fn broken_code_of_a_pool_is_found_by_check() {
 }
 
 #[test]
-fn only_so_many_pools_may_be() {
+fn the_number_of_pools_is_limited() {
     let mut conf = String::new();
     for number in 0..1000 {
         let _ = write!(
@@ -83,7 +83,8 @@ fn only_so_many_pools_may_be() {
     let site = site();
     site.configure(&conf);
     let said = site.cameleer(["check", "-f", "site.conf"]);
-    let said = said.failed(78, "there are 1001 pools of workers, and 32 may be");
+    let said =
+        said.failed(78, "there are 1001 pools of workers, including the default pool, but at most 32 are allowed");
     assert_eq!(said.err.lines().count(), 1, "{}", said.err);
 }
 

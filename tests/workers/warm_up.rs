@@ -280,8 +280,10 @@ fn check_names_a_url_that_cannot_be_asked_for() {
     site.configure("\nPerlWarmup perl/a\nPerlWarmup http://nowhere.example/\nPerlWarmupLog a.log many\n");
     let said = site.cameleer(["check", "-f", "site.conf"]);
     assert_eq!(said.code, 78, "{said:?}");
-    for what in ["site.conf:2: PerlWarmup: \"perl/a\"", "site.conf:4: PerlWarmupLog: expected a number from 1 to 1000"]
-    {
+    for what in [
+        "site.conf:2: PerlWarmup: expected a URL path, got \"perl/a\"",
+        "site.conf:4: PerlWarmupLog: expected a number from 1 to 1000",
+    ] {
         assert!(said.err.contains(what), "{what}: {said:?}");
     }
     site.configure("\n\nPerlWarmup http://nowhere.example/\n");

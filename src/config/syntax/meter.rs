@@ -184,7 +184,6 @@ impl Stretch {
     }
 }
 
-/// CPU time of this thread.
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }

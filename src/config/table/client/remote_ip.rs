@@ -115,7 +115,7 @@ fn exceptions(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The name of a header.
+/// Checks a header name, and converts it to lower case.
 fn header(name: &str) -> Result<Option<String>, String> {
     match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         true => Ok(Some(name.to_ascii_lowercase())),

@@ -80,7 +80,6 @@ const DEEPEST: usize = 4;
 /// An expanded template.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filled {
-    /// The text.
     pub text: String,
     /// Positions of question marks from the configuration. Those from a client begin no query.
     pub marks: Vec<usize>,

@@ -76,8 +76,8 @@ lint:
 doc:
 	$(PACKAGES) build
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
-	CAMELEER_BLESS=1 $(CARGO) test --locked --lib reference
-	CAMELEER_BLESS=1 $(CARGO) test --locked --lib compat
+	CAMELEER_BLESS=1 $(CARGO) test --locked --package config --lib reference
+	CAMELEER_BLESS=1 $(CARGO) test --locked --package compat --lib
 	$(CARGO) run --release --locked -- man > target/cameleer.8
 
 bench: build

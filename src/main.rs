@@ -1,5 +1,7 @@
 //! `cameleer`: runs the command line, and prints the error.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use cameleer::cli;
@@ -8,7 +10,7 @@ fn main() -> ExitCode {
     match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            cli::print_error(&cli::report(&error));
+            toolkit::print_error(&cli::report(&error));
             ExitCode::from(cli::exit_code(&error))
         }
     }

@@ -1,7 +1,7 @@
 //! Whatever a client or a program says to caches: what forbids is never overheard, whatever stands beside it.
 #![no_main]
 
-use cameleer::front::cache_control::{AnswerControl, RequestControl};
+use front::cache_control::{AnswerControl, RequestControl};
 use http::HeaderMap;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use libfuzzer_sys::fuzz_target;

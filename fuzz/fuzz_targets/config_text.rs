@@ -3,8 +3,8 @@
 
 use std::io;
 
-use cameleer::config::parse::{self, Source};
-use cameleer::config::{Config, Facts};
+use config::parse::{self, Source};
+use config::{Config, Facts};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -5,9 +5,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Component;
 
-use cameleer::config::parse::{self, Source};
-use cameleer::config::{Config, Facts};
-use cameleer::path::{Text, normalise, ways};
+use config::parse::{self, Source};
+use config::{Config, Facts};
+use base::path::{Text, normalise, ways};
 use libfuzzer_sys::fuzz_target;
 
 const SITE: &str = "Listen 80\nDocumentRoot /srv/www\nAlias /docs /srv/docs\nAlias /icons/ /srv/icons/\n\

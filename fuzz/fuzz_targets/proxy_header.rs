@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use cameleer::front::proxy_header::{SourceAddress, ParseStatus, parse};
+use front::proxy_header::{SourceAddress, ParseStatus, parse};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,8 +1,8 @@
 //! Whatever a client wants of a file: parts that lie in it, and together no more than all of it.
 #![no_main]
 
-use cameleer::config::response::ranges::Ranges;
-use cameleer::front::range::{self, Wanted};
+use config::response::ranges::Ranges;
+use front::range::{self, Wanted};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|asked: (u64, &[u8])| {

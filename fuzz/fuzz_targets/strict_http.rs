@@ -2,7 +2,7 @@
 //! a head ends there it ends for hyper's parser too.
 #![no_main]
 
-use cameleer::front::strict::{HeadLimits, Scanner, Buffer, Scanned};
+use front::strict::{HeadLimits, Scanner, Buffer, Scanned};
 use libfuzzer_sys::fuzz_target;
 
 const LIMITS: HeadLimits = HeadLimits { line: 400, field: 400, fields: 20, head: 2000 };

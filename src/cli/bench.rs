@@ -9,11 +9,11 @@ use anyhow::{Context, bail};
 use clap::Args;
 use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 
-use super::{Misuse, print};
-use crate::bench::plan::{End, Endpoint, Expected, Pace, Plan, Transport};
-use crate::bench::report::{self, Comparison, Report};
-use crate::bench::{self, Target, Template, Workload};
-use crate::printable;
+use base::printable;
+use bench::plan::{End, Endpoint, Expected, Pace, Plan, Transport};
+use bench::report::{self, Comparison, Report};
+use bench::{self, Target, Template, Workload};
+use toolkit::{Misuse, print};
 
 const HINT: &str = "\
 Any HTTP server will do; Ctrl-C reports what was done so far. Exit code 1 when requests failed.

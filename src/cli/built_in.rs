@@ -1,6 +1,6 @@
 //! What this binary was made of.
 
-use crate::config::MODULES;
+use config::MODULES;
 
 /// As httpd lists them; all are built in.
 pub fn modules() -> String {

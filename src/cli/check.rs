@@ -2,14 +2,15 @@
 
 use clap::Args;
 
-use super::conf::Conf;
-use super::options::Program;
-use super::run::origin;
-use super::{Misuse, built_in, compat, directives, print, print_error};
-use crate::config::reference;
-use crate::master::configuration::trial;
-use crate::master::configuration::{ConfigOrigin, From};
-use crate::printable;
+use super::{built_in, compat};
+use base::printable;
+use config::reference;
+use master::configuration::trial;
+use master::configuration::{ConfigOrigin, From};
+use toolkit::conf::Conf;
+use toolkit::options::Program;
+use toolkit::origin::origin;
+use toolkit::{Misuse, directives, print, print_error};
 
 /// Read a configuration, compile its Perl, and say what is wrong.
 #[derive(Debug, Args)]

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal, Write};
 
 use super::Unfit;
-use crate::compat::{Finding, Light, survey};
-use crate::master::configuration::{ConfigOrigin, Survey};
-use crate::printable;
+use base::printable;
+use compat::{Finding, Light, survey};
+use master::configuration::{ConfigOrigin, Survey};
 
 /// Lists what the site uses; an error when something of it is red.
 pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {

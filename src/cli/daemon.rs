@@ -8,7 +8,6 @@ use nix::sys::stat::{Mode, SFlag, fstat};
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, pipe2, setsid};
 
 use super::ready::Then;
-use crate::sys;
 
 /// Runs `serve` in a process of its own session, and returns or exits when it is ready or has failed.
 pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()> {

@@ -20,7 +20,7 @@ impl Man {
             None => cli,
             Some(name) => {
                 let found = cli.find_subcommand(name);
-                found.ok_or_else(|| super::Misuse(format!("cameleer has no command {name}")))?.clone()
+                found.ok_or_else(|| toolkit::Misuse(format!("cameleer has no command {name}")))?.clone()
             }
         };
         clap_mangen::Man::new(page).section(SECTION).render(&mut std::io::stdout())?;

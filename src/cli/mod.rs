@@ -1,38 +1,30 @@
 //! The command line: one file a subcommand. What they do is done elsewhere.
 
 mod bench;
-mod bloat;
 mod built_in;
 mod check;
 mod compat;
 mod completions;
-mod conf;
 mod daemon;
-mod development;
-mod directives;
-mod embedded;
 mod explain;
 mod man;
-mod options;
-mod profile;
 mod ready;
 mod run;
-mod running;
 mod serve;
 mod single;
-mod size;
 mod tips;
-mod tune;
 
-use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::parent_id;
 
 use clap::{Parser, Subcommand};
 
-use crate::master::configuration::{CodeError, Mistakes};
-use crate::{front, monitor, printable, profiler, sampler, sys, worker};
-use running::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
+use admin::{advise, history, mem, purge, recycle, refork, reload, status, stop, top, why};
+use base::printable;
+use machine::sampler;
+use master::configuration::{CodeError, Mistakes};
+use perlcost::{bloat, profile, size};
+use toolkit::{Misuse, options};
 
 /// It ran and failed.
 const FAILED: u8 = 1;
@@ -129,7 +121,7 @@ pub fn run() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let cli = Cli::try_parse().unwrap_or_else(|error| tips::improve(error, &arguments).exit());
     match cli.command {
-        Command::Run(run) => run.run(),
+        Command::Run(run) => run::run(run),
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
         Command::Explain(explain) => explain.run(),
@@ -169,29 +161,6 @@ fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow
     nix::sys::prctl::set_name(name)?;
     run(channel)
 }
-
-/// Rust's own macros end the program where nobody reads on: `check | head` has the status of what was found.
-fn print(text: &str) -> anyhow::Result<()> {
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
-}
-
-/// A line on standard error, read or not.
-pub fn print_error(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// A command line that clap cannot know to be wrong.
-#[derive(Debug)]
-struct Misuse(String);
-
-impl std::fmt::Display for Misuse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Misuse {}
 
 /// `serve -t` found something; apachectl's users expect 1, whatever it is.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
-use crate::config::{Listen, Spoken};
-use crate::master::OnReady;
-use crate::printable;
+use base::printable;
+use config::{Listen, Spoken};
+use master::OnReady;
 
 /// What else is done then.
 pub type Then = Box<dyn FnOnce()>;

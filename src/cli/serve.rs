@@ -3,15 +3,15 @@
 use clap::{Args, ValueEnum};
 use nix::unistd::Pid;
 
-use super::conf::Conf;
-use super::running::client::Which;
-use super::running::{reload, stop};
-use super::{Unfit, built_in, check, daemon, print, ready, report, single};
-use crate::config::Shadow;
-use crate::master::configuration::{ConfigOrigin, From};
-use crate::master::sockets::control_socket::How;
-use crate::master::{self, Options};
-use crate::sys;
+use super::{Unfit, built_in, check, daemon, ready, report, single};
+use admin::{reload, stop};
+use config::Shadow;
+use master::configuration::{ConfigOrigin, From};
+use master::sockets::control_socket::How;
+use master::{self, Options};
+use toolkit::client::Which;
+use toolkit::conf::Conf;
+use toolkit::print;
 
 /// Serve an Apache-style configuration, in the foreground unless -k start.
 #[derive(Debug, Args)]

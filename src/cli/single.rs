@@ -13,13 +13,13 @@ use wire::channel::Channel;
 use wire::control::{FromFront, Listener, PoolId, ToFront, WorkerId};
 
 use super::ready;
-use crate::config::{ConfigError, Listen, LogTarget, pools};
-use crate::master::configuration::expansion;
-use crate::master::configuration::{CheckedConfig, ConfigOrigin, Mistakes, address_name};
-use crate::master::logs::{Logs, Opened};
-use crate::master::pid_file::PidFile;
-use crate::master::sockets::listeners::{Bound, Listeners};
-use crate::{front, log, sys, worker};
+use base::log;
+use config::{ConfigError, Listen, LogTarget, pools};
+use master::configuration::expansion;
+use master::configuration::{CheckedConfig, ConfigOrigin, Mistakes, address_name};
+use master::logs::{Logs, Opened};
+use master::pid_file::PidFile;
+use master::sockets::listeners::{Bound, Listeners};
 
 /// The only generation and its only worker.
 const GENERATION: u32 = 1;
@@ -39,7 +39,7 @@ pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let bound = ours.for_config(&checked)?;
     let mut logs = Logs::new(false)?;
     let opened = logs.open(&checked.config)?;
-    log::set_levels(&checked.config, None);
+    checked.config.apply_log_levels(None);
     opened.take_stderr()?;
     let is_elsewhere = checked.config.error_log != LogTarget::Standard;
     // From here on the error log is told, and at the end the terminal too.

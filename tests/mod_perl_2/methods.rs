@@ -1,4 +1,4 @@
-//! Which methods there are: what ModPerl::MethodLookup says of mod_perl 2 is there, and what `check --compat` knows of mod_perl 2's methods is what the classes of a server that runs have: src/compat/generation_2.txt.
+//! Which methods there are: what ModPerl::MethodLookup says of mod_perl 2 is there, and what `check --compat` knows of mod_perl 2's methods is what the classes of a server that runs have: tools/compat/src/generation_2.txt.
 
 use super::serve;
 

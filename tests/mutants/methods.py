@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the methods of the API away, one at a time, and runs the tests that src/compat/rows.txt names for each: one that all
+"""Takes the methods of the API away, one at a time, and runs the tests that tools/compat/src/rows.txt names for each: one that all
 of them pass without is not driven by them.
 
     tests/mutants/methods.py [NAME ...]      # all rows of methods, or those whose Package::name has one of the names in it
@@ -20,7 +20,7 @@ NEVER_MISSED = {"Apache::BINMODE", "Apache::CLOSE", "Apache::get_remote_logname"
 
 def rows():
     section = ""
-    for line in (ROOT / "src/compat/rows.txt").read_text().splitlines():
+    for line in (ROOT / "tools/compat/src/rows.txt").read_text().splitlines():
         if line.startswith("## "):
             section = line[3:]
         elif line and not line.startswith("#") and section not in NOT_METHODS:

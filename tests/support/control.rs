@@ -24,7 +24,7 @@ impl Server {
         serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
     }
 
-    /// The reply to one line of the control protocol, src/master/sockets/control_socket.rs.
+    /// The reply to one line of the control protocol, crates/master/src/sockets/control_socket.rs.
     pub fn ask_control(&self, command: &str) -> io::Result<Value> {
         let mut stream = UnixStream::connect(self.socket())?;
         stream.set_read_timeout(Some(patience()))?;

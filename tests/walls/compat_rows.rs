@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use cameleer::compat::rows::{self, Row};
+use compat::rows::{self, Row};
 
 /// Its rows are sentences.
 const SENTENCES: &str = "What the documents do and calculate";

@@ -1,12 +1,14 @@
-//! What stands above what, where modules go round in circles, and how many files lie in a folder.
+//! The order of the modules within a crate, circles of modules, and the number of files in a folder. The order of the crates
+//! stands in their manifests: [`super::manifests`].
 //!
 //! The tables at the top are all there is to change when a module comes or goes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 
 use super::graph::{Arrow, Graph, Name};
-use super::source::files;
+use super::source::{files, root};
 
 /// The order within a folder. A name may use those in the rows below it, none beside it and none above it; the folder's
 /// own `mod.rs` may use them all, and all of them may use it.
@@ -17,19 +19,7 @@ struct Layers {
 
 const LAYERS: &[Layers] = &[
     Layers {
-        of: "src",
-        order: &[
-            &["cli"],
-            &["bench", "compat", "master"],
-            &["front", "monitor", "profiler", "sampler", "worker"],
-            &["access", "status", "tls"],
-            &["capacity", "exposed", "log", "memory", "mime", "open", "privileges", "sys"],
-            &["config"],
-            &["cache", "path", "printable", "stamp"],
-        ],
-    },
-    Layers {
-        of: "src/front",
+        of: "crates/front/src",
         order: &[
             &["control", "clock", "scoreboard"],
             &["threads"],
@@ -46,23 +36,31 @@ const LAYERS: &[Layers] = &[
         ],
     },
     Layers {
-        of: "src/config",
+        of: "crates/config/src",
         order: &[&["bundle", "reference", "resolve"], &["build"], &["table"], &["draft"], &["model"], &["syntax"]],
     },
     Layers {
         of: "src/cli",
         order: &[
-            &["bloat", "profile", "size"],
-            &["embedded"],
-            &["bench", "completions", "man", "serve", "tips", "tune"],
-            &["check", "explain", "running", "single"],
-            &["run"],
-            &["built_in", "compat", "daemon", "directives"],
-            &["conf", "development", "options", "ready"],
+            &["bench", "completions", "man", "run", "serve", "tips"],
+            &["check", "explain", "single"],
+            &["built_in", "compat", "daemon"],
+            &["ready"],
         ],
     },
     Layers {
-        of: "src/master",
+        of: "tools/toolkit/src",
+        order: &[
+            &["client"],
+            &["directives", "origin"],
+            &["conf"],
+            &["development", "options"],
+            &["output", "path_pattern", "units"],
+        ],
+    },
+    Layers { of: "tools/perlcost/src", order: &[&["bloat", "profile", "size"], &["embedded"]] },
+    Layers {
+        of: "crates/master/src",
         order: &[
             &["profiling", "tending"],
             &[
@@ -85,12 +83,9 @@ const LAYERS: &[Layers] = &[
             &["backoff", "children", "notify", "signals"],
         ],
     },
+    Layers { of: "crates/monitor/src", order: &[&["connections"], &["pages"], &["access", "dashboard", "hub"]] },
     Layers {
-        of: "src/monitor",
-        order: &[&["connections"], &["pages"], &["access", "dashboard", "hub"], &["history", "messages"]],
-    },
-    Layers {
-        of: "src/worker",
+        of: "crates/worker/src",
         order: &[
             &["expander", "mold", "single", "standalone"],
             &["inspection", "promotion", "warm_up"],
@@ -128,8 +123,18 @@ const LAYERS: &[Layers] = &[
 /// More files than these are a list, not a picture.
 const MOST_FILES: usize = 20;
 
-const CRATES: [&str; 6] =
-    ["src", "crates/wire/src", "crates/form/src", "crates/apache/src", "crates/libperl/src", "crates/libperl-sys/src"];
+/// The folders of sources: one for each crate.
+fn crates() -> Vec<String> {
+    let members = ["crates", "tools"].map(|home| {
+        fs::read_dir(root().join(home)).expect("a folder of crates").flatten().map(move |entry| (home, entry))
+    });
+    let members = members.into_iter().flatten();
+    let folders = members.map(|(home, entry)| format!("{home}/{}/src", entry.file_name().to_string_lossy()));
+    let mut folders: Vec<String> =
+        folders.filter(|folder| root().join(folder).is_dir()).chain(["src".to_owned()]).collect();
+    folders.sort();
+    folders
+}
 
 #[test]
 fn every_import_leads_downward() {
@@ -160,17 +165,17 @@ fn upward(layers: &Layers, folder: &Name, arrow: &Arrow) -> Option<String> {
 
 /// The graph of the crate that `folder` belongs to, and the module that the folder is.
 fn graph_around(folder: &str) -> (Graph, Name) {
-    let home = CRATES.into_iter().find(|home| Path::new(folder).starts_with(home)).expect("a folder of a crate");
-    let below = Path::new(folder).strip_prefix(home).expect("below its crate");
-    (Graph::of(home), below.iter().map(|part| part.to_string_lossy().into_owned()).collect())
+    let home = crates().into_iter().find(|home| Path::new(folder).starts_with(home)).expect("a folder of a crate");
+    let below = Path::new(folder).strip_prefix(&home).expect("below its crate");
+    (Graph::of(&home), below.iter().map(|part| part.to_string_lossy().into_owned()).collect())
 }
 
 #[test]
 fn modules_need_each_other_in_no_circle() {
-    for home in CRATES {
-        let graph = Graph::of(home);
+    for home in crates() {
+        let graph = Graph::of(&home);
         if let Some(circle) = graph.circles().first() {
-            let (size, folder) = (circle.len(), folder_of(home, circle));
+            let (size, folder) = (circle.len(), folder_of(&home, circle));
             panic!("{size} modules of {folder} need each other: cut one of\n{}", shortest(&graph, circle));
         }
     }
@@ -211,8 +216,8 @@ fn round(arrows: &[&Arrow], start: &Name) -> Vec<String> {
 #[test]
 fn no_folder_is_a_crowd() {
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
-    let homes = CRATES.into_iter().chain(["tests"]);
-    for file in homes.flat_map(|home| ["rs", "c", "h"].map(|ending| files(Path::new(home), ending))).flatten() {
+    let homes = crates().into_iter().chain(["tests".to_owned()]);
+    for file in homes.flat_map(|home| ["rs", "c", "h"].map(|ending| files(Path::new(&home), ending))).flatten() {
         *sizes.entry(file.with_file_name("").display().to_string().trim_end_matches('/').to_owned()).or_default() += 1;
     }
     let crowded: Vec<_> = sizes.iter().filter(|(_, size)| **size > MOST_FILES).collect();

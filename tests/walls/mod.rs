@@ -8,8 +8,11 @@ use source::{files, pattern, root, sources, text};
 /// The table of promises, and whether its tests are about them.
 mod compat_rows;
 
-/// What stands above what.
+/// The order of the modules within a crate.
 mod layers;
+
+/// The order of the crates, and what each may not depend on.
+mod manifests;
 
 /// Which module uses which.
 mod graph;
@@ -27,60 +30,29 @@ mod smoke;
 mod source;
 
 #[test]
-fn the_front_never_names_perl() {
-    forbid("src/front", r"\b(libperl|apache|libperl_sys)::");
-    forbid("src/front", r"crate::(worker|master|cli)\b");
+fn the_master_has_no_threads() {
+    forbid("crates/master/src", r"thread::(spawn|Builder|scope)");
+}
+
+#[test]
+fn the_configuration_reads_no_environment_and_opens_no_sockets() {
+    forbid("crates/config/src", r"\benv::(var|vars|args|current_dir)");
+    forbid("crates/config/src", r"std::(net::(TcpListener|TcpStream)|process)\b");
 }
 
 #[test]
 fn only_the_top_of_the_front_knows_all_of_it() {
     for layer in ["accept", "http1", "http2", "request", "routing", "workers", "limits", "client", "log", "base"] {
-        forbid(&format!("src/front/{layer}"), r"\b(super|front)::(\{[^}]*\b)?Front\b");
+        forbid(&format!("crates/front/src/{layer}"), r"\b(super|front)::(\{[^}]*\b)?Front\b");
     }
-}
-
-#[test]
-fn the_worker_never_names_the_async_runtime() {
-    forbid("src/worker", r"\b(tokio|hyper|hyper_util|http_body|http_body_util)::");
-    forbid("src/worker", r"crate::(front|master|cli)\b");
-    for member in ["crates/apache", "crates/libperl", "crates/libperl-sys"] {
-        let manifest = text(Path::new(member).join("Cargo.toml"));
-        assert!(!manifest.contains("tokio") && !manifest.contains("hyper"), "{member}");
-    }
-}
-
-#[test]
-fn the_master_has_no_perl_no_runtime_and_no_threads() {
-    forbid("src/master", r"\b(tokio|hyper|libperl|apache)::");
-    forbid("src/master", r"thread::(spawn|Builder|scope)");
-}
-
-#[test]
-fn the_configuration_uses_no_other_module_and_no_environment() {
-    forbid("src/config", r"crate::(cli|master|front|worker|log|sys)\b");
-    forbid("src/config", r"\benv::(var|vars|args|current_dir)");
-    forbid("src/config", r"std::(net::(TcpListener|TcpStream)|process)\b");
 }
 
 #[test]
 fn only_the_command_line_and_start_up_read_the_environment() {
-    for folder in ["src/front", "src/worker", "crates/apache/src", "crates/libperl/src", "crates/wire/src"] {
+    for folder in
+        ["crates/front/src", "crates/worker/src", "crates/apache/src", "crates/libperl/src", "crates/wire/src"]
+    {
         forbid(folder, r"\benv::(var|vars|args)\b");
-    }
-}
-
-#[test]
-fn wire_knows_nothing_of_the_others() {
-    forbid("crates/wire/src", r"\b(libperl|apache|hyper|tokio|cameleer)::");
-}
-
-#[test]
-fn unsafe_stands_in_its_four_places_only() {
-    let allowed = ["crates/libperl-sys/", "crates/libperl/", "crates/apache/src/exports", "src/sys/"];
-    let word = pattern(r"\bunsafe\b");
-    for source in sources("src").into_iter().chain(sources("crates")) {
-        let free = allowed.iter().any(|place| source.name.starts_with(place));
-        assert!(free || !word.is_match(&source.code), "{} has unsafe code", source.name);
     }
 }
 
@@ -89,7 +61,7 @@ fn every_unsafe_block_has_its_reason() {
     let unsafe_block = pattern(r"\bunsafe \{");
     let exports = files(Path::new("crates/apache/src/exports"), "rs");
     let others = ["crates/apache/src/exports.rs", "crates/libperl/src/lib.rs"].map(PathBuf::from);
-    for source in files(Path::new("src/sys"), "rs").into_iter().chain(exports).chain(others) {
+    for source in files(Path::new("crates/sys/src"), "rs").into_iter().chain(exports).chain(others) {
         let text = text(&source);
         let lines: Vec<&str> = text.lines().collect();
         for (number, line) in lines.iter().enumerate().filter(|(_, line)| unsafe_block.is_match(line)) {
@@ -101,7 +73,7 @@ fn every_unsafe_block_has_its_reason() {
 
 #[test]
 fn nothing_that_strangers_send_reaches_an_unwrap() {
-    forbid("src/front", r"\.(unwrap|expect)\(");
+    forbid("crates/front/src", r"\.(unwrap|expect)\(");
     forbid("crates/wire/src", r"\.(unwrap|expect)\(");
     forbid("crates/form/src", r"\.(unwrap|expect)\(");
 }
@@ -121,8 +93,11 @@ fn every_fuzz_target_watches_how_its_cost_grows() {
 
 #[test]
 fn the_states_are_drawn_with_the_names_of_the_code() {
-    let sources =
-        ["crates/wire/src/control/mod.rs", "crates/wire/src/control/status.rs", "src/master/sockets/control_socket.rs"];
+    let sources = [
+        "crates/wire/src/control/mod.rs",
+        "crates/wire/src/control/status.rs",
+        "crates/master/src/sockets/control_socket.rs",
+    ];
     let code = sources.map(text).concat();
     let drawn = text("docs/architecture.md");
     for name in ["WorkerState", "GenerationState", "How"] {
@@ -141,7 +116,7 @@ fn the_states_are_drawn_with_the_names_of_the_code() {
 #[test]
 fn the_directive_reference_names_every_row_of_the_table() {
     let reference = text("docs/reference/directives.md");
-    let table: String = files(Path::new("src/config/table"), "rs").into_iter().map(text).collect();
+    let table: String = files(Path::new("crates/config/src/table"), "rs").into_iter().map(text).collect();
     let row = pattern(r#"(?m)^\s+name: "(\w+)","#);
     let names: Vec<String> = row.captures_iter(&table).map(|found| found[1].to_owned()).collect();
     assert!(names.len() > 50, "{} rows", names.len());
@@ -187,8 +162,9 @@ fn every_file_of_the_shim_is_described() {
 fn every_invariant_has_its_test_and_every_test_its_invariant() {
     let drawn = text("docs/architecture.md");
     let list = drawn.split("\n## ").find(|section| section.starts_with("Invariants")).expect("the section");
-    let walls = ["mod", "layers"].map(|name| text(format!("tests/walls/{name}.rs"))).concat();
-    let all: String = ["tests", "src", "crates"].iter().flat_map(|top| files(Path::new(top), "rs")).map(text).collect();
+    let walls = ["mod", "layers", "manifests"].map(|name| text(format!("tests/walls/{name}.rs"))).concat();
+    let all: String =
+        ["tests", "src", "crates", "tools"].iter().flat_map(|top| files(Path::new(top), "rs")).map(text).collect();
     let names = |found: &str, of: &str| -> BTreeSet<String> {
         pattern(found).captures_iter(of).map(|found| found[1].to_owned()).collect()
     };
@@ -205,7 +181,7 @@ fn every_invariant_has_its_test_and_every_test_its_invariant() {
 
 #[test]
 fn every_folder_of_sources_says_what_lives_there() {
-    for file in ["src", "crates"].into_iter().flat_map(|home| files(Path::new(home), "rs")) {
+    for file in ["src", "crates", "tools"].into_iter().flat_map(|home| files(Path::new(home), "rs")) {
         let is_head = file.ends_with("mod.rs") && !file.components().any(|part| part.as_os_str() == "tests");
         assert!(!is_head || text(&file).starts_with("//! "), "{} does not begin with what lies there", file.display());
     }

@@ -8,7 +8,9 @@ mod internal_requests;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use crate::log::{Context, Level, log_in, print, set_level};
+use base::log::Context;
+
+use crate::log::{Level, log_in, print, set_level};
 use crate::request_rec::field::{Number, Text};
 use crate::request_rec::server::{server_number, server_text};
 use crate::request_rec::table::Table;

@@ -18,7 +18,7 @@ pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
 
 // Lines for the error log.
 mod log;
-pub use log::{Context, Level, complain, log_to, on_level, say};
+pub use log::{Level, complain, log_to, on_level, say};
 
 // `$r`.
 mod request_rec;

@@ -1,5 +1,7 @@
 use std::cell::{Cell, RefCell};
 
+use base::log::Context;
+
 /// Severities of the error log, most urgent first, with httpd's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -26,27 +28,6 @@ impl Level {
     /// The name in the log.
     pub fn name(self) -> &'static str {
         ["emerg", "alert", "crit", "error", "warn", "notice", "info", "debug"][self as usize]
-    }
-}
-
-/// Position of a line's context: the process and the request that it concerns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Context {
-    /// Before the message.
-    #[default]
-    Leads,
-    /// After the message: programs that read httpd's logs expect the message right behind the process.
-    Follows,
-    /// None: the line concerns the server.
-    None,
-    /// None, and no time or process either: httpd's `APLOG_STARTUP`.
-    Bare,
-}
-
-impl Context {
-    /// The context for the number that the C functions get.
-    pub fn from_number(n: u32) -> Context {
-        [Context::Leads, Context::Follows, Context::None, Context::Bare].get(n as usize).copied().unwrap_or_default()
     }
 }
 

@@ -3,6 +3,8 @@
 //! Input and output are bytes: no charset, no Perl, no I/O. The input is not trusted: output never grows faster
 //! than input, and [`MAX_FIELDS`] and [`multipart::MAX_HEADER`] are its limits.
 
+#![forbid(unsafe_code)]
+
 pub mod multipart;
 pub mod urlencoded;
 

@@ -10,11 +10,14 @@
 //! This crate knows nothing of HTTP, Perl or the configuration, and trusts no length or identifier that it
 //! reads: a malformed message is a [`Malformed`] error, never a panic.
 
+#![forbid(unsafe_code)]
+
 pub mod board;
 pub mod channel;
 pub mod control;
 pub mod frame;
 pub mod memory;
+pub mod memory_words;
 pub mod outbox;
 pub mod overrides;
 pub mod reply;

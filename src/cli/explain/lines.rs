@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use crate::config::{At, Config, Directive, Scope, is_about_requests};
-use crate::front::Route;
+use config::{At, Config, Directive, Scope, is_about_requests};
+use front::Route;
 
 /// Containers that begin a section; others only group lines.
 const SECTIONS: [&str; 7] =

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use clap::Args;
 
 use self::lines::Lines;
-use super::conf::Conf;
-use super::{Misuse, print};
-use crate::config::Listen;
-use crate::front::{Address, port_of, route_of};
-use crate::master::configuration::expansion;
-use crate::printable;
+use base::printable;
+use config::Listen;
+use front::{Address, port_of, route_of};
+use master::configuration::expansion;
+use toolkit::conf::Conf;
+use toolkit::{Misuse, print};
 
 const HINT: &str = "\
 Reads the configuration as a start would, Perl in it included, and the .htaccess files on the way.

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::Asked;
 use super::lines::Lines;
-use crate::config::response::rewrite::Rewrite;
-use crate::config::{Config, Handler, Phase, PsgiApp};
-use crate::front::Route;
+use config::response::rewrite::Rewrite;
+use config::{Config, Handler, Phase, PsgiApp};
+use front::Route;
 
 pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) -> String {
     let mut text = format!("{} {}{}\n\n", asked.method, asked.host, asked.path);

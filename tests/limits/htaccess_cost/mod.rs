@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::support::{Request, Server, Site, peak_memory};
-use cameleer::config::table;
+use config::table;
 use directives::{DIRECTIVES, Grown};
 
 /// How much memory the front may need for one owner's files, in bytes.

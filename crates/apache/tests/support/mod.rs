@@ -5,7 +5,8 @@ mod fake_front;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use apache::{Client, Context, Finished, Incoming, Level, Outcome, Place};
+use apache::{Client, Finished, Incoming, Level, Outcome, Place};
+use base::log::Context;
 use libperl::{Interpreter, Interrupted};
 use wire::frame::{Frame, Request};
 use wire::reply::{End, Head, Packet, Reply};

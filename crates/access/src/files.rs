@@ -1,0 +1,209 @@
+//! Password and group files. Each is checked for changes once a second at most, and its parsed contents are cached while it
+//! stays unchanged. File access happens on another thread: see [`Reading`].
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::str::Utf8Chunk;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base::stamp::Stamp;
+use config::regular;
+
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Maximum number of cached files; `.htaccess` files can name any number.
+const MOST: usize = 256;
+/// Maximum size of all cached contents, in bytes.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Parsed contents of one kind of file.
+pub trait Contents: Sized {
+    /// Maximum size of a file in bytes.
+    const LONGEST: u64;
+
+    fn parse(text: String) -> Result<Self, String>;
+
+    /// Memory of the contents in bytes.
+    fn size(&self) -> usize;
+}
+
+/// Parsed contents, or an error message.
+pub type Held<T> = Result<Arc<T>, String>;
+
+/// Cache of files of one kind.
+pub struct Files<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
+
+struct CachedFile<T> {
+    looked: Instant,
+    stamp: Option<Stamp>,
+    held: Held<T>,
+}
+
+/// A file that has to be checked or read.
+pub struct Reading<T> {
+    path: PathBuf,
+    before: Option<(Stamp, Arc<T>)>,
+}
+
+/// Result of checking or reading a file.
+pub struct Look<T> {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+    held: Held<T>,
+}
+
+impl<T> Default for Files<T> {
+    fn default() -> Files<T> {
+        Files(RefCell::default())
+    }
+}
+
+impl<T: Contents> Files<T> {
+    /// The cached contents, if the file was checked after `since` or within the last second.
+    pub fn ask(&self, path: &Path, since: Instant) -> Result<Held<T>, Reading<T>> {
+        let files = self.0.borrow();
+        let known = files.get(path);
+        if let Some(known) = known.filter(|known| known.looked >= since || known.looked.elapsed() < LOOK_AGAIN) {
+            return Ok(known.held.clone());
+        }
+        let before = known.and_then(|known| Some((known.stamp?, known.held.clone().ok()?)));
+        Err(Reading { path: path.to_owned(), before })
+    }
+
+    /// Stores a result. The least recently checked files are dropped if the cache is full.
+    pub fn learn(&self, look: Look<T>) {
+        let mut files = self.0.borrow_mut();
+        files.remove(&look.path);
+        let mut free = MOST_BYTES.saturating_sub(size(&look.held));
+        let mut newest: Vec<_> = files.drain().collect();
+        newest.sort_by_key(|(_, known)| std::cmp::Reverse(known.looked));
+        newest.truncate(MOST - 1);
+        files.extend(newest.into_iter().take_while(|(_, known)| {
+            let size = size(&known.held);
+            let fits = size <= free;
+            free = free.saturating_sub(size);
+            fits
+        }));
+        files.insert(look.path, CachedFile { looked: Instant::now(), stamp: look.stamp, held: look.held });
+    }
+}
+
+fn size<T: Contents>(held: &Held<T>) -> usize {
+    held.as_ref().map_or(0, |contents| contents.size())
+}
+
+impl<T: Contents> Reading<T> {
+    /// Checks whether the file has changed since it was cached. `Err`: it must be read, which takes longer.
+    pub fn glance(self) -> Result<Look<T>, Reading<T>> {
+        let now = std::fs::metadata(&self.path).ok().map(|it| Stamp::of(&it));
+        match self.before {
+            Some((known, contents)) if now == Some(known) => {
+                Ok(Look { path: self.path, stamp: now, held: Ok(contents) })
+            }
+            _ => Err(self),
+        }
+    }
+
+    /// Checks or reads the file, which may take long.
+    pub fn take(self) -> Look<T> {
+        let Reading { path, before } = self;
+        let found = look(&path, before).map_err(|error| format!("{}: {error}", path.display()));
+        match found {
+            Ok((stamp, contents)) => Look { path, stamp: Some(stamp), held: Ok(contents) },
+            Err(error) => Look { path, stamp: None, held: Err(error) },
+        }
+    }
+}
+
+/// The cached contents, or new ones. The stamp belongs to the bytes that were read, even if the file is replaced meanwhile.
+fn look<T: Contents>(path: &Path, before: Option<(Stamp, Arc<T>)>) -> io::Result<(Stamp, Arc<T>)> {
+    if let Some((known, contents)) = before
+        && known == Stamp::of(&std::fs::metadata(path)?)
+    {
+        return Ok((known, contents));
+    }
+    let (it, bytes) = regular::read(path, T::LONGEST)?;
+    let contents =
+        text(bytes, T::LONGEST).and_then(T::parse).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+    Ok((Stamp::of(&it), Arc::new(contents)))
+}
+
+/// Decodes text. Replacing invalid UTF-8 may triple its length, which is limited, too.
+fn text(bytes: Vec<u8>, longest: u64) -> Result<String, String> {
+    let replaced = |chunk: Utf8Chunk<'_>| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty());
+    String::from_utf8(bytes).or_else(|error| {
+        let length: usize = error.as_bytes().utf8_chunks().map(replaced).sum();
+        match length as u64 <= longest {
+            true => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+            false => Err("it is too long for a file that is not UTF-8".to_owned()),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Text(String);
+
+    impl Contents for Text {
+        const LONGEST: u64 = 32 << 20;
+
+        fn parse(text: String) -> Result<Text, String> {
+            Ok(Text(text))
+        }
+
+        fn size(&self) -> usize {
+            self.0.len()
+        }
+    }
+
+    fn kept(files: &Files<Text>) -> (usize, usize) {
+        let known = files.0.borrow();
+        (known.len(), known.values().map(|known| size(&known.held)).sum())
+    }
+
+    #[test]
+    fn an_unchanged_file_is_not_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let files = Files::<Text>::default();
+        std::fs::write(&path, "one").unwrap();
+        let look = || {
+            // Makes the last check appear old.
+            files.0.borrow_mut().values_mut().for_each(|known| known.looked -= LOOK_AGAIN);
+            let Err(reading) = files.ask(&path, Instant::now()) else { panic!("a check is due") };
+            files.learn(reading.take());
+            files.ask(&path, Instant::now()).ok().expect("known").unwrap()
+        };
+        let first = look();
+        assert!(Arc::ptr_eq(&first, &look()));
+        std::fs::write(&path, "three").unwrap();
+        assert_eq!(look().0, "three");
+    }
+
+    #[test]
+    fn invalid_utf_8_does_not_exceed_the_maximum_length() {
+        assert_eq!(text(b"a\xe9".to_vec(), 4).as_deref(), Ok("a\u{fffd}"));
+        assert!(text(b"a\xe9".to_vec(), 3).is_err());
+        assert_eq!(text(vec![b'a'; 9], 3).as_deref(), Ok("aaaaaaaaa"));
+    }
+
+    #[test]
+    fn the_cache_is_bounded_in_number_and_bytes() {
+        let files = Files::<Text>::default();
+        let look = |name: String, size: usize| Look {
+            path: name.into(),
+            stamp: None,
+            held: Ok(Arc::new(Text("x".repeat(size)))),
+        };
+        (0..1000).for_each(|n| files.learn(look(n.to_string(), 1)));
+        assert_eq!(kept(&files), (MOST, MOST));
+        (0..10).for_each(|n| files.learn(look(format!("large {n}"), 4 << 20)));
+        let (_, bytes) = kept(&files);
+        assert!(bytes <= MOST_BYTES, "{bytes}");
+        assert!(files.ask(Path::new("large 9"), Instant::now()).is_ok(), "the file that was read last is cached");
+    }
+}

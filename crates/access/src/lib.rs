@@ -1,0 +1,124 @@
+//! Access control: evaluation of a place's rules for a request. No sockets, no Perl, no async.
+//!
+//! [`judge`] is a pure function. It requests expensive facts (the client's host name, the user) only if the result
+//! depends on them. The caller, the front or a worker, determines the fact and calls it again:
+//!
+//! ```text
+//!   judge ─▶ NeedsName ─▶ names::look_up ──▶ Facts::name ─┐
+//!     ▲ └──▶ NeedsUser ─▶ Users::attempt ──▶ Facts::user ─┤
+//!     └───────────────────────────────────────────────────┘
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod basic;
+mod files;
+mod hash_cost;
+mod hosts;
+mod lines;
+pub mod names;
+mod password;
+mod requires;
+mod users;
+mod verified;
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+pub use basic::challenge;
+pub use hash_cost::MOST_MEMORY as MOST_HASH_MEMORY;
+pub use password::Check;
+pub use requires::{RequirementAnswer, is_about_users};
+pub use users::{Asked, Attempt, Look, Proof, Reading, Users};
+
+use config::access::{AccessRules, AuthzProvider, Methods, Satisfy};
+use config::response::expr::Expr;
+
+/// Facts about a request.
+pub struct Facts<'a> {
+    /// Method of the request.
+    pub methods: Methods,
+    /// Address of the client.
+    pub client: IpAddr,
+    /// Local address of the connection.
+    pub local: IpAddr,
+    /// Host name of the client, verified by a forward lookup.
+    pub name: Name<'a>,
+    /// Authenticated user.
+    pub user: Option<&'a User>,
+    /// Whether a variable is set for the request.
+    pub env: &'a dyn Fn(&str) -> bool,
+    /// Whether an expression is true for the request.
+    pub expr: &'a dyn Fn(&Expr) -> bool,
+    /// Result of a PerlAddAuthzProvider.
+    pub provider: &'a dyn Fn(&AuthzProvider) -> RequirementAnswer,
+}
+
+/// Host name of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name<'a> {
+    /// Not looked up yet.
+    NotAsked,
+    /// The client has no name that resolves to its address.
+    Nameless,
+    /// The name.
+    Is(&'a str),
+}
+
+/// An authenticated user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct User {
+    /// Name as sent by the client.
+    pub name: String,
+    /// Groups of the AuthGroupFile.
+    pub groups: HashSet<String>,
+}
+
+/// Result of access control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The request may proceed.
+    Allowed,
+    /// 403: the address, or another property of the request, is not permitted.
+    Forbidden,
+    /// The result depends on [`Facts::name`].
+    NeedsName,
+    /// The result depends on [`Facts::user`]; without one the response is 401.
+    NeedsUser,
+    /// 401: the user is authenticated, but not permitted.
+    WrongUser,
+}
+
+/// Evaluates the rules for a request.
+pub fn judge(rules: &AccessRules, facts: &Facts<'_>) -> Verdict {
+    let welcome = hosts::welcome(&rules.hosts, facts);
+    let answer = requires::answer(&rules.requires, facts);
+    match (rules.satisfy.unwrap_or_default(), welcome, answer) {
+        (Satisfy::All, Some(false), _) => Verdict::Forbidden,
+        (Satisfy::Any, Some(true), _) => Verdict::Allowed,
+        (Satisfy::Any, _, Some(RequirementAnswer::Granted)) => Verdict::Allowed,
+        (_, None, _) => Verdict::NeedsName,
+        (Satisfy::All, Some(true), None) => Verdict::Allowed,
+        (Satisfy::Any, Some(false), None) => Verdict::Forbidden,
+        (_, _, Some(answer)) => verdict(answer, facts),
+    }
+}
+
+fn verdict(answer: RequirementAnswer, facts: &Facts<'_>) -> Verdict {
+    match answer {
+        RequirementAnswer::Granted => Verdict::Allowed,
+        RequirementAnswer::NeedsName => Verdict::NeedsName,
+        RequirementAnswer::NeedsUser => Verdict::NeedsUser,
+        RequirementAnswer::Denied | RequirementAnswer::Neutral if facts.user.is_some() => Verdict::WrongUser,
+        RequirementAnswer::Denied | RequirementAnswer::Neutral => Verdict::Forbidden,
+    }
+}
+
+/// Whether a rule for this method contains a host name.
+pub fn asks_for_name(rules: &AccessRules, methods: Methods) -> bool {
+    hosts::name_names(&rules.hosts, methods)
+        || rules.requires.iter().any(|line| line.methods.has(methods) && requires::is_about_names(&line.what))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Evaluation of `Require` and of sections of it, as in httpd's mod_auth and, since 2.4, mod_authz_core.
+
+use super::hosts::is_in_domain;
+use super::{Facts, Name};
+use config::access::{Require, Requirement};
+
+/// Result of a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequirementAnswer {
+    /// Met.
+    Granted,
+    /// Not met.
+    Denied,
+    /// A `not` that did not apply: neither met nor failed.
+    Neutral,
+    /// The result depends on the client's host name.
+    NeedsName,
+    /// The result depends on the user.
+    NeedsUser,
+}
+
+/// Evaluates the lines of a place, of which one must be met. `None`: no line applies to this method.
+pub fn answer(lines: &[Requirement], facts: &Facts<'_>) -> Option<RequirementAnswer> {
+    let lines = lines.iter().filter(|line| line.methods.has(facts.methods));
+    lines.map(|line| ask(&line.what, facts)).reduce(any)
+}
+
+/// Whether the requirement, or a part of it, needs a user.
+pub fn is_about_users(what: &Require) -> bool {
+    match what {
+        Require::ValidUser | Require::User(_) | Require::Group(_) | Require::Provider(_) | Require::Other => true,
+        Require::Lines(lines) => lines.iter().any(|line| is_about_users(&line.what)),
+        what => what.parts().iter().any(is_about_users),
+    }
+}
+
+/// Whether the requirement, or a part of it, needs a host name.
+pub fn is_about_names(what: &Require) -> bool {
+    match what {
+        Require::Host(_) => true,
+        Require::Lines(lines) => lines.iter().any(|line| is_about_names(&line.what)),
+        what => what.parts().iter().any(is_about_names),
+    }
+}
+
+fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
+    match what {
+        Require::All(granted) => granted_if(*granted),
+        Require::Ip(networks) => granted_if(networks.iter().any(|network| network.contains(facts.client))),
+        Require::Local => granted_if(facts.client.to_canonical().is_loopback() || facts.client == facts.local),
+        Require::Env(names) => granted_if(names.iter().any(|name| (facts.env)(name))),
+        Require::Expr(expr) => granted_if((facts.expr)(expr)),
+        Require::Method(methods) => granted_if(methods.has(facts.methods)),
+        Require::Host(_) if facts.name == Name::NotAsked => RequirementAnswer::NeedsName,
+        Require::Host(domains) => {
+            granted_if(domains.iter().any(|domain| is_in_domain(facts.name, domain) == Some(true)))
+        }
+        Require::ValidUser => user(facts, |_| true),
+        Require::User(names) => user(facts, |user| names.contains(&user.name)),
+        Require::Group(groups) => user(facts, |user| groups.iter().any(|group| user.groups.contains(group))),
+        Require::Provider(provider) => (facts.provider)(provider),
+        Require::Other => user(facts, |_| false),
+        Require::Not(part) => match ask(part, facts) {
+            RequirementAnswer::Granted => RequirementAnswer::Denied,
+            RequirementAnswer::Denied | RequirementAnswer::Neutral | RequirementAnswer::NeedsUser => {
+                RequirementAnswer::Neutral
+            }
+            RequirementAnswer::NeedsName => RequirementAnswer::NeedsName,
+        },
+        // A section whose lines apply only to other methods is met.
+        Require::Lines(lines) => answer(lines, facts).unwrap_or(RequirementAnswer::Granted),
+        Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any),
+        Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, every),
+        Require::None(parts) => match parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any) {
+            RequirementAnswer::Granted => RequirementAnswer::Denied,
+            RequirementAnswer::Denied => RequirementAnswer::Neutral,
+            other => other,
+        },
+    }
+}
+
+fn granted_if(met: bool) -> RequirementAnswer {
+    if met { RequirementAnswer::Granted } else { RequirementAnswer::Denied }
+}
+
+fn user(facts: &Facts<'_>, is_meant: impl FnOnce(&super::User) -> bool) -> RequirementAnswer {
+    facts.user.map_or(RequirementAnswer::NeedsUser, |user| granted_if(is_meant(user)))
+}
+
+fn any(a: RequirementAnswer, b: RequirementAnswer) -> RequirementAnswer {
+    first_of(
+        [
+            RequirementAnswer::Granted,
+            RequirementAnswer::NeedsName,
+            RequirementAnswer::NeedsUser,
+            RequirementAnswer::Denied,
+        ],
+        a,
+        b,
+    )
+}
+
+fn every(a: RequirementAnswer, b: RequirementAnswer) -> RequirementAnswer {
+    first_of(
+        [
+            RequirementAnswer::Denied,
+            RequirementAnswer::NeedsName,
+            RequirementAnswer::NeedsUser,
+            RequirementAnswer::Granted,
+        ],
+        a,
+        b,
+    )
+}
+
+fn first_of(order: [RequirementAnswer; 4], a: RequirementAnswer, b: RequirementAnswer) -> RequirementAnswer {
+    order.into_iter().find(|answer| *answer == a || *answer == b).unwrap_or(RequirementAnswer::Neutral)
+}

@@ -1,0 +1,54 @@
+//! Recently verified passwords, so that a slow hash is not computed for every image of a page. Entries are
+//! digests with a random key of this process, never passwords.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+
+use super::password::Check;
+use base::cache::Cache;
+
+const KEPT: Duration = Duration::from_secs(60);
+const MOST: usize = 4096;
+
+#[derive(Default)]
+pub struct Verified {
+    /// Two keys, because one digest has only 64 bits.
+    keys: [RandomState; 2],
+    since: RefCell<Cache<[u64; 2], Instant, MOST>>,
+}
+
+impl Verified {
+    /// Whether the password was verified recently, with the same hash.
+    pub fn knows(&self, check: &Check) -> bool {
+        self.since.borrow_mut().get(&self.digest(check)).is_some_and(|since| since.elapsed() < KEPT)
+    }
+
+    /// Records a verified password.
+    pub fn remember(&self, check: &Check) {
+        self.since.borrow_mut().put(self.digest(check), Instant::now());
+    }
+
+    fn digest(&self, Check { user, password, hash, .. }: &Check) -> [u64; 2] {
+        self.keys.each_ref().map(|key| key.hash_one((user, password, hash)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_password_or_a_changed_hash_is_not_verified() {
+        let check = |password: &[u8], hash: &str| Check {
+            user: "ana".to_owned(),
+            password: password.to_owned(),
+            hash: hash.to_owned(),
+            memory: 0,
+        };
+        let verified = Verified::default();
+        verified.remember(&check(b"secret", "h"));
+        assert!(verified.knows(&check(b"secret", "h")));
+        assert!(!verified.knows(&check(b"secre", "th")) && !verified.knows(&check(b"secret", "i")));
+    }
+}

@@ -1,0 +1,306 @@
+//! Lines of the error log, in httpd's format, on standard error:
+//!
+//! ```text
+//!   [Sat Nov 21 08:00:00.123456 2026] [front:warn] [pid 12] [client 192.0.2.1:5022] what happened
+//! ```
+//!
+//! With `ErrorLogFormat json`, each line is a JSON object: docs/operating/logs.md lists the fields.
+//!
+//! Each line is written with one `write`, so that lines of several processes are not mixed.
+
+use std::fmt::{Display, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use serde::Serialize;
+
+use crate::printable;
+
+/// `LogLevel`, Apache's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[allow(missing_docs, reason = "the names are syslog's")]
+pub enum LogLevel {
+    Emerg,
+    Alert,
+    Crit,
+    Error,
+    #[default]
+    Warn,
+    Notice,
+    Info,
+    Debug,
+}
+
+/// Where a line of the error log names its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Context {
+    /// Before the message.
+    #[default]
+    Leads,
+    /// After the message: parsers of httpd's logs expect the message right after the process id.
+    Follows,
+    /// Nowhere: the line is about the server.
+    None,
+    /// Nowhere, and without time, level and process id: httpd's `APLOG_STARTUP`.
+    Bare,
+}
+
+impl Context {
+    /// From the number that the C functions of the API pass; an unknown one is [`Context::Leads`].
+    pub fn from_number(n: u32) -> Context {
+        [Context::Leads, Context::Follows, Context::None, Context::Bare].get(n as usize).copied().unwrap_or_default()
+    }
+}
+
+/// `LogLevel`, set once and read before each line. The only global state that the parts of `-X`'s single process share.
+static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Notice as u8);
+
+/// `LogLevel module:level`.
+static MODULES: RwLock<Vec<(String, LogLevel)>> = RwLock::new(Vec::new());
+
+/// `ErrorLogFormat json`.
+static AS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Selects whether lines are JSON objects.
+pub fn write_as_json(is_json: bool) {
+    AS_JSON.store(is_json, Ordering::Relaxed);
+}
+
+/// Subject of a line.
+#[derive(Default)]
+pub struct Subject<'a> {
+    /// Position of the subject in httpd's format.
+    pub context: Context,
+    /// Address of the client.
+    pub client: Option<&'a dyn Display>,
+    /// Slot of the worker.
+    pub worker: Option<u32>,
+    /// The request.
+    pub request: Option<RequestSubject<'a>>,
+}
+
+/// Subject of a line about a request.
+#[derive(Debug)]
+pub struct RequestSubject<'a> {
+    /// Request id, which the access log has, too.
+    pub name: String,
+    /// Method; empty: omitted in httpd's format.
+    pub method: &'a str,
+    /// Decoded path.
+    pub path: &'a str,
+}
+
+impl<'a> Subject<'a> {
+    /// A client without a request.
+    pub fn of_client(client: &'a dyn Display) -> Subject<'a> {
+        Subject { client: Some(client), ..Subject::default() }
+    }
+}
+
+impl Subject<'_> {
+    /// The message with its subject, in httpd's format.
+    fn tell(&self, message: &dyn Display) -> String {
+        let worker = self.worker.map(|worker| format!("worker={worker}"));
+        let request = self.request.as_ref().map(ToString::to_string);
+        let told = [worker, request].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let mark = if self.request.is_some() { ":" } else { "" };
+        match self.context {
+            Context::Leads if !told.is_empty() => format!("{told}{mark} {message}"),
+            Context::Follows => {
+                let client = self.client.map(|client| format!("client {client}"));
+                let told = [client, Some(told).filter(|told| !told.is_empty())];
+                [Some(message.to_string())].into_iter().chain(told).flatten().collect::<Vec<_>>().join(", ")
+            }
+            _ => message.to_string(),
+        }
+    }
+
+    fn client_in_front(&self) -> Option<&dyn Display> {
+        self.client.filter(|_| self.context == Context::Leads)
+    }
+}
+
+impl Display for RequestSubject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RequestSubject { method: "", path, .. } => f.write_str(path),
+            RequestSubject { method, path, .. } => write!(f, "{method} {path}"),
+        }
+    }
+}
+
+/// Sets the log level. Less urgent lines are not written.
+pub fn set_level(level: LogLevel) {
+    LEVEL.store(level as u8, Ordering::Relaxed);
+}
+
+/// Sets the level of all modules, and of single ones.
+pub fn set_levels(level: LogLevel, modules: &[(String, LogLevel)]) {
+    set_level(level);
+    // A panic while the lock was held cannot have left a list half written.
+    let mut known = MODULES.write().unwrap_or_else(PoisonError::into_inner);
+    if *known != modules {
+        *known = modules.to_vec();
+    }
+}
+
+fn enabled_in(level: LogLevel, module: &str) -> bool {
+    let modules = MODULES.read().unwrap_or_else(PoisonError::into_inner);
+    match modules.iter().find(|(known, _)| known == module) {
+        Some((_, most)) => level <= *most,
+        None => enabled(level),
+    }
+}
+
+/// Whether a line of this level would be written: for messages that are expensive to format.
+pub fn enabled(level: LogLevel) -> bool {
+    level as u8 <= LEVEL.load(Ordering::Relaxed)
+}
+
+/// Logs that the server or a part of it cannot continue.
+pub fn crit(module: &str, message: impl Display) {
+    write(LogLevel::Crit, module, &Subject::default(), &message);
+}
+
+/// Logs that a request or a task failed.
+pub fn error(module: &str, message: impl Display) {
+    write(LogLevel::Error, module, &Subject::default(), &message);
+}
+
+/// Logs a condition that the operator should check.
+pub fn warn(module: &str, message: impl Display) {
+    write(LogLevel::Warn, module, &Subject::default(), &message);
+}
+
+/// Logs a normal event of importance: start, reload, stop.
+pub fn notice(module: &str, message: impl Display) {
+    write(LogLevel::Notice, module, &Subject::default(), &message);
+}
+
+/// Logs a normal event.
+pub fn info(module: &str, message: impl Display) {
+    write(LogLevel::Info, module, &Subject::default(), &message);
+}
+
+/// Logs a message for developers.
+pub fn debug(module: &str, message: impl Display) {
+    write(LogLevel::Debug, module, &Subject::default(), &message);
+}
+
+/// Number of lines that could not be written.
+static LOST: AtomicU32 = AtomicU32::new(0);
+
+/// Writes a line with its subject.
+pub fn write(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) {
+    if enabled_in(level, module) {
+        write_always(level, module, about, message);
+    }
+}
+
+/// Writes a line regardless of `LogLevel`.
+pub fn write_always(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) {
+    let lost = LOST.swap(0, Ordering::Relaxed);
+    let note = format_args!("{lost} lines were lost, because the program of ErrorLog does not read its input");
+    if lost > 0 && !write_to(&mut std::io::stderr(), LogLevel::Warn, "log", &Subject::default(), &note) {
+        LOST.fetch_add(lost, Ordering::Relaxed);
+    }
+    if !write_to(&mut std::io::stderr(), level, module, about, message) {
+        LOST.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Writes a line to another log regardless of `LogLevel`. Returns whether the write succeeded.
+pub fn write_to(
+    log: &mut dyn std::io::Write,
+    level: LogLevel,
+    module: &str,
+    about: &Subject<'_>,
+    message: &dyn Display,
+) -> bool {
+    let line = match AS_JSON.load(Ordering::Relaxed) {
+        true => json_line(level, module, about, message),
+        false => line(level, module, about, message),
+    };
+    // A full disk or a closed log must not stop the server.
+    log.write_all(line.as_bytes()).is_ok()
+}
+
+fn line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) -> String {
+    let now = chrono::Local::now().format("%a %b %d %H:%M:%S%.6f %Y");
+    let mut line = match about.context {
+        Context::Bare => String::new(),
+        _ => format!("[{now}] [{module}:{}] [pid {}] ", name(level), std::process::id()),
+    };
+    if let Some(client) = about.client_in_front() {
+        let _ = write!(line, "[client {}] ", printable::line(&client.to_string()));
+    }
+    // Control characters are escaped, so that a client or a script cannot forge a line. Backslashes are escaped, too.
+    printable::put_line(about.tell(message).trim_end(), &mut line);
+    line.push('\n');
+    line
+}
+
+/// A line of `ErrorLogFormat json`. Fields that JSON access logs have, too, have the same names.
+#[derive(Serialize)]
+struct JsonLine<'a> {
+    log: &'static str,
+    time: String,
+    level: &'static str,
+    module: &'a str,
+    pid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    message: &'a str,
+}
+
+fn json_line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Display) -> String {
+    let message = message.to_string();
+    let request = about.request.as_ref();
+    let line = JsonLine {
+        log: "error",
+        time: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true),
+        level: name(level),
+        module,
+        pid: std::process::id(),
+        worker: about.worker,
+        request_id: request.map(|request| &*request.name),
+        client: about.client.map(ToString::to_string),
+        method: request.map(|request| request.method).filter(|method| !method.is_empty()),
+        path: request.map(|request| request.path),
+        message: message.trim_end(),
+    };
+    printable::json(&serde_json::to_string(&line).unwrap_or_default()) + "\n"
+}
+
+fn name(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Emerg => "emerg",
+        LogLevel::Alert => "alert",
+        LogLevel::Crit => "crit",
+        LogLevel::Error => "error",
+        LogLevel::Warn => "warn",
+        LogLevel::Notice => "notice",
+        LogLevel::Info => "info",
+        LogLevel::Debug => "debug",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_httpds_format_and_cannot_be_forged() {
+        let line = line(LogLevel::Warn, "front", &Subject::of_client(&"192.0.2.1:5022"), &"a\n[forged] \x1b[0m \\n\n");
+        let pattern = r"^\[\w{3} \w{3} \d\d \d\d:\d\d:\d\d\.\d{6} \d{4}\] \[front:warn\] \[pid \d+\] \[client 192.0.2.1:5022\] a\\n\[forged\] \\x1b\[0m \\\\n\n$";
+        assert!(regex::Regex::new(pattern).expect("a pattern").is_match(&line), "{line}");
+    }
+}

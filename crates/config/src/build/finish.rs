@@ -1,0 +1,185 @@
+//! Steps after all directives are read: defaults that depend on others, inheritance, and consistency checks.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use super::{connections, handlers, logs, satisfy, shadow};
+use crate::draft::Draft;
+use crate::model::config::Config;
+use crate::model::host::Host;
+use crate::model::perl::api::Generation;
+use crate::model::pools::DEFAULT;
+use crate::model::server::{Listen, Pool};
+use crate::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
+use crate::model::start_up::{StartUp, StartUpStep, in_order_of_mod_perl_2};
+use crate::syntax::tree::ConfigError;
+
+impl Draft {
+    pub(super) fn complete(&mut self) {
+        if let (Some(port), true) = (self.port, self.config.listen.is_empty()) {
+            self.config.listen.push(Listen::Tcp((Ipv4Addr::UNSPECIFIED, port).into()));
+        }
+        logs::finish(self);
+        self.inherit();
+        check_remote_ip(self);
+        satisfy::check(self);
+        self.order_containers();
+        self.order_start_up();
+        self.config.start_up.sort_by_key(|it| matches!(it.step, StartUpStep::PostConfigRequire(_)));
+        check_tls(self);
+        connections::finish(self);
+        check_admin(self);
+        check_warm_up(self);
+        handlers::check(self);
+        self.checks();
+        if let Some(shadow) = self.config.facts.shadow.clone() {
+            shadow::separate(&mut self.config, &shadow);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> (Config, Vec<ConfigError>) {
+        self.complete();
+        if self.config.listen.is_empty() && self.errors.is_empty() {
+            let message = "no Listen: write for instance `Listen 8080`".to_owned();
+            self.errors.push(ConfigError { at: None, message });
+        }
+        (self.config, self.errors)
+    }
+
+    /// Virtual hosts inherit missing values from the main server.
+    fn inherit(&mut self) {
+        let Some((main, hosts)) = self.config.hosts.split_first_mut() else { return };
+        for host in hosts {
+            if host.document_root == Path::new("") {
+                host.document_root.clone_from(&main.document_root);
+            }
+            if host.server_admin.is_none() {
+                host.server_admin.clone_from(&main.server_admin);
+            }
+            host.remote_ip.inherit(&main.remote_ip);
+            host.read_timeouts.inherit(&main.read_timeouts);
+            host.keep_alive.inherit(&main.keep_alive);
+            host.strictness.inherit(&main.strictness);
+            host.aliases.extend_from_slice(&main.aliases);
+            host.redirects.extend_from_slice(&main.redirects);
+            host.rewrite.inherit(&main.rewrite);
+            host.tls.inherit(&main.tls);
+            host.protocols.inherit(&main.protocols);
+            host.connections.inherit(&main.connections);
+        }
+    }
+
+    fn order_containers(&mut self) {
+        let Some((main, hosts)) = self.containers.split_first_mut() else { return };
+        for own in &mut *hosts {
+            own.splice(0..0, main.iter().copied());
+        }
+        for (host, containers) in self.config.hosts.iter_mut().zip(&mut self.containers) {
+            containers.sort_by_key(|(rank, _)| *rank);
+            host.containers = containers.iter().map(|(_, section)| *section).collect();
+        }
+    }
+
+    /// Sorts start-up steps by pool, and within a pool in the order of its API.
+    fn order_start_up(&mut self) {
+        let mut steps = std::mem::take(&mut self.config.start_up);
+        // Modules that define directives are loaded in all pools of hosts that use such directives.
+        let defines = |it: &&StartUp| it.pool == DEFAULT && matches!(it.step, StartUpStep::LoadModule(_));
+        let defining: Vec<StartUp> = steps.iter().filter(defines).cloned().collect();
+        for pool in self.config.host_pools() {
+            if !steps.iter().any(|it| it.pool == pool && matches!(it.step, StartUpStep::Own { .. })) {
+                continue;
+            }
+            steps.splice(0..0, defining.iter().map(|it| StartUp { pool, ..it.clone() }));
+        }
+        steps.sort_by_key(|it| it.pool);
+        for own in steps.chunk_by_mut(|one, next| one.pool == next.pool) {
+            let pool = own.first().map_or(DEFAULT, |it| it.pool);
+            if self.config.perl_of(pool).generation == Generation::Two {
+                in_order_of_mod_perl_2(own);
+            }
+        }
+        self.config.start_up = steps;
+    }
+
+    /// Adjusts values as httpd's prefork does. A warning is given only if the directive was written.
+    fn checks(&mut self) {
+        let Pool { start, max_spare, min_spare, max_clients, .. } = self.config.pool;
+        if max_spare < min_spare {
+            self.config.pool.max_spare = min_spare;
+            self.adjusted("MaxSpareServers", &format!("cannot be below MinSpareServers {min_spare}"), min_spare);
+        }
+        if start > max_clients {
+            self.config.pool.start = max_clients;
+            self.adjusted("StartServers", &format!("cannot be above MaxClients {max_clients}"), max_clients);
+        }
+        for named in &mut self.config.more_pools {
+            named.pool.max_spare = named.pool.max_spare.max(named.pool.min_spare);
+            named.pool.start = named.pool.start.min(named.pool.max_clients);
+        }
+    }
+
+    fn adjusted(&mut self, name: &'static str, reason: &str, value: u32) {
+        if let Some(at) = self.positions.get(name) {
+            let message = format!("{name}: {reason}, taken as {value}");
+            self.config.warnings.push(ConfigError::at(at, message));
+        }
+    }
+}
+
+/// `RemoteIPProtoHeader` requires a list of proxies.
+fn check_remote_ip(draft: &mut Draft) {
+    let is_open = |host: &Host| host.remote_ip.proto_header.is_some() && host.remote_ip.proxies.is_empty();
+    if draft.config.hosts.iter().any(is_open) {
+        let message =
+            "RemoteIPProtoHeader: needs a list of trusted proxies: write RemoteIPInternalProxy or RemoteIPTrustedProxy";
+        draft.errors.push(ConfigError { at: None, message: message.to_owned() });
+    }
+}
+
+/// An AdminListen that other machines can reach requires an AdminToken.
+fn check_admin(draft: &mut Draft) {
+    let monitor = &draft.config.monitor;
+    let open = monitor.listen.iter().filter(|address| monitor.token.is_none() && !address.is_private());
+    let advice = "is open to the network without an AdminToken: name a file with a secret, or listen on 127.0.0.1";
+    let errors = open.map(|address| ConfigError::at(&address.at, format!("AdminListen: {advice}")));
+    let errors: Vec<ConfigError> = errors.collect();
+    draft.errors.extend(errors);
+}
+
+/// Every host with TLS requires a certificate.
+fn check_tls(draft: &mut Draft) {
+    for index in 0..draft.config.hosts.len() {
+        let used = draft.config.wants_tls(&draft.config.hosts[index]);
+        let tls = &mut draft.config.hosts[index].tls;
+        tls.used = used && !tls.certificates.is_empty();
+        if let (Some((at, true)), true) = (&tls.engine, tls.certificates.is_empty()) {
+            let advice = "On, but there is no certificate: set SSLCertificateFile and SSLCertificateKeyFile";
+            draft.errors.push(ConfigError::at(at, format!("SSLEngine: {advice}")));
+        }
+    }
+    for (listen, at) in &draft.config.https {
+        let served = draft
+            .config
+            .hosts
+            .iter()
+            .any(|host| host.tls.used && (host.addresses.is_empty() || host.may_be_at(listen)));
+        if !served {
+            let advice = "https, but no host there has a certificate: set SSLCertificateFile";
+            draft.errors.push(ConfigError::at(at, format!("Listen: {advice}")));
+        }
+    }
+}
+
+/// Every host that a warm-up URL names must exist.
+fn check_warm_up(draft: &mut Draft) {
+    for asked in &draft.config.warm_up {
+        if let WarmUpSource::Url(WarmUpUrl { site: Some((scheme, name)), .. }) = &asked.source
+            && draft.config.warm_up_site_named(*scheme, name).is_none()
+        {
+            let message =
+                format!("PerlWarmup: no host has the name {name}: correct it, or add a ServerName or ServerAlias");
+            draft.errors.push(ConfigError::at(&asked.at, message));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Handler names that nothing defines. Requests for them fail, so `check` reports them.
+
+use crate::draft::Draft;
+use crate::syntax::tree::ConfigError;
+
+/// Warns of each handler that is neither built in nor defined by an `Action`.
+pub fn check(draft: &mut Draft) {
+    let config = &mut draft.config;
+    for (at, directive, name) in &draft.named_handlers {
+        let has_action = config.sections.iter().any(|section| section.said.response.actions.of(name).is_some());
+        if !has_action {
+            let advice = advice(&name.to_ascii_lowercase());
+            let message = format!("{directive}: unknown handler {name}, requests for it are answered 500: {advice}");
+            config.warnings.push(ConfigError::at(at, message));
+        }
+    }
+}
+
+/// Advice for a handler name in lower case.
+fn advice(name: &str) -> &'static str {
+    match name {
+        "server-parsed" => "server-side includes are not supported: print the page in Perl",
+        _ if name.starts_with("proxy:") || name == "proxy-server" => {
+            "put a proxy in front, or let a Perl program request the other server"
+        }
+        _ if name.contains("php") => "PHP is not supported: run PHP in another server, with a proxy in front of both",
+        "imap-file" | "type-map" | "isapi-isa" | "ldap-status" => "use a Perl handler",
+        _ => "correct the name, use a Perl handler, or define a script for it with Action",
+    }
+}

@@ -1,0 +1,56 @@
+//! The configuration, in httpd's language. It is read completely before any port is bound.
+//!
+//! Modules from the bottom up: `syntax` parses text into directives; `model` defines the types of settings; [`table`] defines
+//! all directives; `build` applies them and makes a [`Config`]; `resolve` determines the settings of a request. Each uses only
+//! modules below it. Nothing here opens a socket, starts a process or reads the environment. Building is a pure function, so
+//! every process of a generation gets the same result from one tree.
+
+#![forbid(unsafe_code)]
+
+mod bundle;
+pub mod reference;
+
+mod build;
+mod resolve;
+
+mod draft;
+mod model;
+mod syntax;
+pub mod table;
+
+#[cfg(test)]
+mod dump;
+#[cfg(test)]
+mod golden;
+
+pub use base::log::LogLevel;
+
+pub use build::server_root;
+pub use bundle::{Bundle, is_skipped, speaks_of, without_skipped};
+pub use model::clients::{Clients, KeepAlive, Pace, ReadTimeouts, Spooling};
+pub use model::config::{Config, Expanded, Facts, Shadow};
+pub use model::context::{Scope, depth};
+pub use model::handler::Handler;
+pub use model::host::{AccessLog, Alias, AliasFrom, Host, HostAddress};
+pub use model::identity::{CanonicalName, Named, Signature, Tokens};
+pub use model::options::{Options, PartialOptions};
+pub use model::overrides::{Overrides, PerlHtaccess};
+pub use model::perl::api::{self as perl_api, Generation, PerlFilters, PerlOptions};
+pub use model::perl::phases::{self, Phase, Phases};
+pub use model::pools;
+pub use model::server::{AdminAddress, History, Listen, LogTarget, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
+pub use model::settings::{PartialSettings, Section, Settings};
+pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
+pub use model::start_up::{PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2};
+pub use model::traces::{TraceCollector, Traces};
+pub use model::{access, budget, log_format, program, protocols, remote_ip, response, scheduling, strictness, tls};
+pub use resolve::htaccess::{Applied, ChainLoad, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
+pub use resolve::{Mapping, Spoken, without_port};
+pub use syntax::envvars::Envvars;
+pub use syntax::modules::EMBODIED as MODULES;
+pub use syntax::tree::{At, ConfigError, Directive};
+pub use syntax::value::network;
+pub use syntax::value::{duration, size};
+pub use syntax::words::split as split_words;
+pub use syntax::{meter, parse, pattern, regular, work};
+pub use table::{is_about_requests, is_elsewhere};

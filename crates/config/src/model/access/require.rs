@@ -1,0 +1,147 @@
+//! `Require`, and the sections that combine several of them.
+
+use std::collections::BTreeMap;
+
+use super::hosts::host_name;
+use super::methods::Methods;
+use crate::model::response::expr::Expr;
+use crate::syntax::pattern::Budget;
+use crate::syntax::value::network::Network;
+
+/// A `Require` line, or a section of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    /// Methods to which the requirement applies.
+    pub methods: Methods,
+    /// Arguments as written, `user ana ben`, or the name of the section.
+    pub text: String,
+    /// The requirement itself.
+    pub what: Require,
+}
+
+/// A requirement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Require {
+    /// `all granted`, `all denied`
+    All(bool),
+    /// `ip 10.1 192.0.2.0/24`
+    Ip(Vec<Network>),
+    /// `host example.com`; names in lower case.
+    Host(Vec<String>),
+    /// `local`: the client is on this machine.
+    Local,
+    /// `env NAME…`: one of the variables is set.
+    Env(Vec<String>),
+    /// `expr %{REQUEST_METHOD} == 'GET'`
+    Expr(Expr),
+    /// `method GET POST`
+    Method(Methods),
+    /// `valid-user`
+    ValidUser,
+    /// `user ana ben`
+    User(Vec<String>),
+    /// `group staff`
+    Group(Vec<String>),
+    /// A name defined by PerlAddAuthzProvider.
+    Provider(AuthzProvider),
+    /// Words for a Perl handler.
+    Other,
+    /// `not …`
+    Not(Box<Require>),
+    /// `<RequireAny>`
+    Any(Vec<Require>),
+    /// `<RequireAll>`
+    Every(Vec<Require>),
+    /// `<RequireNone>`
+    None(Vec<Require>),
+    /// The lines of a section, as one part of a requirement: `AuthMerging And`.
+    Lines(Vec<Requirement>),
+}
+
+/// A Perl provider and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthzProvider {
+    /// Handler as written in PerlAddAuthzProvider.
+    pub handler: String,
+    /// Arguments after the provider's name, joined by spaces.
+    pub words: String,
+}
+
+/// Words that `Require` accepts besides the built-in ones.
+pub struct Vocabulary<'a> {
+    /// Names defined by PerlAddAuthzProvider, with their handlers.
+    pub providers: &'a BTreeMap<String, String>,
+    /// Whether any other word is accepted, because a Perl handler may define it.
+    pub any_text: bool,
+    /// Limit for patterns in expressions.
+    pub patterns: &'a mut Budget,
+}
+
+impl Require {
+    /// Parses the arguments of `Require`.
+    pub fn parse(args: &[String], vocabulary: &mut Vocabulary<'_>) -> Result<Require, String> {
+        let Some((kind, words)) = args.split_first() else { return Err(expected("")) };
+        if let Some(handler) = vocabulary.providers.get(kind) {
+            return Ok(Require::Provider(AuthzProvider { handler: handler.clone(), words: words.join(" ") }));
+        }
+        let listed = |what: fn(Vec<String>) -> Require| match words {
+            [] => Err(format!("expected names after {kind}")),
+            words => Ok(what(words.to_vec())),
+        };
+        match kind.to_ascii_lowercase().as_str() {
+            "valid-user" => Ok(Require::ValidUser),
+            "user" => listed(Require::User),
+            "group" => listed(Require::Group),
+            "env" => listed(Require::Env),
+            "local" => Ok(Require::Local),
+            "not" => Ok(Require::Not(Box::new(Require::parse(words, vocabulary)?))),
+            "all" => match words {
+                [word] if word.eq_ignore_ascii_case("granted") => Ok(Require::All(true)),
+                [word] if word.eq_ignore_ascii_case("denied") => Ok(Require::All(false)),
+                _ => Err(format!("expected all granted or all denied, got \"{}\"", args.join(" "))),
+            },
+            "expr" if !words.is_empty() => Expr::parse(&words.join(" "), vocabulary.patterns).map(Require::Expr),
+            "method" => Ok(Require::Method(words.iter().fold(Methods::NONE, |all, word| all.with(Methods::of(word))))),
+            "ip" if !words.is_empty() => networks(words).map(Require::Ip),
+            "host" if !words.is_empty() => {
+                words.iter().map(|word| host_name(word)).collect::<Result<_, _>>().map(Require::Host)
+            }
+            _ if vocabulary.any_text => Ok(Require::Other),
+            _ => Err(expected(&args.join(" "))),
+        }
+    }
+}
+
+impl Require {
+    /// Requirements that this one combines.
+    pub fn parts(&self) -> &[Require] {
+        match self {
+            Require::Any(parts) | Require::Every(parts) | Require::None(parts) => parts,
+            Require::Not(part) => std::slice::from_ref(part),
+            _ => &[],
+        }
+    }
+
+    /// Whether the requirement, or a part of it, needs a Perl provider.
+    pub fn asks_providers(&self) -> bool {
+        match self {
+            Require::Provider(_) => true,
+            Require::Lines(lines) => lines.iter().any(|line| line.what.asks_providers()),
+            what => what.parts().iter().any(Require::asks_providers),
+        }
+    }
+}
+
+fn networks(words: &[String]) -> Result<Vec<Network>, String> {
+    let network = |word: &String| {
+        Network::parse(word).unwrap_or_else(|| Err(format!("expected an address or a network, got \"{word}\"")))
+    };
+    words.iter().map(network).collect()
+}
+
+fn expected(text: &str) -> String {
+    format!(
+        "expected user, group, valid-user, all granted, all denied, ip, host, local, env, expr or method, got \"{text}\": \
+         other words need a PerlAuthzHandler in this configuration, or a PerlAddAuthzProvider above this line"
+    )
+}

@@ -1,0 +1,224 @@
+//! The checked configuration, and its inputs besides the text.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use wire::control::PoolNumber;
+
+use crate::model::clients::{Clients, Spooling};
+use crate::model::host::Host;
+use crate::model::identity::Tokens;
+use crate::model::overrides::PerlHtaccess;
+use crate::model::perl::api::{Generation, MODPERL2};
+use crate::model::protocols::Http2;
+use crate::model::server::{Listen, LogTarget, Monitor, NamedPool, Pages, PerlSwitches, Pool, RequestLimits, Timeouts};
+use crate::model::settings::Section;
+use crate::model::start_up::StartUp;
+use crate::model::start_up::warm_up::WarmUp;
+use crate::model::traces::Traces;
+use crate::syntax::tree::{At, ConfigError, Directive};
+use base::log::{self, LogLevel};
+
+/// A checked configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// `ServerRoot`, the start of relative paths.
+    pub server_root: PathBuf,
+    /// `User`: the user of the front and of Perl processes, when root starts the server.
+    pub user: Option<String>,
+    /// `Group`: their group.
+    pub group: Option<String>,
+    /// `PidFile`: contains the master's process id while it runs.
+    pub pid_file: Option<PathBuf>,
+    /// `Listen`: at least one address.
+    pub listen: Vec<Listen>,
+    /// `Listen … https`: address, and position of the directive.
+    pub https: Vec<(Listen, At)>,
+    /// Limits of HTTP/2.
+    pub http2: Http2,
+    /// `ListenBacklog`: maximum number of connections that the kernel queues before accept.
+    pub listen_backlog: u32,
+    /// The default pool of workers.
+    pub pool: Pool,
+    /// Other pools of workers.
+    pub more_pools: Vec<NamedPool>,
+    /// Whether pools use both of mod_perl's APIs.
+    pub uses_both_apis: bool,
+    /// The pool for which this copy was made: see [`Config::for_pool`].
+    pub own_pool: PoolNumber,
+    /// Timeouts of the server.
+    pub timeouts: Timeouts,
+    /// Maximum sizes of request heads.
+    pub limits: RequestLimits,
+    /// `MaxConnections`, `MaxConnectionsPerClient`, `FrontThreads`.
+    pub clients: Clients,
+    /// `CacheSize`: maximum size of all cached responses, in bytes.
+    pub cache_size: u64,
+    /// Temporary files for request bodies and for responses to slow clients.
+    pub spooling: Spooling,
+    /// `OpenFileCache`: number of files that each thread of the front keeps open.
+    pub open_file_cache: u32,
+    /// Perl's command line switches, and API.
+    pub perl: PerlSwitches,
+    /// Huge pages and page merging for mold and workers.
+    pub pages: Pages,
+    /// The whole tree for Apache2::Directive, one directive per line: depth, line, file, name and arguments, separated by NUL.
+    pub outline: String,
+    /// Start-up steps of the mold, in file order.
+    pub start_up: Vec<StartUp>,
+    /// Warm-up requests of the mold, in file order.
+    pub warm_up: Vec<WarmUp>,
+    /// All Perl handlers: pool, position, name as written.
+    pub handlers: Vec<(PoolNumber, At, String)>,
+    /// `ErrorLog` of the main server.
+    pub error_log: LogTarget,
+    /// `LogLevel`
+    pub log_level: LogLevel,
+    /// `ErrorLogFormat json`
+    pub error_log_json: bool,
+    /// `TraceContext`, `TraceExport`, `TraceSample`, `TraceService`.
+    pub traces: Traces,
+    /// `ErrorLog` of virtual hosts, without duplicates; indexed by [`Host::error_log`].
+    pub error_logs: Vec<LogTarget>,
+    /// All access logs without duplicates, in order of first mention; indexed by `AccessLog::log`.
+    pub logs: Vec<LogTarget>,
+    /// Hosts. The first is the main server, which handles requests that match no virtual host.
+    pub hosts: Vec<Host>,
+    /// Whether a host passes its connections to workers.
+    pub hands_over_connections: bool,
+    /// All sections that can be merged; indexed by [`Config::settings`]. The first holds the defaults of the
+    /// table, is the base of every merge, and belongs to no host.
+    pub sections: Vec<Section>,
+    /// `TypesConfig`: extension (without dot, lower case) to MIME type.
+    pub types: BTreeMap<String, String>,
+    /// `AdminListen`, `AdminToken`, `HistoryFile`.
+    pub monitor: Monitor,
+    /// `ControlSocket`; `None`: the master chooses a path.
+    pub control_socket: Option<PathBuf>,
+    /// Warnings about adjusted or ignored directives, to be logged once.
+    pub warnings: Vec<ConfigError>,
+    /// `ServerTokens`
+    pub tokens: Tokens,
+    /// `RegisterHttpMethod`
+    pub methods: Vec<String>,
+    /// `PerlHtaccess`
+    pub perl_htaccess: PerlHtaccess,
+    /// Whether any Perl handler controls access. It may define words of `AuthType` and `Require`.
+    pub perl_access: bool,
+    /// `PerlAddAuthzProvider`: names for `Require`, with their handlers.
+    pub authz_providers: BTreeMap<String, String>,
+    /// `PerlAddAuthnProvider`: names for `AuthBasicProvider`, with their handlers.
+    pub authn_providers: BTreeMap<String, String>,
+    /// Inputs of this configuration; `.htaccess` files are read with the same.
+    pub facts: Facts,
+}
+
+/// Inputs of a configuration besides its text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Facts {
+    /// `-d`; a `ServerRoot` directive takes precedence.
+    pub server_root: PathBuf,
+    /// Working folder at the start: the base of a relative `ServerRoot`.
+    pub started_in: PathBuf,
+    /// The master's environment, for `PerlPassEnv`.
+    pub env: Vec<(String, String)>,
+    /// Warnings about files beside the configuration.
+    #[serde(default)]
+    pub odd: Vec<ConfigError>,
+    /// Names of `-D` and `Define` with their values, for `Apache->define`.
+    pub defined: Vec<(String, Option<String>)>,
+    /// Result of running the configuration's Perl code, once it has run.
+    pub expanded: Option<Expanded>,
+    /// Whether a running server reads its configuration again.
+    pub reload: bool,
+    /// Whether this is only a check: missing handlers are errors now, rather than at the first request.
+    pub check: bool,
+    /// Set for a second instance that is measured beside the running server.
+    #[serde(default)]
+    pub shadow: Option<Shadow>,
+}
+
+impl Facts {
+    /// The API, from the definition of MODPERL2.
+    pub fn generation(&self) -> Generation {
+        match self.defined.iter().any(|(name, _)| name == MODPERL2) {
+            true => Generation::Two,
+            false => Generation::One,
+        }
+    }
+}
+
+/// Result of running the configuration's Perl code.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Expanded {
+    /// Directives that Perl modules define and the configuration uses, in lower case.
+    pub own: Vec<String>,
+    /// All directives that Perl modules define; `.htaccess` files may use them.
+    #[serde(default)]
+    pub defined: Vec<String>,
+}
+
+/// Differences of a second instance of the site, which runs on other ports to be measured. The running server is not affected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shadow {
+    /// Process id of the measuring process; the instance ends with it.
+    pub owner: i32,
+    /// Folder of the control socket and the error log.
+    pub folder: PathBuf,
+    /// Ports on 127.0.0.1, one for each address of the site, in their order.
+    pub ports: Vec<u16>,
+    /// Directives that replace all others of the same name, or are added at the end if there is none.
+    pub instead: Vec<Directive>,
+}
+
+impl Shadow {
+    /// Pairs of an address of the site and its substitute.
+    pub fn addresses<'a>(&'a self, listen: &'a [Listen]) -> impl Iterator<Item = (&'a Listen, SocketAddr)> {
+        listen.iter().zip(self.ports.iter().map(|port| (Ipv4Addr::LOCALHOST, *port).into()))
+    }
+}
+
+impl Config {
+    /// A configuration without values, before the defaults of the table are applied.
+    pub fn empty(server_root: PathBuf, facts: &Facts) -> Config {
+        Config {
+            server_root,
+            hosts: vec![Host::default()],
+            sections: vec![Section::default()],
+            facts: facts.clone(),
+            perl: PerlSwitches { generation: facts.generation(), ..Default::default() },
+            ..Config::default()
+        }
+    }
+
+    /// Whether a host uses TLS, and so needs a certificate.
+    pub fn wants_tls(&self, host: &Host) -> bool {
+        let https = self.https.iter().map(|(listen, _)| listen);
+        let listens = https.clone().any(|listen| host.addresses.is_empty() || host.may_be_at(listen));
+        host.tls.is_on(listens)
+    }
+
+    /// Sets which lines this process writes to its error log, and in which format: `LogLevel` of `host` or else of the main
+    /// server, and `ErrorLogFormat`.
+    pub fn apply_log_levels(&self, host: Option<&Host>) {
+        let (level, modules) = self.levels(host);
+        log::set_levels(level, modules);
+        log::write_as_json(self.error_log_json);
+    }
+
+    /// The log level of a host, and its levels of single modules.
+    pub fn levels<'a>(&'a self, host: Option<&'a Host>) -> (LogLevel, &'a [(String, LogLevel)]) {
+        let host = host.or(self.hosts.first());
+        let level = host.and_then(|host| host.log_level).unwrap_or(self.log_level);
+        let own = host.and_then(|host| host.module_levels.as_deref());
+        (level, own.or_else(|| self.hosts.first()?.module_levels.as_deref()).unwrap_or_default())
+    }
+
+    /// The log level of a host for one module.
+    pub fn level_of(&self, host: Option<&Host>, module: &str) -> LogLevel {
+        let (level, modules) = self.levels(host);
+        modules.iter().find(|(known, _)| known == module).map_or(level, |(_, level)| *level)
+    }
+}

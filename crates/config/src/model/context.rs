@@ -1,0 +1,141 @@
+//! Contexts of directives, scopes of sections, and the merge order.
+
+use std::path::{Path, PathBuf};
+
+use crate::syntax::pattern::Pattern;
+
+/// The kind of section that contains a directive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Context {
+    /// Outside of every section.
+    Server = 1,
+    /// `<VirtualHost>`
+    VirtualHost = 2,
+    /// `<Directory>` and `<DirectoryMatch>`
+    Directory = 4,
+    /// `<Location>` and `<LocationMatch>`
+    Location = 8,
+    /// `<Files>` and `<FilesMatch>`
+    Files = 16,
+    /// `<WorkerPool>`
+    WorkerPool = 32,
+    /// A `.htaccess` file.
+    Htaccess = 128,
+}
+
+impl Context {
+    /// Name for error messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Context::Server => "the main server",
+            Context::VirtualHost => "<VirtualHost>",
+            Context::Directory => "<Directory>",
+            Context::Location => "<Location>",
+            Context::Files => "<Files>",
+            Context::WorkerPool => "<WorkerPool>",
+            Context::Htaccess => ".htaccess",
+        }
+    }
+}
+
+/// Merge order of a container: ascending rank, then the main server's first, then file order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Rank(pub u8, pub usize);
+
+impl Rank {
+    /// Settings outside of every container.
+    pub const HOST: Rank = Rank(0, 0);
+    /// `<DirectoryMatch>`
+    pub const DIRECTORY_MATCH: Rank = Rank(0, usize::MAX);
+    /// `<Location>` and `<LocationMatch>`
+    pub const LOCATION: Rank = Rank(2, 0);
+
+    /// `<Directory>` with this number of path components: shortest first.
+    pub fn directory(components: usize) -> Rank {
+        Rank(0, components)
+    }
+}
+
+/// Requests to which a section applies.
+#[derive(Debug, Clone, Default)]
+pub enum Scope {
+    /// All requests of a host.
+    #[default]
+    Host,
+    /// `<Directory path>`: files in the folder and below.
+    Directory(PathBuf),
+    /// `<DirectoryMatch re>` or `<Directory ~ re>`
+    DirectoryMatch(Pattern),
+    /// `<Files name>`, with `*` and `?`.
+    Files(Pattern),
+    /// `<Location /path>`: the path and everything below. A path with wildcards becomes a `LocationMatch`.
+    Location(String),
+    /// `<LocationMatch re>` or `<Location ~ re>`
+    LocationMatch(Pattern),
+}
+
+impl Scope {
+    /// Name of the section's directive.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Scope::Host => "VirtualHost",
+            Scope::Directory(_) => "Directory",
+            Scope::DirectoryMatch(_) => "DirectoryMatch",
+            Scope::Files(_) => "Files",
+            Scope::Location(_) => "Location",
+            Scope::LocationMatch(_) => "LocationMatch",
+        }
+    }
+
+    /// Argument of the section. `None` for a host.
+    pub fn named(&self) -> Option<String> {
+        match self {
+            Scope::Host => None,
+            Scope::Directory(path) => Some(path.to_string_lossy().into_owned()),
+            Scope::Location(path) => Some(path.clone()),
+            Scope::DirectoryMatch(pattern) | Scope::Files(pattern) | Scope::LocationMatch(pattern) => {
+                Some(pattern.as_str().to_owned())
+            }
+        }
+    }
+
+    /// Name of the section's directive, without `~` forms. Empty for a host.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Scope::Host => "",
+            Scope::Directory(_) => "Directory",
+            Scope::Location(_) => "Location",
+            Scope::DirectoryMatch(_) => "DirectoryMatch",
+            Scope::Files(_) => "Files",
+            Scope::LocationMatch(_) => "LocationMatch",
+        }
+    }
+
+    /// Argument as written, or the regular expression made from it.
+    pub fn argument(&self) -> String {
+        match self {
+            Scope::Host => String::new(),
+            Scope::Directory(path) => path.to_string_lossy().into_owned(),
+            Scope::Location(path) => path.clone(),
+            Scope::DirectoryMatch(regex) | Scope::Files(regex) | Scope::LocationMatch(regex) => {
+                regex.as_str().to_owned()
+            }
+        }
+    }
+}
+
+/// The rest of `path` after `prefix`, if `path` is below it. `/icons/` does not contain `/icons`, `/icons` does not contain `/iconsfoo`.
+pub fn rest_below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
+    path.strip_prefix(prefix).filter(|rest| ends_at_segment(prefix, rest))
+}
+
+/// Whether a path of `prefix` followed by `rest` is below `prefix`.
+pub fn ends_at_segment(prefix: &str, rest: &str) -> bool {
+    prefix.ends_with('/') || rest.is_empty() || rest.starts_with('/')
+}
+
+/// Number of components of a folder's path, including the root.
+pub fn depth(folder: &Path) -> usize {
+    folder.components().count()
+}

@@ -1,0 +1,167 @@
+//! Apache's `LogFormat`, compiled once. The front writes the lines.
+//!
+//! [`item`] has the table of what may follow a `%`.
+//!
+//! `%400,501{X}i` and `%!200{X}i` are `-` for other statuses.
+
+mod item;
+mod time;
+
+pub use item::{LogItem, PortOf, Unit};
+pub use time::{TimeFormat, TimeShape};
+
+/// A compiled format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Format(Vec<Piece>);
+
+/// A piece of a compiled format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes that each line has.
+    Text(Vec<u8>),
+    /// A value of the request.
+    Value {
+        /// Which value.
+        item: LogItem,
+        /// `-` is logged for other statuses.
+        only: Option<Statuses>,
+    },
+}
+
+/// `%!200,304…`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statuses {
+    except: bool,
+    codes: Vec<u16>,
+}
+
+/// Whether a format can be compiled; the message says what it does not know.
+pub fn check(format: &str) -> Result<(), String> {
+    Format::compile(format).map(drop)
+}
+
+impl Format {
+    /// Takes a format string apart.
+    pub fn compile(format: &str) -> Result<Format, String> {
+        let mut pieces = Vec::new();
+        let mut text = Vec::new();
+        let mut rest = format;
+        while let Some(at) = rest.find(['%', '\\']) {
+            text.extend_from_slice(&rest.as_bytes()[..at]);
+            if let Some(after) = rest[at..].strip_prefix('\\') {
+                rest = escaped(after, &mut text);
+                continue;
+            }
+            rest = &rest[at + 1..];
+            if let Some(after) = rest.strip_prefix('%') {
+                text.push(b'%');
+                rest = after;
+                continue;
+            }
+            if !text.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+            }
+            let (piece, after) = directive(rest)?;
+            pieces.push(piece);
+            rest = after;
+        }
+        text.extend_from_slice(rest.as_bytes());
+        text.push(b'\n');
+        pieces.push(Piece::Text(text));
+        Ok(Format(pieces))
+    }
+
+    /// Whether the format has a header of the response, which must then be stored until the line is written.
+    pub fn wants_answer(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Value { item: LogItem::ResponseHeader(_), .. }))
+    }
+
+    /// The pieces of a line, in order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.0
+    }
+}
+
+/// `\n` and `\t` are written out in a format; other backslashes stand for themselves.
+fn escaped<'a>(after: &'a str, text: &mut Vec<u8>) -> &'a str {
+    let known = [('n', b'\n'), ('t', b'\t'), ('r', b'\r'), ('\\', b'\\'), ('"', b'"')];
+    for (letter, byte) in known {
+        if let Some(after) = after.strip_prefix(letter) {
+            text.push(byte);
+            return after;
+        }
+    }
+    text.push(b'\\');
+    after
+}
+
+/// What follows a `%`: conditions, `<` or `>`, an argument, a letter.
+fn directive(text: &str) -> Result<(Piece, &str), String> {
+    let (mut rest, mut argument) = (text, None);
+    let mut only = Statuses { except: false, codes: Vec::new() };
+    loop {
+        let mut chars = rest.chars();
+        let letter = chars.next().ok_or_else(|| format!("%{text}: the format ends in the middle of it"))?;
+        let after = chars.as_str();
+        match letter {
+            '!' => only.except = true,
+            '<' | '>' | ',' => {}
+            '0'..='9' => {
+                let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                only.codes.push(rest[..digits].parse().map_err(|_| format!("%{text}: not a status"))?);
+                rest = &rest[digits..];
+                continue;
+            }
+            '{' => {
+                let (inside, after) = after.split_once('}').ok_or_else(|| format!("%{text}: no }} after {{"))?;
+                argument = Some(inside);
+                rest = after;
+                continue;
+            }
+            letter => {
+                let item = LogItem::named(letter, argument.unwrap_or(""))?;
+                let only = (!only.codes.is_empty()).then_some(only);
+                return Ok((Piece::Value { item, only }, after));
+            }
+        }
+        rest = after;
+    }
+}
+
+impl Statuses {
+    /// Whether a request with this status is logged.
+    pub fn include(&self, status: u16) -> bool {
+        self.codes.contains(&status) != self.except
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_logged_is_named() {
+        let good = ["", "plain", "%%", "%>s %!200,304{Referer}i", "%{%Y-%m-%d}t %{end:usec}t", "%{us}T", "\\t\\n\\x"];
+        for format in good {
+            assert_eq!(check(format), Ok(()), "{format}");
+        }
+        let bad = [
+            ("%", "%: the format ends in the middle of it"),
+            ("%{Referer", "%{Referer: no } after {"),
+            ("%y", "unknown log item %{}y"),
+            ("%{years}T", "unknown log item %{years}T"),
+            ("%{cameleer:mood}x", "unknown log item %{cameleer:mood}x"),
+            ("%{%!}t", "%{%!}t: not a strftime format"),
+            ("%99999s", "%99999s: not a status"),
+        ];
+        for (format, expected) in bad {
+            assert_eq!(check(format), Err(expected.to_owned()), "{format}");
+        }
+    }
+
+    #[test]
+    fn backslashes_mean_what_httpd_says() {
+        let text = |format: &str| Format::compile(format).map(|format| format.0);
+        assert_eq!(text(r#"a\tb\n\"\\\x"#), Ok(vec![Piece::Text(b"a\tb\n\"\\\\x\n".to_vec())]));
+    }
+}

@@ -1,0 +1,50 @@
+//! `%{format}t`: the time of a request, in all shapes of `LogFormat`.
+
+use chrono::format::StrftimeItems;
+
+/// What `%{format}t` writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeFormat {
+    /// The time at which the response had been sent; else that at which the request came.
+    pub end: bool,
+    /// How the time is written.
+    pub shape: TimeShape,
+}
+
+/// How a time is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "httpd's names")]
+pub enum TimeShape {
+    Apache,
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    MillisecondPart,
+    MicrosecondPart,
+    Strftime(String),
+}
+
+impl TimeFormat {
+    /// The one that the argument names.
+    pub fn named(argument: &str) -> Result<TimeFormat, String> {
+        let (end, shape) = match (argument.strip_prefix("end:"), argument.strip_prefix("begin:")) {
+            (Some(shape), _) => (true, shape),
+            (_, Some(shape)) => (false, shape),
+            _ => (false, argument),
+        };
+        let shape = match shape {
+            "" => TimeShape::Apache,
+            "sec" => TimeShape::Seconds,
+            "msec" => TimeShape::Milliseconds,
+            "usec" => TimeShape::Microseconds,
+            "msec_frac" => TimeShape::MillisecondPart,
+            "usec_frac" => TimeShape::MicrosecondPart,
+            // chrono fails, and `write!` then panics, when a format is wrong: it is refused here.
+            strftime if StrftimeItems::new(strftime).any(|item| item == chrono::format::Item::Error) => {
+                return Err(format!("%{{{argument}}}t: not a strftime format"));
+            }
+            strftime => TimeShape::Strftime(strftime.to_owned()),
+        };
+        Ok(TimeFormat { end, shape })
+    }
+}

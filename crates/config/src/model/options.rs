@@ -1,0 +1,167 @@
+//! The `Options` directive.
+
+use crate::model::context::Scope;
+
+/// `Options` of a section: either a new set, or changes of the outer set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PartialOptions {
+    /// `Options ExecCGI Indexes`
+    Set(Options),
+    /// `Options +ExecCGI -Indexes`
+    Change {
+        /// Options with `+`.
+        add: Options,
+        /// Options with `-`.
+        remove: Options,
+    },
+}
+
+/// A set of options.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// CGI scripts may run.
+    pub exec_cgi: bool,
+    /// Symbolic links are followed.
+    pub follow_sym_links: bool,
+    /// Symbolic links are followed if link and target have the same owner.
+    pub sym_links_if_owner_match: bool,
+    /// Folders without an index are listed.
+    pub indexes: bool,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = [
+            (self.exec_cgi, "ExecCGI"),
+            (self.follow_sym_links, "FollowSymLinks"),
+            (self.sym_links_if_owner_match, "SymLinksIfOwnerMatch"),
+            (self.indexes, "Indexes"),
+        ];
+        let on: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+        write!(f, "({})", on.join(","))
+    }
+}
+
+/// Parses the arguments. Options of httpd that are not supported are returned as the second value.
+pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
+    let signed = args.iter().filter(|arg| arg.starts_with(['+', '-'])).count();
+    if signed != 0 && signed != args.len() {
+        return Err(
+            "either all options have a + or - or none has: an option without a sign would replace the others".into()
+        );
+    }
+    let (mut add, mut remove, mut ignored) = (Options::default(), Options::default(), Vec::new());
+    for arg in args {
+        let set = if arg.starts_with('-') { &mut remove } else { &mut add };
+        match known(arg.trim_start_matches(['+', '-']))? {
+            Some(options) => *set = set.with(options),
+            None => ignored.push(arg.clone()),
+        }
+    }
+    Ok((if signed == 0 { PartialOptions::Set(add) } else { PartialOptions::Change { add, remove } }, ignored))
+}
+
+/// The option of this name. `None`: httpd has it, but it is not supported.
+fn known(name: &str) -> Result<Option<Options>, String> {
+    let none = Options::default();
+    Ok(Some(match name.to_ascii_lowercase().as_str() {
+        "none" => none,
+        "execcgi" => Options { exec_cgi: true, ..none },
+        "followsymlinks" => Options { follow_sym_links: true, ..none },
+        "symlinksifownermatch" => Options { sym_links_if_owner_match: true, ..none },
+        "indexes" => Options { indexes: true, ..none },
+        // As in httpd, All contains the options that loosen restrictions; SymLinksIfOwnerMatch tightens them.
+        "all" => Options { exec_cgi: true, follow_sym_links: true, indexes: true, ..none },
+        "includes" | "includesnoexec" | "multiviews" => return Ok(None),
+        _ => {
+            return Err(format!(
+                "expected None, All, ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch or Indexes, got \"{name}\""
+            ));
+        }
+    }))
+}
+
+type Field = fn(&mut Options) -> &mut bool;
+
+const BITS: [(u32, Field); 4] = [
+    (1, |options| &mut options.indexes),
+    (4, |options| &mut options.follow_sym_links),
+    (8, |options| &mut options.exec_cgi),
+    (64, |options| &mut options.sym_links_if_owner_match),
+];
+
+impl Options {
+    /// Options from httpd's bits (`OPT_INDEXES` 1 to `OPT_SYM_OWNER` 64).
+    pub fn of_bits(bits: u32) -> Options {
+        let mut options = Options::default();
+        for (bit, option) in BITS {
+            *option(&mut options) = bits & bit != 0;
+        }
+        options
+    }
+
+    /// httpd's bits of the options.
+    pub fn bits(mut self) -> u32 {
+        BITS.iter().map(|(bit, option)| u32::from(*option(&mut self)) * bit).sum()
+    }
+
+    /// Union.
+    pub fn with(self, other: Options) -> Options {
+        Options {
+            exec_cgi: self.exec_cgi || other.exec_cgi,
+            follow_sym_links: self.follow_sym_links || other.follow_sym_links,
+            sym_links_if_owner_match: self.sym_links_if_owner_match || other.sym_links_if_owner_match,
+            indexes: self.indexes || other.indexes,
+        }
+    }
+
+    /// Difference.
+    pub fn without(self, other: Options) -> Options {
+        Options {
+            exec_cgi: self.exec_cgi && !other.exec_cgi,
+            follow_sym_links: self.follow_sym_links && !other.follow_sym_links,
+            sym_links_if_owner_match: self.sym_links_if_owner_match && !other.sym_links_if_owner_match,
+            indexes: self.indexes && !other.indexes,
+        }
+    }
+
+    /// The options after the changes of a section.
+    pub fn after(self, change: &PartialOptions) -> Options {
+        match change {
+            PartialOptions::Set(options) => *options,
+            PartialOptions::Change { add, remove } => self.without(*remove).with(*add),
+        }
+    }
+}
+
+impl Options {
+    /// The options after the changes of a section with this scope. As in httpd, a section of URLs does not change the
+    /// options for links.
+    pub fn at(self, scope: &Scope, change: &PartialOptions) -> Options {
+        let next = self.after(change);
+        match scope {
+            Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
+            Scope::Location(_) | Scope::LocationMatch(_) => Options {
+                follow_sym_links: self.follow_sym_links,
+                sym_links_if_owner_match: self.sym_links_if_owner_match,
+                ..next
+            },
+        }
+    }
+}
+
+impl PartialOptions {
+    /// Combines two lines of one section.
+    pub fn then(&self, next: &PartialOptions) -> PartialOptions {
+        match (self, next) {
+            (_, PartialOptions::Set(_)) => next.clone(),
+            (PartialOptions::Set(options), _) => PartialOptions::Set(options.after(next)),
+            (PartialOptions::Change { add, remove }, PartialOptions::Change { add: more, remove: less }) => {
+                PartialOptions::Change {
+                    add: add.without(*less).with(*more),
+                    remove: remove.without(*more).with(*less),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Pools of workers beside the default pool: each has its own mold, code, API and limits.
+
+use wire::control::PoolNumber;
+
+use crate::model::config::{Config, Facts};
+use crate::model::perl::api::{Generation, MODPERL2};
+use crate::model::server::{NamedPool, PerlSwitches, Pool};
+use crate::syntax::tree::At;
+
+/// Number of the default pool, which handles requests outside of places with another pool.
+pub const DEFAULT: PoolNumber = 0;
+/// Name of the default pool in `PerlPool`, logs and status.
+pub const DEFAULT_NAME: &str = "default";
+/// Error message for Perl code that would configure a place of another pool.
+pub const CODE_ELSEWHERE: &str = "Perl code can change the configuration only in places of the default pool, which runs the code: move it \
+    elsewhere, or load the pool's code with PerlModule or PerlRequire";
+/// Maximum number of pools. Each needs a mold, a Perl process that stays, and workers.
+pub const MOST: usize = 32;
+
+impl Config {
+    /// Number of pools, including the default pool.
+    pub fn pool_count(&self) -> PoolNumber {
+        PoolNumber::try_from(self.more_pools.len() + 1).unwrap_or(PoolNumber::MAX)
+    }
+
+    /// Numbers of all pools.
+    pub fn pool_numbers(&self) -> impl Iterator<Item = PoolNumber> + use<> {
+        DEFAULT..self.pool_count()
+    }
+
+    /// The pool with this name, in any case.
+    pub fn pool_called(&self, name: &str) -> Option<PoolNumber> {
+        self.pool_numbers().find(|number| self.pool_name(*number).eq_ignore_ascii_case(name))
+    }
+
+    /// Position of the pool's definition. `None` for the default pool.
+    pub fn pool_at(&self, number: PoolNumber) -> Option<At> {
+        self.named(number).map(|named| named.at.clone())
+    }
+
+    /// Whether Perl code in places of a pool may change the configuration. The only perl that runs such code has the server's API, and
+    /// the code of the default pool. mod_perl 2 permits it in a host with its own pool, too.
+    pub fn may_configure(&self, number: PoolNumber) -> bool {
+        self.named(number).is_none_or(|named| named.is_host && named.perl.generation == self.perl.generation)
+    }
+
+    /// Pools of virtual hosts.
+    pub fn host_pools(&self) -> Vec<PoolNumber> {
+        self.pool_numbers().filter(|number| self.named(*number).is_some_and(|named| named.is_host)).collect()
+    }
+
+    /// A pool other than the default pool.
+    pub fn named_mut(&mut self, number: PoolNumber) -> Option<&mut NamedPool> {
+        self.more_pools.get_mut(usize::from(number).checked_sub(1)?)
+    }
+
+    fn named(&self, number: PoolNumber) -> Option<&NamedPool> {
+        self.more_pools.get(usize::from(number).checked_sub(1)?)
+    }
+
+    /// Settings of a pool.
+    pub fn pool_of(&self, number: PoolNumber) -> &Pool {
+        self.named(number).map_or(&self.pool, |named| &named.pool)
+    }
+
+    /// Perl's switches in a pool.
+    pub fn perl_of(&self, number: PoolNumber) -> &PerlSwitches {
+        self.named(number).map_or(&self.perl, |named| &named.perl)
+    }
+
+    /// Name of a pool.
+    pub fn pool_name(&self, number: PoolNumber) -> &str {
+        self.named(number).map_or(DEFAULT_NAME, |named| &named.name)
+    }
+
+    /// ` pool=old` for log lines, or nothing if there is only one pool.
+    pub fn pool_label(&self, number: PoolNumber) -> String {
+        if self.more_pools.is_empty() { String::new() } else { format!(" pool={}", self.pool_name(number)) }
+    }
+
+    /// Whether the server's pools use both of mod_perl's APIs.
+    pub fn uses_both_apis(&self) -> bool {
+        self.uses_both_apis
+    }
+
+    /// The configuration for the mold of a pool: its start-up steps, sizes and API. Sections and hosts keep their
+    /// indices, which the front sends to workers.
+    pub fn for_pool(mut self, number: PoolNumber) -> Config {
+        self.own_pool = number;
+        self.pool = self.pool_of(number).clone();
+        self.perl = *self.perl_of(number);
+        self.start_up.retain(|it| it.pool == number);
+        self.handlers.retain(|(pool, ..)| *pool == number);
+        self.facts = self.facts.speaking(self.perl.generation);
+        self
+    }
+
+    /// Sections of the own pool's processes with their host indices: of `<WorkerPool>`, and of the hosts in the pool.
+    pub fn bases(&self) -> impl Iterator<Item = (usize, u16)> {
+        let own = self.named(self.own_pool).and_then(|named| named.base);
+        let hosts = self.hosts.iter().map(|host| host.base).enumerate();
+        let is_ours = |base: u16| self.sections.get(usize::from(base)).is_some_and(|it| it.pool == self.own_pool);
+        own.map(|base| (0, base)).into_iter().chain(hosts.filter(move |(_, base)| is_ours(*base)))
+    }
+}
+
+impl Facts {
+    /// A copy of the inputs for another API.
+    pub fn speaking(mut self, generation: Generation) -> Facts {
+        self.defined.retain(|(name, _)| name != MODPERL2 || generation == Generation::Two);
+        if generation == Generation::Two && self.generation() == Generation::One {
+            self.defined.push((MODPERL2.to_owned(), None));
+        }
+        self
+    }
+}

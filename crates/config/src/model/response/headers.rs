@@ -1,0 +1,156 @@
+//! `Header` and `RequestHeader`.
+
+use std::borrow::Cow;
+
+use super::setenv::Condition;
+use super::variables::Variables;
+use crate::syntax::pattern::Pattern;
+use crate::syntax::work;
+
+/// A line of `Header` or `RequestHeader`.
+#[derive(Debug, Clone)]
+pub struct HeaderRule {
+    /// The change.
+    pub action: Action,
+    /// Header name in lower case.
+    pub name: String,
+    /// Whether it applies to error responses, too.
+    pub always: bool,
+    /// Whether it applies before the request is handled.
+    pub early: bool,
+    /// `env=`, `expr=`: condition of the change; `None`: always.
+    pub condition: Option<Condition>,
+}
+
+/// A change of a header.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Replaces the header.
+    Set(HeaderValue),
+    /// Sets the header if it is missing.
+    SetIfEmpty(HeaderValue),
+    /// Appends to the value, after a comma.
+    Append(HeaderValue),
+    /// Appends to the value unless the list contains it.
+    Merge(HeaderValue),
+    /// Adds a further header line.
+    Add(HeaderValue),
+    /// Removes the header.
+    Unset,
+    /// Copies matching headers of the request.
+    Echo(Pattern),
+    /// Replaces the first match in the value, or all.
+    Edit {
+        /// Pattern of the replaced text.
+        pattern: Pattern,
+        /// Replacement, with `$1`.
+        by: HeaderValue,
+        /// Whether all matches are replaced.
+        all: bool,
+    },
+}
+
+/// A header value with variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderValue(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// `%t`
+    Received,
+    /// `%D`
+    Took,
+    /// `%{name}e`
+    Variable(String),
+    /// `%{SSL_name}s`
+    Tls(String),
+}
+
+/// Values of a request's variables.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    /// Time of the request, in microseconds since 1970.
+    pub received: u64,
+    /// Duration of the request so far, in microseconds.
+    pub took: u64,
+    /// Environment variables of the request.
+    pub variables: &'a Variables,
+    /// mod_ssl's variables, for requests over TLS.
+    pub tls: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl HeaderValue {
+    /// The value for one request. A long value is truncated, and exhausts the request's [`work::Allowance`].
+    pub fn text(&self, moment: Moment<'_>) -> String {
+        let mut out = String::new();
+        let pieces = self.0.iter().map(|piece| match piece {
+            Piece::Text(text) => Cow::Borrowed(text.as_str()),
+            Piece::Received => format!("t={}", moment.received).into(),
+            Piece::Took => format!("D={}", moment.took).into(),
+            Piece::Variable(name) => moment.variables.get(name).unwrap_or("(null)").into(),
+            Piece::Tls(name) => (moment.tls)(name).map_or("(null)".into(), Cow::Owned),
+        });
+        pieces.take_while(|piece| work::push(&mut out, piece)).for_each(drop);
+        out
+    }
+
+    /// Parses a value.
+    pub fn parse(text: &str) -> Result<HeaderValue, String> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('%') {
+            pieces.push(Piece::Text(before.to_owned()));
+            let (piece, left) = piece(after)?;
+            pieces.push(piece);
+            rest = left;
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.retain(|piece| *piece != Piece::Text(String::new()));
+        Ok(HeaderValue(pieces))
+    }
+}
+
+fn piece(after: &str) -> Result<(Piece, &str), String> {
+    if let Some((name, rest)) = after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+        match rest.split_at_checked(1) {
+            Some(("e", left)) => return Ok((Piece::Variable(name.to_owned()), left)),
+            Some(("s", left)) => return Ok((Piece::Tls(name.to_owned()), left)),
+            _ => {}
+        }
+    }
+    let mut left = after.chars();
+    let piece = match left.next() {
+        Some('t') => Piece::Received,
+        Some('D') => Piece::Took,
+        Some('%') => Piece::Text("%".to_owned()),
+        _ => return Err(format!("expected %t, %D, %{{name}}e, %{{SSL_name}}s or %%, got \"%{after}\"")),
+    };
+    Ok((piece, left.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_expanded_for_each_request() {
+        let mut variables = Variables::default();
+        variables.set("USER", Some("camel".into()));
+        let tls = |name: &str| (name == "SSL_PROTOCOL").then(|| "TLSv1.3".to_owned());
+        let moment = Moment { received: 12, took: 34, variables: &variables, tls: &tls };
+        for (value, expected) in [
+            ("plain", "plain"),
+            ("%t %D", "t=12 D=34"),
+            ("a%{USER}e%%b", "acamel%b"),
+            ("%{NONE}e", "(null)"),
+            ("%{SSL_PROTOCOL}s%{SSL_X}s", "TLSv1.3(null)"),
+            ("", ""),
+        ] {
+            assert_eq!(HeaderValue::parse(value).unwrap().text(moment), expected, "{value}");
+        }
+        for wrong in ["%", "%x", "%{a}x", "%{a"] {
+            assert!(HeaderValue::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Decompression of request bodies: `SetInputFilter DEFLATE`, `AddInputFilter DEFLATE extension…`, and limits of the
+//! decompressed size.
+
+use crate::model::merge::{by_key, keep, settings};
+use std::collections::BTreeMap;
+
+use super::compress::has_extension;
+
+settings! {
+    /// Settings of a section. `None`: not set.
+    #[derive(Clone, Default, PartialEq, Eq)]
+    place struct Inflate {
+        /// `SetInputFilter`: all bodies. `Some(false)` is `SetInputFilter None`.
+        pub all: Option<bool>, keep;
+        /// `AddInputFilter`: extensions in lower case, and whether bodies sent to files with them are decompressed.
+        pub extensions: BTreeMap<String, bool>, by_key;
+        /// `DeflateInflateLimitRequestBody`; 0: the value of `LimitRequestBody`.
+        pub limit: Option<u64>, keep;
+        /// `DeflateInflateRatioLimit`
+        pub ratio: Option<u64>, keep;
+        /// `DeflateInflateRatioBurst`
+        pub burst: Option<u64>, keep;
+    }
+}
+
+/// httpd's defaults.
+const RATIO: u64 = 200;
+const BURST: u64 = 3;
+
+/// Limits of a decompressed body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Maximum length in bytes.
+    pub length: u64,
+    /// Maximum ratio of decompressed to compressed length,
+    pub ratio: u64,
+    /// which may be exceeded in this many consecutive buffers.
+    pub burst: u64,
+}
+
+impl Inflate {
+    /// Whether bodies sent to this file are decompressed.
+    pub fn takes(&self, file: &str) -> bool {
+        self.all == Some(true) || has_extension(&self.extensions, file)
+    }
+
+    /// Limits of a decompressed body. `most` is the maximum length of a body as sent, in bytes.
+    pub fn bounds(&self, most: u64) -> Bounds {
+        Bounds {
+            length: self.limit.filter(|limit| *limit != 0).unwrap_or(most),
+            ratio: self.ratio.unwrap_or(RATIO),
+            burst: self.burst.unwrap_or(BURST),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `RewriteCond`: a condition of the next rule.
+
+use std::cmp::Ordering;
+
+use super::asked::{FileTest, Fill, Found, STEP, Seen};
+use super::map::Maps;
+use super::template::Template;
+use crate::model::response::expr::{self, Expr};
+use crate::syntax::pattern::{Budget, Case, Pattern};
+
+/// A condition.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    what: What,
+    negated: bool,
+    /// `[OR]`: this condition or the next one must hold.
+    pub or_next: bool,
+    /// `[NV]`: headers that it tests are not added to `Vary`.
+    no_vary: bool,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    /// `expr "…"`
+    Expr(Expr),
+    Matches(Template, Pattern),
+    /// `=text`, `<text`, …: see [`compare`].
+    Text(Template, Comparison, String, Case),
+    /// `-eq number`, …
+    Number(Template, Comparison, i64),
+    File(Template, FileTest),
+}
+
+/// Work for one file test, in bytes.
+const FILE_TEST: usize = 64 << 10;
+
+const FILE_TESTS: &[(&str, FileTest)] = &[
+    ("-d", FileTest::Folder),
+    ("-f", FileTest::File),
+    ("-s", FileTest::Size),
+    ("-l", FileTest::Link),
+    ("-L", FileTest::Link),
+    ("-h", FileTest::Link),
+    ("-x", FileTest::Executable),
+];
+
+/// Whether a comparison result satisfies an operator.
+type Comparison = fn(Ordering) -> bool;
+
+const NUMBERS: &[(&str, Comparison)] = &[
+    ("-eq", Ordering::is_eq),
+    ("-ne", Ordering::is_ne),
+    ("-lt", Ordering::is_lt),
+    ("-le", Ordering::is_le),
+    ("-gt", Ordering::is_gt),
+    ("-ge", Ordering::is_ge),
+];
+
+const TEXTS: &[(&str, Comparison)] = &[
+    ("<=", Ordering::is_le),
+    (">=", Ordering::is_ge),
+    ("<", Ordering::is_lt),
+    (">", Ordering::is_gt),
+    ("=", Ordering::is_eq),
+];
+
+impl Condition {
+    /// Parses `TestString CondPattern [flags]`.
+    pub fn parse(
+        test: &str,
+        pattern: &str,
+        flags: &str,
+        maps: &Maps,
+        budget: &mut Budget,
+    ) -> Result<Condition, String> {
+        let (mut case, mut or_next, mut no_vary) = (Case::Exact, false, false);
+        for flag in words_of(flags)? {
+            match flag.to_ascii_uppercase().as_str() {
+                "NC" | "NOCASE" => case = Case::Either,
+                "OR" | "ORNEXT" => or_next = true,
+                "NV" | "NOVARY" => no_vary = true,
+                _ => return Err(format!("expected the flags NC, OR or NV, got \"{flag}\"")),
+            }
+        }
+        let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
+        let what = match test {
+            "expr" => What::Expr(Expr::parse(pattern, budget)?),
+            _ => what(Template::parse(test, maps)?, pattern, case, budget)?,
+        };
+        Ok(Condition { what, negated, or_next, no_vary })
+    }
+
+    /// Headers that the condition tests, for `Vary`.
+    pub fn headers(&self) -> Vec<&str> {
+        match &self.what {
+            _ if self.no_vary => Vec::new(),
+            What::Expr(_) => Vec::new(),
+            What::Matches(test, _) | What::Text(test, ..) | What::Number(test, ..) | What::File(test, _) => {
+                test.headers()
+            }
+        }
+    }
+
+    /// Evaluates the condition. `found` receives the groups of its pattern.
+    pub fn holds<S: Seen>(&self, seen: &S, state: &dyn Fill, rule: &[String], found: &mut Vec<String>) -> bool {
+        state.spend(STEP);
+        let fill = |template: &Template| template.text(state, Found { rule, condition: found }).unwrap_or_default();
+        let holds = match &self.what {
+            What::Expr(expr) => seen.holds(expr),
+            What::File(name, test) => {
+                state.spend(FILE_TEST);
+                seen.file(&fill(name), *test)
+            }
+            What::Number(text, is, number) => is(expr::number(&fill(text)).cmp(number)),
+            What::Text(text, is, other, case) => is(compare(&fill(text), other, *case)),
+            What::Matches(text, pattern) => {
+                let text = fill(text);
+                let groups = pattern.find(&text).map(|groups| groups.all());
+                let holds = groups.is_some();
+                if let Some(groups) = groups.filter(|_| !self.negated) {
+                    state.spend(groups.iter().map(String::len).sum());
+                    *found = groups;
+                }
+                holds
+            }
+        };
+        holds != self.negated
+    }
+}
+
+fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Result<What, String> {
+    if let Some((_, kind)) = FILE_TESTS.iter().find(|(word, _)| *word == pattern) {
+        return Ok(What::File(test, *kind));
+    }
+    if matches!(pattern, "-F" | "-U") {
+        return Err(format!("{pattern} needs a subrequest and is not supported: use -f to test the file"));
+    }
+    for (word, is) in NUMBERS {
+        if let Some(number) = pattern.strip_prefix(word) {
+            let number =
+                number.trim().parse().map_err(|_| format!("expected a number after {word}, got \"{number}\""))?;
+            return Ok(What::Number(test, *is, number));
+        }
+    }
+    for (sign, is) in TEXTS {
+        if let Some(text) = pattern.strip_prefix(sign) {
+            let text = if text == "\"\"" { "" } else { text };
+            return Ok(What::Text(test, *is, text.to_owned(), case));
+        }
+    }
+    Ok(What::Matches(test, budget.compile(pattern, case)?))
+}
+
+/// Compares as httpd does: a longer text is greater.
+fn compare(left: &str, right: &str, case: Case) -> Ordering {
+    let by_bytes = || match case {
+        Case::Exact => left.cmp(right),
+        Case::Either => left.to_ascii_lowercase().cmp(&right.to_ascii_lowercase()),
+    };
+    left.len().cmp(&right.len()).then_with(by_bytes)
+}
+
+/// Splits `[A,B=c]` into flags.
+pub fn words_of(flags: &str) -> Result<Vec<&str>, String> {
+    if flags.is_empty() {
+        return Ok(Vec::new());
+    }
+    let inner = flags.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let inner = inner.ok_or_else(|| format!("expected flags in brackets, like [L,NC], got \"{flags}\""))?;
+    Ok(inner.split(',').map(str::trim).filter(|flag| !flag.is_empty()).collect())
+}

@@ -1,0 +1,40 @@
+//! `RewriteRule`: a pattern of paths, and a substitution.
+
+use super::condition::Condition;
+use super::flags::{self, RuleFlags};
+use super::map::Maps;
+use super::template::Template;
+use crate::syntax::pattern::{Budget, Pattern};
+
+/// A rule and its conditions.
+#[derive(Debug, Clone, Default)]
+pub struct Rule {
+    /// Conditions that must all hold; see [`Condition::or_next`].
+    pub conditions: Vec<Condition>,
+    /// Pattern of the path.
+    pub pattern: Option<Pattern>,
+    /// `!pattern`: the pattern must not match.
+    pub negated: bool,
+    /// Substitution of the path. `None` for `-`: no substitution.
+    pub to: Option<Template>,
+    /// Flags of the rule.
+    pub flags: RuleFlags,
+}
+
+impl Rule {
+    /// Parses `Pattern Substitution [flags]`.
+    pub fn parse(
+        pattern: &str,
+        to: &str,
+        flags: &str,
+        conditions: Vec<Condition>,
+        maps: &Maps,
+        budget: &mut Budget,
+    ) -> Result<Rule, String> {
+        let (flags, case) = flags::parse(flags, maps)?;
+        let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
+        let pattern = Some(budget.compile(pattern, case)?);
+        let to = if to == "-" { None } else { Some(Template::parse(to, maps)?) };
+        Ok(Rule { conditions, pattern, negated, to, flags })
+    }
+}

@@ -1,0 +1,134 @@
+//! Types, handlers, encodings, languages and charsets by file extension: `AddType`, `AddHandler`, `RemoveType` and so on.
+//! As in mod_mime, every extension of a name counts, and the last one of each kind wins.
+
+use crate::model::merge::{by_key, keep, settings};
+use std::collections::BTreeMap;
+
+use crate::model::handler::Handler;
+
+settings! {
+    /// Settings of a section, or merged settings.
+    #[derive(Clone, Default, PartialEq, Eq)]
+    place struct Types {
+        /// Value by kind and extension (without dot, lower case); `None` cancels an outer setting.
+        pub added: BTreeMap<(FileAspect, String), Option<String>>, by_key;
+        /// `AddHandler`, likewise.
+        pub handlers: BTreeMap<String, Option<Handler>>, by_key;
+        /// `ForceType`; `Some(None)` is `ForceType None`.
+        pub force: Option<Option<String>>, keep;
+        /// `AddDefaultCharset`; `Some(None)` is `Off`.
+        pub default_charset: Option<Option<String>>, keep;
+        /// `DefaultLanguage`
+        pub default_language: Option<String>, keep;
+    }
+}
+
+/// A property that an extension can determine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "headers' names")]
+pub enum FileAspect {
+    Type,
+    Encoding,
+    Language,
+    Charset,
+}
+
+/// Properties of a file, from its extensions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Described {
+    /// The MIME type, without charset.
+    pub mime: Option<String>,
+    /// `Content-Encoding`
+    pub encoding: Option<String>,
+    /// `Content-Language`
+    pub language: Option<String>,
+    /// Charset for the MIME type.
+    pub charset: Option<String>,
+}
+
+impl Types {
+    /// Properties of a file name. `usual` returns the built-in type of an extension.
+    pub fn describe(&self, name: &str, usual: impl Fn(&str) -> Option<String>) -> Described {
+        let mut described = Described::default();
+        for extension in extensions(name) {
+            let said = |kind| self.added.get(&(kind, extension.clone())).cloned().flatten();
+            let encoding = said(FileAspect::Encoding);
+            // An extension with an encoding is not used as a type: `page.html.gz` is HTML.
+            let mime = said(FileAspect::Type).or_else(|| if encoding.is_none() { usual(&extension) } else { None });
+            described.mime = mime.or(described.mime);
+            described.language = said(FileAspect::Language).or(described.language);
+            described.charset = said(FileAspect::Charset).or(described.charset);
+            described.encoding = match (described.encoding, encoding) {
+                (Some(inner), Some(outer)) => Some(format!("{inner}, {outer}")),
+                (inner, outer) => outer.or(inner),
+            };
+        }
+        described.language = described.language.or_else(|| self.default_language.clone());
+        match &self.force {
+            Some(Some(forced)) => Described { mime: Some(forced.clone()), ..described },
+            _ => described,
+        }
+    }
+
+    /// The handler for a file name, if an extension determines one.
+    pub fn handler(&self, name: &str) -> Option<&Handler> {
+        if self.handlers.is_empty() {
+            return None;
+        }
+        extensions(name).filter_map(|extension| self.handlers.get(&extension)?.as_ref()).last()
+    }
+
+    /// All handlers that extensions determine.
+    pub fn handlers(&self) -> impl Iterator<Item = &Handler> {
+        self.handlers.values().flatten()
+    }
+}
+
+/// Extensions of a file name, in lower case; none for `README` and `.profile`.
+fn extensions(name: &str) -> impl Iterator<Item = String> {
+    name.trim_start_matches('.').split('.').skip(1).filter(|part| !part.is_empty()).map(str::to_ascii_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_extension_counts_and_the_last_of_a_kind_wins() {
+        let mut types = Types::default();
+        for (kind, extension, value) in [
+            (FileAspect::Encoding, "gz", "x-gzip"),
+            (FileAspect::Language, "de", "de"),
+            (FileAspect::Charset, "utf8", "utf-8"),
+            (FileAspect::Type, "own", "application/x-own"),
+        ] {
+            types.added.insert((kind, extension.into()), Some(value.into()));
+        }
+        let usual = |extension: &str| match extension {
+            "html" => Some("text/html".to_owned()),
+            "gz" => Some("application/gzip".to_owned()),
+            _ => None,
+        };
+        let words = |name: &str| {
+            let Described { mime, encoding, language, charset } = types.describe(name, usual);
+            [mime, encoding, language, charset].map(Option::unwrap_or_default).join("|")
+        };
+        assert_eq!(words("a.html.gz"), "text/html|x-gzip||");
+        assert_eq!(words("a.de.utf8.html.bak"), "text/html||de|utf-8");
+        assert_eq!(words("a.html.own"), "application/x-own|||");
+        assert_eq!(words(".html"), "|||");
+        assert_eq!(Types::default().describe("a.gz", usual).mime.as_deref(), Some("application/gzip"));
+    }
+
+    #[test]
+    fn an_inner_section_cancels_a_handler() {
+        let mut types = Types::default();
+        types.handlers.insert("pl".into(), Some(Handler::PerlScript));
+        assert_eq!(types.handler("a.pl"), Some(&Handler::PerlScript));
+        assert_eq!(types.handler("a.PL.txt"), Some(&Handler::PerlScript));
+        let mut inner = Types::default();
+        inner.handlers.insert("pl".into(), None);
+        types.merge(&inner);
+        assert_eq!(types.handler("a.pl"), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! Variables of a request, and the attributes that they can depend on.
+
+use std::collections::BTreeMap;
+
+use crate::syntax::pattern::{Budget, Case, Pattern};
+
+/// An attribute of a request that a pattern is matched against.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "Apache's names")]
+pub enum Attribute {
+    RemoteAddr,
+    RemoteHost,
+    RequestMethod,
+    RequestProtocol,
+    RequestUri,
+    ServerAddr,
+    QueryString,
+    /// `on` over TLS, else `off`; only in expressions.
+    Https,
+    /// A header, in lower case, or else a variable, as written.
+    Named(String, String),
+    /// Headers whose names match; as in httpd the last of them counts.
+    Headers(Pattern),
+}
+
+impl Attribute {
+    /// The attribute of this name in `SetEnvIf`.
+    pub fn parse(budget: &mut Budget, name: &str) -> Result<Attribute, String> {
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "remote_addr" => Attribute::RemoteAddr,
+            "remote_host" => Attribute::RemoteHost,
+            "request_method" => Attribute::RequestMethod,
+            "request_protocol" => Attribute::RequestProtocol,
+            "request_uri" => Attribute::RequestUri,
+            "server_addr" => Attribute::ServerAddr,
+            lower if lower.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) => {
+                Attribute::Named(lower.to_owned(), name.to_owned())
+            }
+            _ => Attribute::Headers(budget.compile(name, Case::Either)?),
+        })
+    }
+}
+
+/// The variables of one request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    /// The value of a variable.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Sets a variable, or unsets it.
+    pub fn set(&mut self, name: &str, value: Option<String>) {
+        match value {
+            Some(value) => drop(self.0.insert(name.to_owned(), value)),
+            None => drop(self.0.remove(name)),
+        }
+    }
+
+    /// Applies `SetEnv` and `PassEnv`. Names that `UnsetEnv` cancelled are skipped.
+    pub fn say(&mut self, said: &[(String, Option<String>)]) {
+        said.iter().filter(|(_, value)| value.is_some()).for_each(|(name, value)| self.set(name, value.clone()));
+    }
+
+    /// All names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether there are no variables.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Variables that were set or unset (`None`) relative to `before`.
+    pub fn changes_since(&self, before: &Variables) -> Vec<(String, Option<String>)> {
+        let set = self.iter().filter(|(name, value)| before.get(name) != Some(value));
+        let gone = before.iter().filter(|(name, _)| self.get(name).is_none());
+        let set = set.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
+        set.chain(gone.map(|(name, _)| (name.to_owned(), None))).collect()
+    }
+
+    /// A copy with `REDIRECT_` before each name, for an internal redirection.
+    pub fn redirected(&self) -> Variables {
+        Variables(self.iter().map(|(name, value)| (format!("REDIRECT_{name}"), value.to_owned())).collect())
+    }
+}
+
+/// Input of an expression.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// Variables of the request.
+    pub variables: &'a Variables,
+    /// Returns an attribute of the request.
+    pub look: &'a dyn Fn(&Attribute) -> Option<String>,
+}

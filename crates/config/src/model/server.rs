@@ -1,0 +1,198 @@
+//! Settings of the server as a whole: addresses, pool, limits, logs.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::budget::{MemoryBudget, ReforkWhen, WorkerLimits};
+use crate::model::perl::api::Generation;
+use crate::syntax::tree::At;
+
+/// An address to listen on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Listen {
+    /// An IP address and port; `*` is `0.0.0.0` or `[::]`.
+    Tcp(std::net::SocketAddr),
+    /// A unix socket.
+    Unix(PathBuf),
+}
+
+impl Listen {
+    /// The address, unless it is a unix socket.
+    pub fn tcp(&self) -> Option<std::net::SocketAddr> {
+        match self {
+            Listen::Tcp(address) => Some(*address),
+            Listen::Unix(_) => None,
+        }
+    }
+}
+
+/// Access to the running server's status, and its history.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Monitor {
+    /// `AdminListen`
+    pub listen: Vec<AdminAddress>,
+    /// `AdminToken`, and its position.
+    pub token: Option<(PathBuf, At)>,
+    /// `HistoryFile`
+    pub history: History,
+}
+
+/// An `AdminListen`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdminAddress {
+    /// The address.
+    pub listen: Listen,
+    /// Position of the directive.
+    pub at: At,
+}
+
+impl AdminAddress {
+    /// Whether only processes of this machine can connect.
+    pub fn is_private(&self) -> bool {
+        match &self.listen {
+            Listen::Tcp(address) => address.ip().to_canonical().is_loopback(),
+            Listen::Unix(_) => true,
+        }
+    }
+}
+
+/// `HistoryFile`
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum History {
+    /// `auto`: a file in systemd's StateDirectory.
+    #[default]
+    Auto,
+    /// `off`: no history.
+    Off,
+    /// Path of the history file.
+    File(PathBuf),
+}
+
+/// Settings of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool {
+    /// `StartServers`
+    pub start: u32,
+    /// `MinSpareServers`
+    pub min_spare: u32,
+    /// `MaxSpareServers`
+    pub max_spare: u32,
+    /// `MaxClients`
+    pub max_clients: u32,
+    /// `MaxClients auto`: the number of workers follows the load.
+    pub auto: bool,
+    /// `MaxRequestsPerChild`: each worker draws its limit from the range; `0..=0` is unlimited.
+    pub max_requests: RangeInclusive<u64>,
+    /// `QueueLength`: maximum number of waiting requests; further ones are answered 503.
+    pub queue_length: usize,
+    /// `QueueStale`: waiting time that indicates an overload while the queue grows; zero: never.
+    pub queue_stale: Duration,
+    /// `WireMemory`: number of blocks that each worker shares with the front.
+    pub blocks: usize,
+    /// `MemoryBudget`
+    pub budget: MemoryBudget,
+    /// `MaxMemoryPerChild`, `MinSharedPerChild`, `MaxGrowthPerChild`, `MaxAgePerChild`, `MaxIdlePerChild`.
+    pub worker: WorkerLimits,
+    /// `Refork`
+    pub refork: ReforkWhen,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        let (start, min_spare, max_spare, max_clients, queue_length) = (0, 0, 0, 0, 0);
+        Pool {
+            start,
+            min_spare,
+            max_spare,
+            max_clients,
+            auto: false,
+            max_requests: 0..=0,
+            queue_length,
+            queue_stale: Duration::ZERO,
+            blocks: 0,
+            budget: MemoryBudget::Auto,
+            worker: WorkerLimits::default(),
+            refork: ReforkWhen::Off,
+        }
+    }
+}
+
+/// `<WorkerPool name>`, or a virtual host with `PerlOptions +Parent`.
+#[derive(Debug, Clone)]
+pub struct NamedPool {
+    /// Name in `PerlPool`, logs and status.
+    pub name: String,
+    /// Position of the definition.
+    pub at: At,
+    /// Settings of the pool; missing ones are inherited from the default pool.
+    pub pool: Pool,
+    /// Perl's switches in the pool.
+    pub perl: PerlSwitches,
+    /// Whether it is a virtual host.
+    pub is_host: bool,
+    /// Section with process settings of `<WorkerPool>`. `None` for a virtual host, which has its own.
+    pub base: Option<u16>,
+}
+
+/// Timeouts of the server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Timeouts {
+    /// `Timeout`: maximum wait for the client to send or accept bytes.
+    pub client: Duration,
+    /// `GracefulShutdownTimeout`
+    pub graceful: Duration,
+    /// `StartTimeout`: maximum time for a mold to load.
+    pub start: Duration,
+    /// `FrontTimeout`: a front that does not answer for this long is replaced; 0: never.
+    pub front: Duration,
+    /// `SlowLog`; `None`: off.
+    pub slow_log: Option<Duration>,
+}
+
+/// `PerlTaintCheck`, `PerlWarn`, `PerlPreload`, `PerlGeneration`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PerlSwitches {
+    /// `-T`
+    pub taint_check: bool,
+    /// `-w`
+    pub warn: bool,
+    /// `PerlPreload auto`
+    pub preload: bool,
+    /// `PerlGeneration`, or the API that the configuration implies.
+    pub generation: Generation,
+}
+
+/// `TransparentHugePages`, `KernelSamePageMerging`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pages {
+    /// Whether huge pages are used where the kernel provides them.
+    pub huge: bool,
+    /// Whether the kernel may merge pages with equal contents.
+    pub merge: bool,
+}
+
+/// `LimitRequestLine`, `LimitRequestFields`, `LimitRequestFieldSize`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RequestLimits {
+    /// Maximum length of the request line in bytes.
+    pub request_line: usize,
+    /// Maximum number of header fields.
+    pub fields: usize,
+    /// Maximum length of one header field in bytes.
+    pub field_size: usize,
+}
+
+/// Destination of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum LogTarget {
+    /// Standard error of the master (for an access log: standard output).
+    #[default]
+    Standard,
+    /// A file, by its absolute path.
+    File(PathBuf),
+    /// `|command`: the command's standard input.
+    Pipe(String),
+}

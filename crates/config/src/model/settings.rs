@@ -1,0 +1,258 @@
+//! Settings of sections, and the merged settings of a request.
+
+use crate::model::merge::{apart, keep, replace, settings};
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use wire::control::PoolNumber;
+
+use crate::model::context::{Rank, Scope};
+use crate::model::handler::Handler;
+use crate::model::options::{Options, PartialOptions};
+use crate::model::overrides::Overrides;
+use crate::model::perl::api::{Generation, PerlFilters, PerlOptions};
+use crate::model::perl::phases::{Phase, Phases};
+use crate::model::response::ResponseRules;
+use crate::model::response::cache::{Caching, PartialCaching};
+use crate::model::start_up::PsgiApp;
+use crate::model::{access, program, scheduling};
+use crate::syntax::tree::At;
+
+/// Settings that apply to a part of the site.
+#[derive(Debug, Clone, Default)]
+pub struct Section {
+    /// Requests to which the section applies.
+    pub scope: Scope,
+    /// Index of the `<Directory>` that contains a `<Files>`, and must apply as well.
+    pub inside: Option<u16>,
+    /// Settings of the section, which are merged over those of outer sections.
+    pub said: PartialSettings,
+    /// Position in the merge order.
+    pub rank: Rank,
+    /// The pool for processes and code of the section.
+    pub pool: PoolNumber,
+    /// Position in the file. The section of a host has the host's position.
+    pub at: At,
+}
+
+settings! {
+    /// Settings of a section. `None` and empty: not set, the outer value applies.
+    #[derive(Clone, Default)]
+    section struct PartialSettings {
+        /// `AllowOverride`
+        allow_override: Option<Overrides>;
+    }
+
+    /// Merged settings of a request: those of its sections, in order, over the defaults.
+    #[derive(Clone, Default)]
+    merged struct Settings {
+        /// Prefix of the `<Location>` that set the handler: `SCRIPT_NAME` of a PSGI application, without trailing slash.
+        mount: String;
+        /// Argument of the innermost section, as written: mod_perl 2's `$r->location`.
+        section: String;
+        /// Whether `SetHandler` applies, so that `AddHandler` does not.
+        handler_is_set: bool;
+    }
+
+    /// `PerlPool`: the pool that handles the request.
+    pool: Option<PoolNumber> => PoolNumber, replace;
+    /// `SetHandler`
+    handler: Option<Handler> => Handler, replace;
+    /// `PerlHandler`: replaces an outer list.
+    perl_handlers: Option<Vec<String>> => Vec<String>, replace;
+    /// `PerlCleanupHandler`
+    cleanup_handlers: Option<Vec<String>> => Vec<String>, replace;
+    /// Handlers of the other phases.
+    phases: Phases => Phases, Phases::merge;
+    /// `PsgiApp`
+    psgi_app: Option<PsgiApp> => Option<PsgiApp>, keep;
+    /// `PerlSetVar` and `PerlAddVar`: name, value, and whether it is added to earlier values.
+    set_vars: Vec<(String, String, bool)> => Vec<(String, String)>, merge_vars;
+    /// `PerlSetEnv`, and `PerlPassEnv` with the master's value.
+    set_env: Vec<(String, String)> => Vec<(String, String)>, merge_env;
+    /// `PerlSendHeader`
+    send_header: Option<bool> => bool, replace;
+    /// `PerlOptions`
+    perl_options: PerlOptions => PerlOptions, PerlOptions::merge;
+    /// `PerlInputFilterHandler`, `PerlOutputFilterHandler`, `PerlSetInputFilter`, `PerlSetOutputFilter`
+    perl_filters: PerlFilters => PerlFilters, PerlFilters::merge;
+    /// `PerlSetupEnv`
+    setup_env: Option<bool> => bool, replace;
+    /// `Options`
+    options: Option<PartialOptions> => Options, apart;
+    /// `DirectoryIndex`
+    directory_index: Option<Vec<String>> => Vec<String>, replace;
+    /// `DefaultType`
+    default_type: Option<String> => Option<String>, merge_default_type;
+    /// `LimitRequestBody` in bytes.
+    limit_request_body: Option<u64> => u64, replace;
+    /// `RequestTimeout`
+    request_timeout: Option<Duration> => Duration, replace;
+    /// `RequestTimeoutGrace`
+    request_timeout_grace: Option<Duration> => Duration, replace;
+    /// `QueueTimeout`
+    queue_timeout: Option<Duration> => Duration, replace;
+    /// Settings of responses: redirections, headers, types and so on.
+    response: ResponseRules => ResponseRules, ResponseRules::merge;
+    /// Access control.
+    access: access::PartialAccess => access::AccessRules, access::AccessRules::merge;
+    /// Sharing of workers.
+    scheduling: scheduling::PartialScheduling => scheduling::Scheduling, scheduling::Scheduling::merge;
+    /// Caching of responses.
+    caching: PartialCaching => Caching, Caching::merge;
+    /// CGI programs.
+    program: program::PartialProgram => program::ProgramLimits, program::ProgramLimits::merge;
+}
+
+impl Settings {
+    /// Whether a worker has to run phases of the request.
+    pub fn has_perl_phases(&self) -> bool {
+        !self.perl_filters.output.is_empty() || self.has_perl_handlers()
+    }
+
+    fn has_perl_handlers(&self) -> bool {
+        self.phases.configured().any(|(phase, handlers)| phase.needs_worker() && !handlers.is_empty())
+            || self.access.asks_providers()
+    }
+
+    /// Whether `%ENV` is filled for programs. mod_perl 2 does so for perl-script, or according to PerlOptions.
+    pub fn sets_up_env(&self, generation: Generation) -> bool {
+        match generation {
+            Generation::One => self.setup_env,
+            Generation::Two => self.perl_options.has("SetupEnv", self.handler != Handler::ModPerl),
+        }
+    }
+
+    /// Length of the part of a path that names the program, if it is known without a file system lookup.
+    pub fn script_length(&self, path: &[u8]) -> Option<u32> {
+        match self.handler {
+            Handler::Psgi => Some(self.mount.len().min(path.len()) as u32),
+            // The handler comes from the file's extension, so the whole path is the file. Splitting it at a folder with
+            // such an extension would let a picture below that folder run as a program.
+            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !self.handler_is_set => {
+                Some(path.len() as u32)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a program's output begins with headers.
+    pub fn parses_headers(&self) -> bool {
+        self.send_header || self.perl_options.has("ParseHeaders", false)
+    }
+
+    /// Whether a PerlHandler without SetHandler handles folders, as in mod_perl 1: it may generate their listings.
+    pub fn asks_perl_for_folders(&self) -> bool {
+        self.handler == Handler::Default && !self.handler_is_set && !self.perl_handlers.is_empty()
+    }
+
+    /// Whether Perl code in the worker decides about users: a PerlAuthenHandler, a PerlAuthzHandler or a provider. Where users are required
+    /// and there is no AuthUserFile, a handler of an earlier phase may push such a handler.
+    pub fn asks_perl_for_users(&self) -> bool {
+        let has = |phase: Phase| !self.phases.of(phase).is_empty();
+        let may_push = !self.access.requires.is_empty() && !self.access.has_users() && Phase::Authen.before().any(has);
+        may_push || has(Phase::Authen) || has(Phase::Authz) || self.access.asks_providers()
+    }
+}
+
+impl Settings {
+    /// Whether a PSGI application handles the request.
+    pub fn is_psgi(&self) -> bool {
+        let is_ours = |name: &String| name == "Cameleer::PSGI";
+        match self.handler {
+            Handler::Psgi => true,
+            Handler::PerlScript | Handler::ModPerl => self.psgi_app.is_some() && self.perl_handlers.iter().any(is_ours),
+            _ => false,
+        }
+    }
+
+    /// The handler that a file's extensions determine, unless `SetHandler` applies.
+    pub fn handler_of(&self, file: &Path) -> Option<&Handler> {
+        if self.handler_is_set {
+            return None;
+        }
+        self.response.types.handler(&file.file_name()?.to_string_lossy())
+    }
+
+    /// The same settings with another handler.
+    pub fn with_handler(&self, handler: &Handler) -> Settings {
+        Settings { handler: handler.clone(), ..self.clone() }
+    }
+
+    /// Merges the settings of an inner section with this scope.
+    pub fn merge_at(&mut self, inner: &PartialSettings, scope: &Scope) {
+        if inner.handler.is_some() {
+            self.mount = mount(scope);
+        }
+        if let Some(named) = scope.named() {
+            self.section = named;
+        }
+        if let Some(options) = &inner.options {
+            self.options = self.options.at(scope, options);
+        }
+        let mut options = self.perl_options;
+        options.merge(&inner.perl_options);
+        if options.has("MergeHandlers", false) {
+            self.merge(&inner.clone().behind(self));
+        } else {
+            self.merge(inner);
+        }
+    }
+}
+
+impl PartialSettings {
+    /// `PerlOptions +MergeHandlers`: prepends the outer lists of handlers.
+    fn behind(mut self, outer: &Settings) -> PartialSettings {
+        self.perl_handlers = self.perl_handlers.map(|inner| [&outer.perl_handlers[..], &inner].concat());
+        self.cleanup_handlers = self.cleanup_handlers.map(|inner| [&outer.cleanup_handlers[..], &inner].concat());
+        self.phases.prepend(&outer.phases);
+        self.perl_filters.prepend(&outer.perl_filters);
+        self
+    }
+}
+
+/// Merges variables in linear time: a `.htaccess` file may have thousands.
+fn merge_vars(outer: &mut Vec<(String, String)>, inner: &[(String, String, bool)]) {
+    let mut since: HashMap<&str, usize> = HashMap::new();
+    for (at, (name, _, added)) in inner.iter().enumerate() {
+        if !added {
+            since.insert(name, at);
+        }
+    }
+    outer.retain(|(name, _)| !since.contains_key(name.as_str()));
+    for (at, (name, value, _)) in inner.iter().enumerate() {
+        if since.get(name.as_str()).is_none_or(|since| at >= *since) {
+            outer.push((name.clone(), value.clone()));
+        }
+    }
+}
+
+/// Merges variables in linear time; a name that exists keeps its position.
+fn merge_env(outer: &mut Vec<(String, String)>, inner: &[(String, String)]) {
+    let mut places: HashMap<String, usize> =
+        outer.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+    for (name, value) in inner {
+        match places.get(name).and_then(|at| outer.get_mut(*at)) {
+            Some((_, known)) => known.clone_from(value),
+            None => {
+                places.insert(name.clone(), outer.len());
+                outer.push((name.clone(), value.clone()));
+            }
+        }
+    }
+}
+
+/// Merges `DefaultType`; `None` cancels the outer value.
+fn merge_default_type(outer: &mut Option<String>, inner: &Option<String>) {
+    if let Some(inner) = inner {
+        *outer = Some(inner.clone()).filter(|name| !name.eq_ignore_ascii_case("none"));
+    }
+}
+
+fn mount(scope: &Scope) -> String {
+    match scope {
+        Scope::Location(prefix) => prefix.trim_end_matches('/').to_owned(),
+        _ => String::new(),
+    }
+}

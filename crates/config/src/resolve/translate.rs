@@ -1,0 +1,140 @@
+//! Mapping of URL paths to files, and selection of sections.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::model::config::Config;
+use crate::model::context::{Scope, ends_at_segment, rest_below};
+use crate::model::host::{Alias, AliasFrom};
+use crate::model::settings::Section;
+
+/// Result of mapping a URL path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// The file, or one of its parents if the path continues; a final slash of the path is retained.
+    pub filename: PathBuf,
+    /// Whether the path is below a `ScriptAlias`.
+    pub script_alias: bool,
+}
+
+impl Config {
+    /// Maps a normalised path: decoded, without `.`, `..` and empty segments.
+    pub fn translate(&self, host: u16, path: &str) -> Mapping {
+        self.translate_below(host, path, &self.hosts[usize::from(host)].document_root)
+    }
+
+    /// As [`Config::translate`], with another document root that a program set for the request.
+    pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
+        for alias in &self.hosts[usize::from(host)].aliases {
+            if let Some(filename) = alias.file(path) {
+                return Mapping { filename, script_alias: alias.script };
+            }
+        }
+        Mapping { filename: join(document_root, path), script_alias: false }
+    }
+
+    /// Sections of a request in merge order. The `filename` of a folder ends with a slash.
+    pub fn sections(&self, host: u16, path: &str, filename: &Path) -> Vec<u16> {
+        self.sections_of(host, &MatchedRequest::new(path, filename))
+    }
+
+    /// Sections for `MergeSlashes Off`: those for URL paths also see the path as sent. Sections that match the
+    /// path without repeated slashes apply in any case.
+    pub fn sections_as_sent(&self, host: u16, path: &str, sent: &str, filename: &Path) -> Vec<u16> {
+        self.sections_of(host, &MatchedRequest { sent: Some(sent), ..MatchedRequest::new(path, filename) })
+    }
+
+    /// Sections for a path that is no file. As in httpd, `<Files>` matches its last segment.
+    pub fn sections_without_file(&self, host: u16, path: &str) -> Vec<u16> {
+        self.sections_of(host, &MatchedRequest::without_file(path))
+    }
+
+    /// Sections outside of containers.
+    pub fn sections_of_host(&self, host: u16) -> Vec<u16> {
+        let mut all = vec![self.hosts[0].base];
+        if host != 0 {
+            all.push(self.hosts[usize::from(host)].base);
+        }
+        all
+    }
+
+    fn sections_of(&self, host: u16, request: &MatchedRequest<'_>) -> Vec<u16> {
+        let mut all = self.sections_of_host(host);
+        let containers = self.hosts[usize::from(host)].containers.iter();
+        all.extend(containers.filter(|index| self.applies(**index, request)));
+        all
+    }
+
+    fn applies(&self, index: u16, request: &MatchedRequest<'_>) -> bool {
+        let Section { scope, inside, .. } = &self.sections[usize::from(index)];
+        request.is_in(scope) && inside.is_none_or(|outer| self.applies(outer, request))
+    }
+}
+
+impl Alias {
+    fn file(&self, path: &str) -> Option<PathBuf> {
+        match &self.from {
+            AliasFrom::Prefix(prefix) => Some(join(&self.to, rest_below(prefix, path)?)),
+            AliasFrom::Match(regex) => {
+                let to = self.to.to_str()?;
+                let file = regex.find(path)?.expand(to, &str::to_owned, usize::MAX);
+                let file = PathBuf::from(file.unwrap_or_else(|cut| cut));
+                // Text matched by `^/x(.*)` for `/srv/x/$1` must not add `..`.
+                (parents(&file) == parents(&self.to)).then_some(file)
+            }
+        }
+    }
+}
+
+fn parents(path: &Path) -> usize {
+    path.components().filter(|part| *part == Component::ParentDir).count()
+}
+
+fn join(folder: &Path, rest: &str) -> PathBuf {
+    match rest.trim_start_matches('/') {
+        "" if rest.is_empty() => folder.to_owned(),
+        rest => folder.join(rest),
+    }
+}
+
+/// Properties of a request that sections match.
+pub(super) struct MatchedRequest<'a> {
+    path: &'a str,
+    /// The path with repeated slashes, if `MergeSlashes` is off.
+    sent: Option<&'a str>,
+    filename: &'a Path,
+    /// `filename` as text.
+    text: &'a str,
+    /// Last component of `filename`; empty for a folder.
+    name: &'a str,
+}
+
+impl<'a> MatchedRequest<'a> {
+    pub fn new(path: &'a str, filename: &'a Path) -> Self {
+        let text = filename.to_str().unwrap_or_default();
+        let name = text.rsplit('/').next().unwrap_or_default();
+        MatchedRequest { path, sent: None, filename, text, name }
+    }
+
+    fn without_file(path: &'a str) -> Self {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        MatchedRequest { path, sent: None, filename: Path::new(""), text: "", name }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &'a str> {
+        std::iter::once(self.path).chain(self.sent)
+    }
+
+    pub fn is_in(&self, scope: &Scope) -> bool {
+        match scope {
+            Scope::Host => true,
+            Scope::Directory(folder) => self.filename.starts_with(folder),
+            // As httpd 2.4: the expression is matched against the whole file path, not the folder.
+            Scope::DirectoryMatch(regex) => !self.text.is_empty() && regex.is_match(self.text),
+            Scope::Files(regex) => !self.name.is_empty() && regex.is_match(self.name),
+            Scope::Location(prefix) => self
+                .paths()
+                .any(|path| path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))),
+            Scope::LocationMatch(regex) => self.paths().any(|path| regex.is_match(path)),
+        }
+    }
+}

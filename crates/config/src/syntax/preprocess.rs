@@ -1,0 +1,123 @@
+//! Directives that the parser processes itself: `Define`, `Include`, `<IfModule>` and similar. None of them is left in the tree.
+
+use std::io;
+use std::path::Path;
+
+use crate::syntax::include;
+use crate::syntax::modules;
+use crate::syntax::parse::Reader;
+use crate::syntax::section_stack::{SectionFate, SectionStack, condition};
+use crate::syntax::source::below;
+use crate::syntax::tree::{At, Directive};
+use crate::syntax::value_files::ValueFiles;
+use crate::syntax::version;
+
+impl Reader<'_> {
+    /// Parses the arguments of a section, and evaluates its condition.
+    pub(super) fn section(&self, inner: &str) -> Result<Option<(Vec<String>, SectionFate)>, String> {
+        let Some(inner) = inner.strip_suffix('>') else {
+            return Err(format!(
+                "`<{inner}` has no `>` at the end of the line: write it, and comments on lines of their own"
+            ));
+        };
+        let mut args = self.words(inner)?.into_iter();
+        let name = args.next().ok_or("`<>` has no name: write for instance <Location /path>")?;
+        let args: Vec<String> = args.collect();
+        let fate = match name.to_ascii_lowercase().as_str() {
+            "ifmodule" if self.keeps_skipped && args.iter().all(|module| is_lacking(module)) => SectionFate::Kept,
+            "ifmodule" => condition(&name, &args, modules::is_embodied)?,
+            "iffile" if !self.reads_files => {
+                return Err(format!("<{name}>: is not allowed in .htaccess files: write it in the main configuration"));
+            }
+            "iffile" => condition(&name, &args, |path| (self.source.exists)(&self.server_root.join(path)))?,
+            "ifdefine" => condition(&name, &args, |name| self.variables.is_defined(name))?,
+            "ifdirective" => condition(&name, &args, |name| (self.source.is_known)(name))?,
+            "ifversion" => version::condition(&args)?,
+            _ => SectionFate::Kept,
+        };
+        Ok(Some((args, fate)))
+    }
+
+    /// Processes a line that is no section.
+    pub(super) fn plain(
+        &mut self,
+        name: String,
+        args: Vec<String>,
+        at: &At,
+        stack: &mut SectionStack<'_>,
+    ) -> Result<(), String> {
+        match (name.to_ascii_lowercase().as_str(), args.as_slice()) {
+            ("define", [name]) => self.variables.define(name, None),
+            ("define", [name, value]) => self.variables.define(name, Some(value)),
+            ("define", _) => {
+                return Err("Define: expected a name, and optionally a value in quotation marks".to_owned());
+            }
+            ("undefine", [name]) => self.variables.undefine(name),
+            ("undefine", _) => return Err("UnDefine: expected one name".to_owned()),
+            ("include" | "includeoptional", _) if !self.reads_files => {
+                return Err(format!("{name}: is not allowed in .htaccess files: write it in the main configuration"));
+            }
+            ("include", [pattern]) => self.include(pattern, include::IfMissing::IsAnError, stack)?,
+            ("includeoptional", [pattern]) => self.include(pattern, include::IfMissing::IsFine, stack)?,
+            ("resourceconfig" | "accessconfig", [file]) if file == "/dev/null" => {}
+            ("resourceconfig" | "accessconfig", [file]) => self.include(file, include::IfMissing::IsFine, stack)?,
+            ("include" | "includeoptional" | "resourceconfig" | "accessconfig", _) => {
+                return Err(format!("{name}: expected one file, folder or pattern"));
+            }
+            (lower, first) => {
+                if let ("serverroot", [root]) = (lower, first) {
+                    self.server_root = below(&self.source.started_in, root);
+                }
+                let directive = Directive { name, args, at: at.clone(), section: None };
+                stack.inside().extend(self.listed(directive)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the contents of the file that a directive names, except in `.htaccess` files.
+    fn listed(&self, directive: Directive) -> Result<Vec<Directive>, String> {
+        match self.reads_files {
+            true => ValueFiles { source: self.source, server_root: &self.server_root }.open(directive),
+            false => Ok(vec![directive]),
+        }
+    }
+
+    fn include(
+        &mut self,
+        pattern: &str,
+        missing: include::IfMissing,
+        stack: &mut SectionStack<'_>,
+    ) -> Result<(), String> {
+        // Symbolic links can give a file endless names.
+        const DEEPEST: usize = 50;
+        for path in include::find(self.source, &self.server_root.join(pattern), missing)? {
+            if self.reading.contains(&path) || self.reading.len() == DEEPEST {
+                return Err(format!("Include: {} includes itself: remove this line", path.display()));
+            }
+            match (self.source.read)(&path) {
+                Ok(text) => {
+                    let file = path.to_string_lossy().into();
+                    self.reading.push(path);
+                    let made_at = self.made_at.take();
+                    let tree = self.one_file(&text, file);
+                    self.made_at = made_at;
+                    self.reading.pop();
+                    stack.inside().extend(tree);
+                }
+                Err(error) if missing.is_fine(&error) => {}
+                Err(error) => return Err(unreadable(&path, &error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether `<IfModule name>` names a missing module. `!name` tests the absence of a module.
+fn is_lacking(module: &str) -> bool {
+    !module.starts_with('!') && !modules::is_embodied(module)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> String {
+    format!("Include: cannot read {}: {error}: correct the path, or make it readable", path.display())
+}

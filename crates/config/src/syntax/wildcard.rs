@@ -1,0 +1,72 @@
+//! Shell wildcards: `*`, `?` and `[a-z]`, as in fnmatch.
+
+/// Whether wildcards match slashes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Slash {
+    /// Wildcards match slashes: for names without path, `Files` and `ServerAlias`.
+    Ordinary,
+    /// `*`, `?` and sets do not match slashes: for paths and URLs.
+    Separates,
+}
+
+/// Whether the text contains wildcards.
+pub fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// The regular expression for a pattern, without anchors.
+pub fn to_regex(pattern: &str, slash: Slash) -> String {
+    let (many, one) = if slash == Slash::Separates { ("[^/]*", "[^/]") } else { (".*", ".") };
+    let mut out = String::new();
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '*' => out.push_str(many),
+            '?' => out.push_str(one),
+            '[' if rest.as_str().contains(']') => out.push_str(&set(&mut rest)),
+            '\\' => out.push_str(&regex::escape(rest.next().unwrap_or('\\').encode_utf8(&mut [0; 4]))),
+            c => out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    out
+}
+
+/// The regular expression for a pattern, with anchors: it matches whole names.
+pub fn whole(pattern: &str, slash: Slash) -> String {
+    format!("^{}$", to_regex(pattern, slash))
+}
+
+fn set(rest: &mut std::str::Chars<'_>) -> String {
+    let mut out = String::from("[");
+    for (place, c) in rest.by_ref().enumerate() {
+        match c {
+            '!' | '^' if place == 0 => out.push('^'),
+            ']' if place > 0 => break,
+            '-' => out.push('-'),
+            c => out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    out + "]"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Budget, Case};
+
+    fn check(pattern: &str, text: &str, expected: bool) {
+        let regex = Budget::of_htaccess().compile(&whole(pattern, Slash::Separates), Case::Exact).unwrap();
+        assert_eq!(regex.is_match(text), expected, "{pattern} {text}");
+    }
+
+    #[test]
+    fn patterns_match_as_in_the_shell() {
+        check("*.conf", "a.conf", true);
+        check("*.conf", "aXconf", false);
+        check("/a/*/c", "/a/b/c", true);
+        check("/a/*/c", "/a/b/b/c", false);
+        check("?[0-9][!a]", "x7b", true);
+        check("?[0-9][!a]", "x7a", false);
+        check("a[", "a[", true);
+    }
+}

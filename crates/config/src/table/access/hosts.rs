@@ -1,0 +1,185 @@
+//! Access control by address and method.
+
+use crate::draft::{Draft, Opened};
+use crate::model::access::{AccessOrigin, HostRules, Limited, Lookups, Methods, Order, Throttle};
+use crate::model::overrides::Class;
+use crate::syntax::tree::Directive;
+use crate::table::row::{ANYWHERE, CONTAINERS, MANY, ROW, Row, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "Order",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("Deny,Allow|Allow,Deny|Mutual-failure", 1..=2, order),
+        because: "without Allow and Deny every client has access",
+        per_method: true,
+        about: "Deny,Allow: clients that match neither list have access, and Allow takes precedence. Allow,Deny: they have none, and Deny takes precedence. \
+            Order, Allow or Deny in an inner section replaces all three of the outer section.",
+        ..ROW
+    },
+    Row {
+        name: "Allow",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, allow),
+        because: "see Order",
+        per_method: true,
+        about: "Clients with access: `10.1`, `10.1.0.0/16`, `2001:db8::/32`, `.example.com` (verified by a reverse and a forward DNS lookup), \
+            `env=name`. Without AuthType or Satisfy no user is required.",
+        ..ROW
+    },
+    Row {
+        name: "Deny",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, deny),
+        because: "see Order",
+        per_method: true,
+        about: "Clients without access, written as in Allow. They are answered 403.",
+        ..ROW
+    },
+    Row {
+        name: "AllowMethods",
+        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
+        takes: Takes::Words("reset|method…", 1..=MANY, allow_methods),
+        because: "reset: the program or file decides which methods it supports",
+        about: "Methods that are allowed here, in capitals; GET includes HEAD. Other methods are answered 405. `reset` allows all again.",
+        ..ROW
+    },
+    Row {
+        name: "Limit",
+        contexts: CONTAINERS.and_htaccess(Class::ANY),
+        takes: Takes::Section("method…", 1..=MANY, limit),
+        because: "access directives apply to every method",
+        per_method: true,
+        about: "Access directives in this section apply to these methods only; GET includes HEAD. All other methods stay unrestricted: LimitExcept is safer.",
+        ..ROW
+    },
+    Row {
+        name: "LimitExcept",
+        contexts: CONTAINERS.and_htaccess(Class::ANY),
+        takes: Takes::Section("method…", 1..=MANY, limit_except),
+        because: "access directives apply to every method",
+        per_method: true,
+        about: "Access directives in this section apply to all methods except these.",
+        ..ROW
+    },
+    Row {
+        name: "MaxConcurrentReqs",
+        contexts: CONTAINERS,
+        takes: Takes::Number(1..=1_000_000, max_concurrent),
+        because: "MaxClients limits the whole site",
+        per_method: true,
+        about: "Maximum number of concurrent requests of this section. Further requests are answered 503 at once and use no \
+                worker. The original URI of a request counts, not one that Perl code sets later.",
+        ..ROW
+    },
+    Row {
+        name: "HostnameLookups",
+        contexts: ANYWHERE,
+        takes: Takes::Word("On|Off|Double", hostname_lookups),
+        default: Some("Off"),
+        because: "httpd's default: a name lookup delays the response",
+        about: "Whether the client's host name is looked up for REMOTE_HOST and the access log. Double also checks that the name resolves to the address.",
+        ..ROW
+    },
+    Row {
+        name: "IdentityCheck",
+        contexts: ANYWHERE,
+        takes: Takes::Flag(identity_check),
+        because: "Off: clients no longer run ident services (RFC 1413)",
+        about: "Accepted for old configurations. On causes a warning: no ident service is queried, and get_remote_logname is undef.",
+        ..ROW
+    },
+];
+
+fn identity_check(draft: &mut Draft, on: bool) {
+    if on {
+        draft.warn("has no effect: ident services are not queried, and get_remote_logname is undef");
+    }
+}
+
+/// `HostnameLookups On|Off|Double`
+fn hostname_lookups(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.settings().access.lookups = Some(match text.to_ascii_lowercase().as_str() {
+        "off" => Lookups::Off,
+        "on" => Lookups::On,
+        "double" => Lookups::Double,
+        _ => return Err(format!("expected On, Off or Double, got \"{text}\"")),
+    });
+    Ok(())
+}
+
+/// `AllowMethods reset|method…`
+fn allow_methods(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let mut methods = Vec::new();
+    for word in words {
+        match word.as_str() {
+            reset if reset.eq_ignore_ascii_case("reset") => methods.clear(),
+            method if method.bytes().all(|byte| byte.is_ascii_uppercase() || b"-_".contains(&byte)) => {
+                methods.push(method.to_owned());
+            }
+            other => return Err(format!("expected methods like GET, in capitals, got \"{other}\"")),
+        }
+    }
+    draft.settings().access.allowed_methods = Some(methods);
+    Ok(())
+}
+
+/// `MaxConcurrentReqs n`
+fn max_concurrent(draft: &mut Draft, most: u64) {
+    let throttle = Throttle { id: draft.next_count(), methods: draft.position.methods, most: most as u32 };
+    draft.settings().access.throttles.get_or_insert_default().push(throttle);
+}
+
+/// `Order Deny,Allow`
+fn order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    // httpd refuses the common mistake `Order deny, allow` without naming the allowed values.
+    let what = match args.join("").to_ascii_lowercase().as_str() {
+        "deny,allow" => Order::DenyAllow,
+        "allow,deny" | "mutual-failure" => Order::AllowDeny,
+        _ => return Err(format!("expected Deny,Allow or Allow,Deny or Mutual-failure, got \"{}\"", args.join(" "))),
+    };
+    let methods = draft.position.methods;
+    rules(draft).orders.push(Limited { methods, what });
+    Ok(())
+}
+
+/// `Allow from …`
+fn allow(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let origins = origins(draft, args)?;
+    rules(draft).allow.extend(origins);
+    Ok(())
+}
+
+/// `Deny from …`
+fn deny(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let origins = origins(draft, args)?;
+    rules(draft).deny.extend(origins);
+    Ok(())
+}
+
+fn rules(draft: &mut Draft) -> &mut HostRules {
+    let access = &mut draft.settings().access;
+    access.satisfy.get_or_insert(None);
+    access.hosts.get_or_insert_default()
+}
+
+fn origins(draft: &Draft, args: &[String]) -> Result<Vec<Limited<AccessOrigin>>, String> {
+    match args {
+        [from, words @ ..] if from.eq_ignore_ascii_case("from") && !words.is_empty() => {
+            let limited =
+                |word: &String| Ok(Limited { methods: draft.position.methods, what: AccessOrigin::parse(word)? });
+            words.iter().map(limited).collect()
+        }
+        _ => Err(format!("expected `from`, then addresses, networks, names or env=…, got \"{}\"", args.join(" "))),
+    }
+}
+
+/// `<Limit method…>`
+fn limit(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    draft.limited(Methods::listed(args)?)
+}
+
+/// `<LimitExcept method…>`: applies to all other methods, including unknown ones.
+fn limit_except(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    draft.limited(Methods::ALL.without(Methods::listed(args)?))
+}

@@ -1,0 +1,254 @@
+//! Access control by user name and password.
+
+use crate::draft::{Draft, Opened};
+use crate::model::access::{FileTurn, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary};
+use crate::model::overrides::Class;
+use crate::syntax::tree::{ConfigError, Directive};
+use crate::table::row::{CONTAINERS, MANY, ROW, Row, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "Satisfy",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Word("All|Any", satisfy),
+        because: "All: every requirement must be met",
+        per_method: true,
+        about: "Any: either a permitted address or a permitted user is enough. As in httpd 2.4, a section with its own Order, Allow or Deny \
+            and without Satisfy resets it to All.",
+        ..ROW
+    },
+    Row {
+        name: "AuthType",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Word("Basic|name", auth_type),
+        because: "only places with Require need it",
+        about: "How users authenticate: Basic, or any name that a PerlAuthenHandler supports.",
+        ..ROW
+    },
+    Row {
+        name: "AuthName",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Word("realm", |d, name| {
+            d.settings().access.auth_name = Some(name.to_owned());
+            Ok(())
+        }),
+        because: "only the site knows which of its places share passwords",
+        about: "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm.",
+        ..ROW
+    },
+    Row {
+        name: "AuthUserFile",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Path(|d, path| d.settings().access.user_file = Some(path)),
+        because: "no default path for passwords is safe",
+        about: "A file with lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never accepted. Changes of \
+            the file take effect within a second. It must be a regular file of at most 16 MB (200,000 users with bcrypt); otherwise requests that need it are answered 500.",
+        ..ROW
+    },
+    Row {
+        name: "AuthGroupFile",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Path(|d, path| d.settings().access.group_file = Some(path)),
+        because: "only `Require group` needs it",
+        about: "A file with lines of `group: user user…`. Changes of the file take effect within a second. It must be a regular file of at most 4 MB.",
+        ..ROW
+    },
+    Row {
+        name: "AuthAuthoritative",
+        aliases: &["AuthBasicAuthoritative"],
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Flag(|d, on| d.settings().access.authoritative = Some(on)),
+        because: "On, as in httpd: users missing in the files are refused",
+        about: "On: a PerlAuthenHandler or PerlAuthzHandler runs first; AuthUserFile and Require decide. Off: the files decide \
+            first; users missing in AuthUserFile, or that no Require names, are left to the Perl handlers. A wrong password is \
+            refused at once. A user that neither knows is refused.",
+        ..ROW
+    },
+    Row {
+        name: "AuthBasicProvider",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Words("file|name …", 1..=MANY, basic_provider),
+        default: Some("file"),
+        because: "the only built-in provider",
+        about: "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. \
+            `file` must be first or last. Without `file`, AuthUserFile is not used.",
+        ..ROW
+    },
+    Row {
+        name: "AuthMerging",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Word("Off|And|Or", merging),
+        because: "Off, as in httpd: an inner section replaces the outer requirements",
+        about: "How Require of this section combines with the outer section's: Off replaces it, And requires both, Or requires one of them. \
+            Applies to this section only.",
+        ..ROW
+    },
+    Row {
+        name: "AuthzSendForbiddenOnFailure",
+        contexts: CONTAINERS,
+        takes: Takes::Flag(|d, on| d.settings().access.forbids = Some(on)),
+        because: "Off, as in httpd: the person may have another account",
+        about: "On: a user with the right password whom Require does not permit is answered 403 instead of another password dialog (401).",
+        ..ROW
+    },
+    Row {
+        name: "Require",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Words("user|group|valid-user|all|ip|host|local|env|expr|method|not …", 1..=MANY, require),
+        because: "every client has access",
+        per_method: true,
+        about: "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all granted`, `all denied`, \
+            `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an expression as in SetEnvIfExpr. A PerlAuthzHandler may define other words.",
+        ..ROW
+    },
+    Row {
+        name: "RequireAll",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Section("", 0..=0, require_all),
+        because: "see Require",
+        per_method: true,
+        about: "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone.",
+        ..ROW
+    },
+    Row {
+        name: "RequireAny",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Section("", 0..=0, require_any),
+        because: "see Require",
+        per_method: true,
+        about: "One of the lines in this section must be met.",
+        ..ROW
+    },
+    Row {
+        name: "RequireNone",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Section("", 0..=0, require_none),
+        because: "see Require",
+        about: "None of the lines in this section may be met. Allowed only within RequireAll.",
+        ..ROW
+    },
+];
+
+/// `Satisfy All|Any`
+fn satisfy(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.settings().access.satisfy = Some(Some(match text.to_ascii_lowercase().as_str() {
+        "all" => Satisfy::All,
+        "any" => Satisfy::Any,
+        _ => return Err(format!("expected All or Any, got \"{text}\"")),
+    }));
+    Ok(())
+}
+
+/// `AuthType Basic`, or None, which cancels an outer section's. Other names require Perl access handlers.
+fn auth_type(draft: &mut Draft, name: &str) -> Result<(), String> {
+    let is_known = ["Basic", "None"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    if !is_known && !draft.config.perl_access {
+        return Err(format!(
+            "expected Basic, got \"{name}\": another type needs a PerlAuthenHandler, and this configuration has none"
+        ));
+    }
+    draft.settings().access.auth_type = Some(name.to_owned());
+    Ok(())
+}
+
+/// `AuthBasicProvider file|name…`. The names are defined by PerlAddAuthnProvider.
+fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    let is_file = |name: &String| name.eq_ignore_ascii_case("file");
+    let handler = |name: &String| {
+        let handler = draft.config.authn_providers.get(name).cloned();
+        handler.ok_or_else(|| {
+            format!("expected file or the name of a PerlAddAuthnProvider above this line, got \"{name}\"")
+        })
+    };
+    let handlers = names.iter().filter(|name| !is_file(name)).map(handler).collect::<Result<_, String>>()?;
+    let file = match names.iter().position(is_file) {
+        None => FileTurn::Never,
+        Some(last) if last + 1 == names.len() => FileTurn::Last,
+        Some(0) => FileTurn::First,
+        Some(_) => return Err("expected file as the first or the last name".to_owned()),
+    };
+    draft.settings().access.passwords = Some(PasswordProviders { handlers, file });
+    Ok(())
+}
+
+/// `AuthMerging Off|And|Or`
+fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.settings().access.requires.merging = match text.to_ascii_lowercase().as_str() {
+        "off" => Merging::Off,
+        "and" => Merging::And,
+        "or" => Merging::Or,
+        _ => return Err(format!("expected Off, And or Or, got \"{text}\"")),
+    };
+    Ok(())
+}
+
+/// `Require what…`
+fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let what = Require::parse(args, &mut vocabulary(draft))?;
+    if matches!(what, Require::Not(_)) {
+        return Err("`not` alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned());
+    }
+    add(draft, words(args), what);
+    Ok(())
+}
+
+/// `<RequireAll>`
+fn require_all(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
+    section(draft, "<RequireAll>", Require::Every, inside)
+}
+
+/// `<RequireAny>`
+fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
+    section(draft, "<RequireAny>", Require::Any, inside)
+}
+
+/// `<RequireNone>`
+fn require_none(_: &mut Draft, _: &[String], _: &[Directive]) -> Opened {
+    Err("alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned())
+}
+
+fn vocabulary(draft: &mut Draft) -> Vocabulary<'_> {
+    let Draft { config, patterns, .. } = draft;
+    Vocabulary { providers: &config.authz_providers, any_text: config.perl_access, patterns }
+}
+
+fn section(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, inside: &[Directive]) -> Opened {
+    let parts = parts(draft, inside);
+    add(draft, name.to_owned(), combine(parts));
+    Ok(None)
+}
+
+fn add(draft: &mut Draft, text: String, what: Require) {
+    let requirement = Requirement { methods: draft.position.methods, text, what };
+    draft.settings().access.requires.lines.get_or_insert_default().push(requirement);
+}
+
+/// Joins arguments to a line, with words that contain spaces in quotation marks.
+fn words(args: &[String]) -> String {
+    let word = |arg: &String| if arg.contains(' ') { format!("\"{arg}\"") } else { arg.clone() };
+    args.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Requirements of a section. Errors are reported at their own lines.
+fn parts(draft: &mut Draft, inside: &[Directive]) -> Vec<Require> {
+    let mut parts = Vec::new();
+    for directive in inside {
+        match part(draft, directive) {
+            Ok(part) => parts.push(part),
+            Err(message) => {
+                draft.errors.push(ConfigError::at(&directive.at, format!("{}: {message}", directive.name)));
+            }
+        }
+    }
+    parts
+}
+
+fn part(draft: &mut Draft, directive: &Directive) -> Result<Require, String> {
+    match (directive.name.to_ascii_lowercase().as_str(), &directive.section) {
+        ("require", None) => Require::parse(&directive.args, &mut vocabulary(draft)),
+        ("requireall", Some(inside)) => Ok(Require::Every(parts(draft, inside))),
+        ("requireany", Some(inside)) => Ok(Require::Any(parts(draft, inside))),
+        ("requirenone", Some(inside)) => Ok(Require::None(parts(draft, inside))),
+        _ => Err("expected Require, <RequireAll>, <RequireAny> or <RequireNone> in this section".to_owned()),
+    }
+}

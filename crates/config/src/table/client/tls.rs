@@ -1,0 +1,232 @@
+//! TLS: certificates, versions, cipher suites, sessions, and variables for programs.
+
+use std::path::PathBuf;
+
+use crate::draft::Draft;
+use crate::model::overrides::Class;
+use crate::model::tls::{NamedFile, Versions, suites};
+use crate::syntax::value;
+use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, ROW, Row, SERVER, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "SSLEngine",
+        contexts: HOSTS,
+        takes: Takes::Word("On|Off", |d, text| {
+            let on = value::flag(text)?;
+            let at = d.at.clone();
+            d.host().tls.engine = Some((at, on));
+            Ok(())
+        }),
+        because: "On where Listen says https",
+        about: "Whether the addresses of this host use TLS. All hosts of an address share the setting: it is On if one of them sets On.",
+        ..ROW
+    },
+    Row {
+        name: "SSLCertificateFile",
+        contexts: HOSTS,
+        takes: Takes::Path(|d, path| {
+            let file = named(d, path, "SSLCertificateFile");
+            d.host().tls.certificates.push(file);
+        }),
+        because: "only the site knows its path",
+        about: "The certificate in PEM, followed by the intermediate certificates; the file may contain the key, too. Once for each key type (RSA, \
+            ECDSA). Read as root, and again when it changes.",
+        ..ROW
+    },
+    Row {
+        name: "SSLCertificateKeyFile",
+        contexts: HOSTS,
+        takes: Takes::Path(|d, path| {
+            let file = named(d, path, "SSLCertificateKeyFile");
+            d.host().tls.keys.push(file);
+        }),
+        because: "SSLCertificateFile may contain the key",
+        about: "The private key in PEM, without a password; in the order of the certificates. Programs cannot read it.",
+        ..ROW
+    },
+    Row {
+        name: "SSLCertificateChainFile",
+        contexts: HOSTS,
+        takes: Takes::Path(|d, path| {
+            let file = named(d, path, "SSLCertificateChainFile");
+            d.host().tls.chain = Some(file);
+        }),
+        because: "SSLCertificateFile contains the intermediate certificates",
+        about: "Further certificates in PEM, sent after those of SSLCertificateFile.",
+        ..ROW
+    },
+    Row {
+        name: "SSLStaplingFile",
+        contexts: HOSTS,
+        takes: Takes::Path(|d, path| {
+            let file = named(d, path, "SSLStaplingFile");
+            d.host().tls.staple = Some(file);
+        }),
+        because: "most certificate authorities no longer support OCSP",
+        about: "An OCSP response (DER) to send with the certificate. The server does not fetch it: write it with `openssl ocsp -respout`. It is \
+            read again when it changes.",
+        ..ROW
+    },
+    Row {
+        name: "SSLUseStapling",
+        contexts: HOSTS,
+        takes: Takes::Flag(|d, on| {
+            if on && d.host().tls.staple.is_none() {
+                d.warn("has no effect without SSLStaplingFile before this line: OCSP responses are not fetched");
+            }
+        }),
+        because: "use SSLStaplingFile",
+        about: "Accepted for old configurations: SSLStaplingFile turns on stapling.",
+        ..ROW
+    },
+    Row {
+        name: "SSLProtocol",
+        contexts: HOSTS,
+        takes: Takes::Words("[+|-]version…", 1..=MANY, versions),
+        because: "all supported versions: TLSv1.2 and TLSv1.3",
+        about: "TLS versions: `all`, `TLSv1.2`, `TLSv1.3`. Older versions are insecure and not supported.",
+        ..ROW
+    },
+    Row {
+        name: "SSLCipherSuite",
+        contexts: HOSTS,
+        takes: Takes::Words("[TLSv1.3|SSL] suites", 1..=2, cipher_suites),
+        because: "every supported suite is safe",
+        about: "Cipher suites by their OpenSSL or IANA names, separated by colons, in order of preference; words such as HIGH and ALL stand \
+            for all. Unsupported suites are ignored with a warning.",
+        ..ROW
+    },
+    Row {
+        name: "SSLHonorCipherOrder",
+        contexts: HOSTS,
+        takes: Takes::Flag(|d, on| d.host().tls.own_order = Some(on)),
+        because: "Off: phones without AES hardware prefer faster suites",
+        about: "Whether the server's order of suites takes precedence over the client's.",
+        ..ROW
+    },
+    Row {
+        name: "SSLSessionTickets",
+        contexts: HOSTS,
+        takes: Takes::Flag(|d, on| d.host().tls.tickets = Some(on)),
+        because: "On: returning clients skip the full handshake, and the server stores nothing for them",
+        about: "Whether clients get tickets to resume sessions. The ticket key changes every few hours, is never written to a file, and survives reloads.",
+        ..ROW
+    },
+    Row {
+        name: "SSLSessionCache",
+        contexts: SERVER,
+        takes: Takes::Word("none|type:…", |d, kind| {
+            d.host().tls.cache = Some(!kind.eq_ignore_ascii_case("none"));
+            Ok(())
+        }),
+        because: "in memory: one process serves all clients",
+        about: "`none` disables the session cache; any other value means a cache in memory.",
+        ..ROW
+    },
+    Row {
+        name: "SSLSessionCacheTimeout",
+        contexts: HOSTS,
+        takes: Takes::Duration(|d, time| d.host().tls.session_life = Some(time)),
+        default: Some("12h"),
+        because: "clients that return on the same day skip the full handshake; httpd's 300 s is shorter than a lunch break",
+        about: "Time after the first handshake during which a client may resume its session, by a ticket or from the cache. Tickets \
+            expire after 12 hours at most, with their key. A shorter time applies to existing sessions too.",
+        ..ROW
+    },
+    Row {
+        name: "SSLOptions",
+        contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
+        takes: Takes::Words("[+|-]option…", 1..=MANY, ssl_options),
+        because: "few programs use these variables",
+        about: "`+StdEnvVars` gives programs SSL_PROTOCOL, SSL_CIPHER and similar variables, and the fields of the server's certificate: SSL_SERVER_S_DN, \
+            SSL_SERVER_S_DN_CN, SSL_SERVER_SAN_DNS_0, SSL_SERVER_V_END and so on. HTTPS and SSL_TLS_SNI are always set.",
+        ..ROW
+    },
+    Row {
+        name: "SSLRequireSSL",
+        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
+        takes: Takes::Words("", 0..=0, |d, _| {
+            d.settings().response.ssl.required = Some(true);
+            Ok(())
+        }),
+        because: "most places are also served without TLS",
+        about: "Requests without TLS are answered 403.",
+        ..ROW
+    },
+];
+
+fn named(draft: &Draft, path: PathBuf, directive: &'static str) -> NamedFile {
+    NamedFile { path, at: draft.at.clone(), directive }
+}
+
+/// `SSLProtocol [+|-]version…`
+fn versions(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let mut versions = Versions { tls12: false, tls13: false };
+    for arg in args {
+        let (on, name) = match arg.as_bytes().first() {
+            Some(b'-') => (false, &arg[1..]),
+            Some(b'+') => (true, &arg[1..]),
+            _ => (true, arg.as_str()),
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "all" => versions = Versions { tls12: on, tls13: on },
+            "tlsv1.2" => versions.tls12 = on,
+            "tlsv1.3" => versions.tls13 = on,
+            "sslv2" | "sslv3" | "tlsv1" | "tlsv1.1" if on => {
+                draft.warn(&format!("{name} is insecure and not supported: remove it"));
+            }
+            "sslv2" | "sslv3" | "tlsv1" | "tlsv1.1" => {}
+            _ => return Err(format!("expected all, TLSv1.2 or TLSv1.3, with + or - before, got \"{arg}\"")),
+        }
+    }
+    if !versions.tls12 && !versions.tls13 {
+        return Err("leaves no supported version: allow TLSv1.2 or TLSv1.3".to_owned());
+    }
+    draft.host().tls.versions = Some(versions);
+    Ok(())
+}
+
+/// `SSLCipherSuite [TLSv1.3|SSL] suites`
+fn cipher_suites(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (is_13, list) = match args {
+        [version, list] if version.eq_ignore_ascii_case("TLSv1.3") => (true, list),
+        [version, list] if version.eq_ignore_ascii_case("SSL") => (false, list),
+        [list] => (false, list),
+        _ => return Err(format!("expected TLSv1.3 or SSL, then suites, got \"{}\"", args.join(" "))),
+    };
+    let (chosen, unknown) = suites::read(if is_13 { suites::TLS13 } else { suites::TLS12 }, list);
+    if !unknown.is_empty() {
+        draft.warn(&format!("ignored, because unsupported or unknown: {}", unknown.join(" ")));
+    }
+    let tls = &mut draft.host().tls;
+    *(if is_13 { &mut tls.suites_13 } else { &mut tls.suites }) = chosen;
+    Ok(())
+}
+
+/// `SSLOptions [+|-]option…`
+fn ssl_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let mut ignored = Vec::new();
+    for arg in args {
+        let name = arg.trim_start_matches(['+', '-']);
+        let on = !arg.starts_with('-');
+        match name.to_ascii_lowercase().as_str() {
+            "stdenvvars" => draft.settings().response.ssl.std_env_vars = Some(on),
+            // Options about client certificates, which are not supported, have no effect.
+            "strictrequire" | "optrenegotiate" | "legacydnstringformat" => {}
+            "exportcertdata" => ignored.push(name),
+            "fakebasicauth" if !on => {}
+            "fakebasicauth" => return Err("FakeBasicAuth: client certificates are not supported".to_owned()),
+            _ => return Err(format!("expected StdEnvVars, with + or - before, got \"{arg}\"")),
+        }
+    }
+    // Options without a sign replace all earlier options.
+    let absolute = args.iter().any(|arg| !arg.starts_with(['+', '-']));
+    if absolute && draft.settings().response.ssl.std_env_vars.is_none() {
+        draft.settings().response.ssl.std_env_vars = Some(false);
+    }
+    if !ignored.is_empty() {
+        draft.warn(&format!("not supported and ignored: {}", ignored.join(" ")));
+    }
+    Ok(())
+}

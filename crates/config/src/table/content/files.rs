@@ -1,0 +1,197 @@
+//! Mapping of URL paths to files, and their handlers.
+
+use crate::draft::Draft;
+use crate::model::host::{Alias, AliasFrom};
+use crate::model::options;
+use crate::model::overrides::{Class, Overrides};
+use crate::table::content::types::handler;
+use crate::table::row::{ANYWHERE, DIRECTORY, HOSTS, MANY, ROW, Row, SERVER, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "DocumentRoot",
+        contexts: HOSTS,
+        takes: Takes::Word("path", |d, path| {
+            d.host().document_root = d.document_path(path);
+            Ok(())
+        }),
+        default: Some("htdocs"),
+        because: "httpd's default",
+        about: "The folder of the site's files. A virtual host inherits it.",
+        ..ROW
+    },
+    Row {
+        name: "Alias",
+        contexts: HOSTS,
+        takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, false)),
+        because: "all files are below DocumentRoot",
+        about: "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's before the main server's.",
+        ..ROW
+    },
+    Row {
+        name: "ScriptAlias",
+        contexts: HOSTS,
+        takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, true)),
+        because: "no folder is executable by default",
+        about: "As Alias; files there run as CGI scripts, regardless of SetHandler and Options.",
+        ..ROW
+    },
+    Row {
+        name: "OpenFileCache",
+        contexts: SERVER,
+        takes: Takes::Word("Off|a number from 1 to 100000", open_file_cache),
+        default: Some("1000"),
+        because: "a popular file is opened once a second, not for each request; changes still take effect at once",
+        about: "Number of files and folders that each thread of the front keeps open, for a second, limited to a sixteenth of the limit on open \
+            files. A replaced, changed or removed file is noticed at once; a folder above it that is renamed, or made inaccessible to User, \
+            after a second. Targets of symbolic links are opened for each request. Off: every file is.",
+        ..ROW
+    },
+    Row {
+        name: "DefaultType",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("type|None", default_type),
+        default: Some("None"),
+        because: "httpd's default since 2.4: no Content-Type is better than a wrong one",
+        about: "The MIME type of files with unknown extensions, and of responses of Perl handlers that set no type.",
+        ..ROW
+    },
+    Row {
+        name: "DirectoryIndex",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Words("name…|disabled", 1..=MANY, |d, names| {
+            directory_index(d, names);
+            Ok(())
+        }),
+        default: Some("index.html"),
+        because: "httpd's default",
+        about: "Names tried, in this order, when a folder is requested. A name that begins with `/` is a URL path of the site; \
+            any other name is a path below the folder's, which an Alias may map elsewhere.",
+        ..ROW
+    },
+    Row {
+        name: "Options",
+        contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
+        takes: Takes::Words("[+|-]name…", 1..=MANY, set_options),
+        default: Some("FollowSymLinks"),
+        because: "httpd's default: links in the site were made by its owner",
+        about: "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. `+` and `-` change the outer options; \
+            without them the options are replaced. Link options in `<Location>` are ignored, as in httpd: write them in `<Directory>`. \
+            SymLinksIfOwnerMatch follows at most eight links of one path.",
+        ..ROW
+    },
+    Row {
+        name: "AllowOverride",
+        contexts: DIRECTORY,
+        takes: Takes::Words("All|None|AuthConfig|FileInfo|Indexes|Limit|Options[=name,…]…", 1..=MANY, allow_override),
+        default: Some("None"),
+        because: "httpd's default since 2.4 (1.3 had All): unexpected files are not read",
+        about: "Directives that .htaccess files in this folder and below may contain; with None no such file is read. Files are read \
+            once and watched: a change takes effect at once. An error in one is logged, and requests below it are answered 500.",
+        ..ROW
+    },
+    Row {
+        name: "AccessFileName",
+        contexts: HOSTS,
+        takes: Takes::Words("name…", 1..=MANY, access_file_name),
+        default: Some(".htaccess"),
+        because: "httpd's default",
+        about: "Names of .htaccess files; the first that a folder contains counts. They are never served.",
+        ..ROW
+    },
+    Row {
+        name: "SetHandler",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word(
+            "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|default-handler|name",
+            set_handler,
+        ),
+        default: Some("default-handler"),
+        because: "without a handler, requests are served from files",
+        about: "The handler of requests: the PerlHandler list, a CGI script, the PsgiApp, a page about the server (as mod_status and \
+            mod_info, or Prometheus metrics), a file that begins with its own headers, or the file itself. `None` is default-handler. Any other name needs an Action; \
+            without one, requests are answered 500 and an error is logged. The server pages are not allowed \
+            in .htaccess files.",
+        ..ROW
+    },
+];
+
+fn access_file_name(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    if let Some(path) = names.iter().find(|name| name.contains('/')) {
+        return Err(format!("expected names of files, got the path \"{path}\""));
+    }
+    draft.host().access_file_names = names.to_vec();
+    Ok(())
+}
+
+/// Maximum value of OpenFileCache: more files than a process can usually open.
+const MOST_OPEN_FILES: u32 = 100_000;
+
+fn open_file_cache(draft: &mut Draft, word: &str) -> Result<(), String> {
+    let number = || word.parse().ok().filter(|files| (1..=MOST_OPEN_FILES).contains(files));
+    draft.config.open_file_cache = match word.eq_ignore_ascii_case("off") {
+        true => 0,
+        false => {
+            number().ok_or_else(|| format!("expected Off or a number from 1 to {MOST_OPEN_FILES}, got \"{word}\""))?
+        }
+    };
+    Ok(())
+}
+
+fn default_type(draft: &mut Draft, text: &str) -> Result<(), String> {
+    draft.settings().default_type = Some(text.to_owned());
+    Ok(())
+}
+
+/// `AllowOverride …`
+fn allow_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let allowed = Overrides::parse(args)?;
+    if draft.is_in_regex() {
+        draft
+            .warn("has no effect in a section with a regular expression, as in httpd: write a <Directory> with a path");
+    } else {
+        draft.settings().allow_override = Some(allowed);
+    }
+    Ok(())
+}
+
+/// `Alias /from /to`, `ScriptAlias /from /to`
+fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
+    let from = args[0].clone();
+    if !from.starts_with('/') {
+        return Err(format!("expected a path that begins with /, got \"{from}\""));
+    }
+    let to = draft.document_path(&args[1]);
+    draft.host().aliases.push(Alias { from: AliasFrom::Prefix(from), to, script });
+    Ok(())
+}
+
+/// `DirectoryIndex name… | disabled`. A further line of the same section adds names.
+fn directory_index(draft: &mut Draft, args: &[String]) {
+    let index = draft.settings().directory_index.get_or_insert_default();
+    if args.iter().any(|arg| arg == "disabled") {
+        index.clear();
+    } else {
+        index.extend_from_slice(args);
+    }
+}
+
+/// `Options …`
+fn set_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (next, ignored) = options::parse(args)?;
+    if let Some(Err(message)) = draft.htaccess.map(|rules| rules.check_options(&next)) {
+        return draft.forbidden(message);
+    }
+    if !ignored.is_empty() {
+        draft.warn(&format!("not supported yet and ignored: {}", ignored.join(" ")));
+    }
+    let said = &mut draft.settings().options;
+    *said = Some(said.as_ref().map_or_else(|| next.clone(), |before| before.then(&next)));
+    Ok(())
+}
+
+/// `SetHandler name`
+fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
+    draft.settings().handler = Some(handler(draft, name)?);
+    Ok(())
+}

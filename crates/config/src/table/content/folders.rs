@@ -1,0 +1,163 @@
+//! Folders: trailing slash, listings, path info, ETag.
+
+use crate::draft::Draft;
+use crate::model::overrides::Class;
+use crate::model::response::listing::Column;
+use crate::model::response::{FileEtag, PathInfo};
+use crate::syntax::wildcard::{self, Slash};
+use crate::table::row::{ANYWHERE, MANY, ROW, Row, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "DirectorySlash",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Flag(|d, on| d.settings().response.directory_slash = Some(on)),
+        because: "On: otherwise relative links in the page would be wrong",
+        about: "Whether a request for a folder without a trailing slash is redirected to the path with it; Off answers 404.",
+        ..ROW
+    },
+    Row {
+        name: "FallbackResource",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Word("disabled|/url-path", fallback_resource),
+        because: "missing files are answered 404",
+        about: "URL path of this server that handles requests for missing files and for folders without an index, with the request's method, query and body. Perl handlers decide for themselves which paths exist.",
+        ..ROW
+    },
+    Row {
+        name: "IndexOptions",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Words("[+|-]option…", 1..=MANY, |d, args| {
+            index_options(d, args);
+            Ok(())
+        }),
+        because: "a plain list of names",
+        about: "Format of folder listings, which Options Indexes allows: FancyIndexing (with dates and sizes), FoldersFirst, IgnoreCase, None. Other options are accepted and have no effect.",
+        ..ROW
+    },
+    Row {
+        name: "IndexIgnore",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Words("name…", 1..=MANY, index_ignore),
+        because: "everything except .ht* is listed",
+        about: "Names, with `*` and `?`, that are omitted from folder listings.",
+        ..ROW
+    },
+    Row {
+        name: "IndexOrderDefault",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Words("Ascending|Descending Name|Date|Size", 2..=2, index_order),
+        because: "sorted by name",
+        about: "Initial order of folder listings.",
+        ..ROW
+    },
+    Row {
+        name: "AcceptPathInfo",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("On|Off|Default", accept_path_info),
+        because: "Default: a file has one path, a script has many",
+        about: "Whether a path may continue after the name of a file (PATH_INFO). On: any file accepts it; Off: no file, \
+            nor CGI script, accepts it (404); Default: scripts and handlers accept it, files do not.",
+        ..ROW
+    },
+    Row {
+        name: "FileETag",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("[+|-]INode|MTime|Size…|All|None", 1..=4, file_etag),
+        because: "httpd 2.4's default: time and size, which are the same on every machine of a site",
+        about: "Parts of a file's ETag. `+` and `-` change the outer setting.",
+        ..ROW
+    },
+];
+
+/// `FileETag [+|-]part…`. With `+` and `-` the outer setting is changed, otherwise replaced.
+fn file_etag(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (mut whole, mut more, mut less) = (None, FileEtag::default(), FileEtag::default());
+    for arg in args {
+        let (part, name) = match arg.split_at_checked(1) {
+            Some(("+", name)) => (&mut more, name),
+            Some(("-", name)) => (&mut less, name),
+            _ => (whole.get_or_insert_default(), arg.as_str()),
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "inode" => part.inode = true,
+            "mtime" => part.mtime = true,
+            "size" => part.size = true,
+            "all" => *part = FileEtag { inode: true, mtime: true, size: true },
+            "none" if name == arg => *part = FileEtag::default(),
+            _ => return Err(format!("expected INode, MTime, Size, All or None, got \"{arg}\"")),
+        }
+    }
+    let rules = &mut draft.settings().response;
+    rules.file_etag = whole.or(rules.file_etag);
+    rules.file_etag_change =
+        (more != less).then_some((more, less)).or(rules.file_etag_change.filter(|_| whole.is_none()));
+    Ok(())
+}
+
+/// `FallbackResource disabled|/path`
+fn fallback_resource(draft: &mut Draft, path: &str) -> Result<(), String> {
+    let disabled = path.eq_ignore_ascii_case("disabled");
+    if !disabled && !path.starts_with('/') {
+        return Err(format!("expected disabled or a path that begins with /, got \"{path}\""));
+    }
+    draft.settings().response.fallback = Some((!disabled).then(|| path.into()));
+    Ok(())
+}
+
+fn accept_path_info(draft: &mut Draft, word: &str) -> Result<(), String> {
+    draft.settings().response.path_info = Some(match word.to_ascii_lowercase().as_str() {
+        "on" => PathInfo::On,
+        "off" => PathInfo::Off,
+        "default" => PathInfo::Default,
+        _ => return Err(format!("expected On, Off or Default, got \"{word}\"")),
+    });
+    Ok(())
+}
+
+/// `IndexIgnore name…`
+fn index_ignore(draft: &mut Draft, names: &[String]) -> Result<(), String> {
+    for name in names {
+        let pattern = draft.pattern(&wildcard::whole(name, Slash::Ordinary))?;
+        draft.settings().response.listing.ignored.push(pattern);
+    }
+    Ok(())
+}
+
+/// `IndexOptions [+|-]option…`
+fn index_options(draft: &mut Draft, args: &[String]) {
+    let mut unused = Vec::new();
+    for arg in args {
+        let on = !arg.starts_with('-');
+        let name = arg.trim_start_matches(['+', '-']).to_ascii_lowercase();
+        let listing = &mut draft.settings().response.listing;
+        match name.as_str() {
+            "fancyindexing" => listing.fancy = Some(on),
+            "none" => listing.fancy = Some(false),
+            "foldersfirst" => listing.folders_first = Some(on),
+            "ignorecase" => listing.ignore_case = Some(on),
+            _ => unused.push(arg.clone()),
+        }
+    }
+    if !unused.is_empty() {
+        draft.warn(&format!("ignored, because without effect here: {}", unused.join(" ")));
+    }
+}
+
+/// `IndexOrderDefault Ascending|Descending Name|Date|Size`
+fn index_order(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [direction, column] = args else { return Ok(()) };
+    let backwards = match direction.to_ascii_lowercase().as_str() {
+        "ascending" => false,
+        "descending" => true,
+        _ => return Err(format!("expected Ascending or Descending first, got \"{direction}\"")),
+    };
+    let column = match column.to_ascii_lowercase().as_str() {
+        "name" | "description" => Column::Name,
+        "date" => Column::Date,
+        "size" => Column::Size,
+        _ => return Err(format!("expected Name, Date or Size second, got \"{column}\"")),
+    };
+    draft.settings().response.listing.order = Some((column, backwards));
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Headers of requests and responses.
+
+use crate::draft::Draft;
+use crate::model::overrides::Class;
+use crate::model::response::expires::Span;
+use crate::model::response::headers::{Action, HeaderRule, HeaderValue};
+use crate::model::response::setenv::Condition;
+use crate::syntax::pattern::Case;
+use crate::table::row::{ANYWHERE, ROW, Row, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "Header",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words(
+            "[always] set|append|merge|add|unset|echo|edit name [value] [early|env=[!]name]",
+            2..=6,
+            header,
+        ),
+        because: "responses have the necessary headers",
+        about: "Changes a header of responses; with `always` also of errors. `%t` is the time of the request, `%D` its duration, `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl.",
+        ..ROW
+    },
+    Row {
+        name: "RequestHeader",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("set|append|merge|add|unset|edit name [value] [early|env=[!]name]", 2..=5, request_header),
+        because: "programs see the headers that the client sent",
+        about: "Changes a header of requests before a program sees it.",
+        ..ROW
+    },
+    Row {
+        name: "ExpiresActive",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Flag(|d, on| d.settings().response.expires.active = Some(on)),
+        because: "only the site knows how long its pages stay fresh",
+        about: "Whether Expires and Cache-Control are added to responses that have no Expires.",
+        ..ROW
+    },
+    Row {
+        name: "ExpiresByType",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Words("type time", 2..=2, expires_by_type),
+        because: "see ExpiresDefault",
+        about: "Freshness lifetime of responses of a MIME type, or of a family like `image/*`.",
+        ..ROW
+    },
+    Row {
+        name: "ExpiresDefault",
+        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
+        takes: Takes::Word("time", expires_default),
+        because: "see ExpiresActive",
+        about: "Freshness lifetime of other responses: `A3600` or `access plus 1 hour` from now on, `M3600` or `modification plus 1 hour` from the last change of the file.",
+        ..ROW
+    },
+];
+
+/// `ExpiresByType type time`
+fn expires_by_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [kind, time] = args else { return Ok(()) };
+    let span = Span::parse(time)?;
+    draft.settings().response.expires.by_type.push((kind.to_ascii_lowercase(), span));
+    Ok(())
+}
+
+/// `ExpiresDefault time`
+fn expires_default(draft: &mut Draft, time: &str) -> Result<(), String> {
+    draft.settings().response.expires.default = Some(Span::parse(time)?);
+    Ok(())
+}
+
+/// `Header [always|onsuccess] action name [value [replacement]] [early|env=…]`
+pub fn header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (always, rest) = match args.split_first() {
+        Some((word, rest)) if word.eq_ignore_ascii_case("always") => (true, rest),
+        Some((word, rest)) if word.eq_ignore_ascii_case("onsuccess") => (false, rest),
+        _ => (false, args),
+    };
+    let rule = header_rule(draft, rest)?;
+    draft.settings().response.headers.push(HeaderRule { always, ..rule });
+    Ok(())
+}
+
+/// `RequestHeader action name [value [replacement]] [early|env=…]`
+fn request_header(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let rule = header_rule(draft, args)?;
+    if matches!(rule.action, Action::Echo(_)) {
+        return Err("echo applies to responses: write Header echo".to_owned());
+    }
+    draft.settings().response.request_headers.push(rule);
+    Ok(())
+}
+
+fn header_rule(draft: &mut Draft, args: &[String]) -> Result<HeaderRule, String> {
+    let [action, name, rest @ ..] = args else {
+        return Err("expected an action and the name of a header".to_owned());
+    };
+    let values = match action.to_ascii_lowercase().as_str() {
+        "unset" | "echo" => 0,
+        "edit" | "edit*" => 2,
+        _ => 1,
+    };
+    let Some((given, rest)) = rest.split_at_checked(values) else {
+        return Err(format!("{action}: expected {values} more words after {name}"));
+    };
+    let (early, condition) = match rest {
+        [] => (false, None),
+        [word] if word.eq_ignore_ascii_case("early") => (true, None),
+        [word] => (false, Some(Condition::parse(word, &mut draft.patterns)?)),
+        _ => return Err("put a value with spaces in quotation marks".to_owned()),
+    };
+    draft.charge_rule()?;
+    let action = header_action(draft, action, name, given)?;
+    let name = name.trim_end_matches(':').to_ascii_lowercase();
+    let is_echo = matches!(action, Action::Echo(_));
+    if !is_echo && !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
+        return Err(format!("expected the name of a header, got \"{name}\""));
+    }
+    Ok(HeaderRule { action, name, always: false, early, condition })
+}
+
+fn header_action(draft: &mut Draft, word: &str, name: &str, given: &[String]) -> Result<Action, String> {
+    if given.first().is_some_and(|value| value.starts_with("expr=")) {
+        return Err("expressions as values are not supported: write the value, with %{name}e for a variable".to_owned());
+    }
+    let word = word.to_ascii_lowercase();
+    Ok(match (word.as_str(), given) {
+        ("set", [value]) => Action::Set(HeaderValue::parse(value)?),
+        ("setifempty", [value]) => Action::SetIfEmpty(HeaderValue::parse(value)?),
+        ("append", [value]) => Action::Append(HeaderValue::parse(value)?),
+        ("merge", [value]) => Action::Merge(HeaderValue::parse(value)?),
+        ("add", [value]) => Action::Add(HeaderValue::parse(value)?),
+        ("unset", []) => Action::Unset,
+        ("echo", []) => Action::Echo(draft.patterns.compile(name, Case::Either)?),
+        ("edit" | "edit*", [pattern, by]) => {
+            let pattern = draft.pattern(pattern)?;
+            Action::Edit { pattern, by: HeaderValue::parse(by)?, all: word.ends_with('*') }
+        }
+        _ => {
+            return Err(format!(
+                "expected set, setifempty, append, merge, add, unset, echo, edit or edit*, got \"{word}\""
+            ));
+        }
+    })
+}

@@ -1,0 +1,154 @@
+//! Aliases by regular expression, redirects, and error documents.
+
+use crate::draft::Draft;
+use crate::model::host::{Alias, AliasFrom};
+use crate::model::overrides::Class;
+use crate::model::response::ErrorDocument;
+use crate::model::response::redirect::{Redirect, RedirectFrom};
+use crate::table::row::{ANYWHERE, HOSTS, ROW, Row, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "AliasMatch",
+        contexts: HOSTS,
+        takes: Takes::Words("regex path", 2..=2, |d, args| alias_match(d, args, false)),
+        because: "see Alias",
+        about: "As Alias, for paths that match the regular expression anywhere; `$1` in the file path is the text of its first group. Tried in order with the Alias lines.",
+        ..ROW
+    },
+    Row {
+        name: "ScriptAliasMatch",
+        contexts: HOSTS,
+        takes: Takes::Words("regex path", 2..=2, |d, args| alias_match(d, args, true)),
+        because: "see ScriptAlias",
+        about: "As AliasMatch; files there run as CGI scripts.",
+        ..ROW
+    },
+    Row {
+        name: "Redirect",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("[status] [/url-path] [URL]", 1..=3, redirect),
+        because: "nothing has moved by default",
+        about: "Redirects clients, before any Alias is applied: status permanent, temp (default), seeother, gone or a number. The rest of the path, and the query, are appended to the URL. Without a path, in a container: everything in it.",
+        ..ROW
+    },
+    Row {
+        name: "RedirectMatch",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("[status] regex [URL]", 1..=3, redirect_match),
+        because: "see Redirect",
+        about: "As Redirect, for paths that match the regular expression anywhere; `$1` in the URL is the text of its first group.",
+        ..ROW
+    },
+    Row {
+        name: "RedirectTemp",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("/url-path URL", 2..=2, |d, args| with_status(d, 302, args)),
+        because: "see Redirect",
+        about: "As Redirect temp: status 302.",
+        ..ROW
+    },
+    Row {
+        name: "RedirectPermanent",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("/url-path URL", 2..=2, |d, args| with_status(d, 301, args)),
+        because: "see Redirect",
+        about: "As Redirect permanent: status 301.",
+        ..ROW
+    },
+    Row {
+        name: "ErrorDocument",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("status text|/url-path|URL|default", 2..=2, error_document),
+        because: "a plain page is enough",
+        about: "Response in place of an error's plain page: a text, the response of a URL path of this server (which gets REDIRECT_STATUS and REDIRECT_URL in its environment), or a redirection.",
+        ..ROW
+    },
+];
+
+/// `AliasMatch regex /to/$1`, `ScriptAliasMatch`
+fn alias_match(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String> {
+    let from = AliasFrom::Match(draft.pattern(&args[0])?);
+    let to = draft.document_path(&args[1]);
+    draft.host().aliases.push(Alias { from, to, script });
+    Ok(())
+}
+
+/// `ErrorDocument status text|/path|URL|default`
+fn error_document(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [status, answer] = args else { return Ok(()) };
+    let number = status.parse().ok().filter(|number| (400..600).contains(number));
+    let number = number.ok_or_else(|| format!("expected a status from 400 to 599 first, got \"{status}\""))?;
+    let document = ErrorDocument::of(answer);
+    if number == 401 && matches!(document, ErrorDocument::Away(_)) {
+        draft
+            .warn("has no effect: a redirection for 401 would suppress the password dialog, so the plain page is sent");
+        return Ok(());
+    }
+    draft.settings().response.error_documents.push((number, document));
+    Ok(())
+}
+
+/// `Redirect [status] [/path] [URL]`
+fn redirect(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (status, rest) = leading_status(args)?;
+    add(draft, status, rest, |_, path| match path.starts_with('/') {
+        true => Ok(RedirectFrom::Prefix(path.to_owned())),
+        false => Err(format!("expected a path that begins with /, got \"{path}\"")),
+    })
+}
+
+/// `RedirectMatch [status] regex [URL]`
+fn redirect_match(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let (status, rest) = leading_status(args)?;
+    add(draft, status, rest, |draft, regex| draft.pattern(regex).map(RedirectFrom::Match))
+}
+
+/// `RedirectTemp /path URL`, `RedirectPermanent /path URL`
+fn with_status(draft: &mut Draft, status: u16, args: &[String]) -> Result<(), String> {
+    let named = [&[status.to_string()], args].concat();
+    redirect(draft, &named)
+}
+
+fn leading_status(args: &[String]) -> Result<(u16, &[String]), String> {
+    let Some((first, rest)) = args.split_first() else { return Ok((302, args)) };
+    let status = match first.to_ascii_lowercase().as_str() {
+        "permanent" => 301,
+        "temp" => 302,
+        "seeother" => 303,
+        "gone" => 410,
+        number if number.bytes().all(|byte| byte.is_ascii_digit()) => number
+            .parse()
+            .ok()
+            .filter(|number| (300..600).contains(number))
+            .ok_or_else(|| format!("expected a status from 300 to 599, got \"{number}\""))?,
+        _ => return Ok((302, args)),
+    };
+    Ok((status, rest))
+}
+
+fn add(
+    draft: &mut Draft,
+    status: u16,
+    rest: &[String],
+    from: impl Fn(&mut Draft, &str) -> Result<RedirectFrom, String>,
+) -> Result<(), String> {
+    let goes_away = (300..400).contains(&status);
+    let (from, to) = match rest {
+        [to] if goes_away && draft.is_in_container() => (RedirectFrom::Everything, Some(to)),
+        [] if !goes_away && draft.is_in_container() => (RedirectFrom::Everything, None),
+        [path, to] if goes_away => (from(draft, path)?, Some(to)),
+        [path] if !goes_away => (from(draft, path)?, None),
+        _ if goes_away => return Err("expected a path and a URL".to_owned()),
+        _ => return Err(format!("expected a path and no URL: status {status} is no redirection")),
+    };
+    if let Some(to) = to.filter(|to| !to.starts_with('/') && !to.starts_with('$') && !to.contains(':')) {
+        return Err(format!("expected a URL like http://host/path or a path that begins with /, got \"{to}\""));
+    }
+    let redirect = Redirect { from, to: to.cloned(), status };
+    match draft.is_in_container() {
+        true => draft.settings().response.redirects.push(redirect),
+        false => draft.host().redirects.push(redirect),
+    }
+    Ok(())
+}

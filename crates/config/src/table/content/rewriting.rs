@@ -1,0 +1,165 @@
+//! mod_rewrite's directives.
+
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use crate::draft::Draft;
+use crate::model::context::{Context, Scope};
+use crate::model::overrides::Class;
+use crate::model::response::rewrite::{Condition, Inherit, Map, Maps, Rewrite, Rule};
+use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, ROW, Row, Takes};
+use base::path::Text;
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "RewriteEngine",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Flag(|d, on| rewrite(d).engine = Some(on)),
+        default: Some("Off"),
+        because: "as in httpd: rules have no effect until they are turned on",
+        about: "Whether the RewriteRules of this place apply. A virtual host inherits this setting from the main server, but none of its rules.",
+        ..ROW
+    },
+    Row {
+        name: "RewriteRule",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("[!]regex path|URL|- [flags]", 2..=3, rule),
+        because: "paths are not rewritten by default",
+        about: "Replaces paths that match the regular expression anywhere: `$1` is the text of its first group, `%1` that of the last \
+            RewriteCond, %{NAME} a variable of the request, ${map:key|default} a lookup in a RewriteMap. Rules of a host see the decoded path, \
+            before Redirect and Alias. Their result is a file below DocumentRoot (`/x`), a file by its full path (a rule that begins with \
+            `/srv/x` or %{DOCUMENT_ROOT}, if /srv exists), or with PT a path for Alias and Location sections. Rules of folders and .htaccess files see the part of the file name after their \
+            folder, and the rewritten path is processed again, ten times at most. A URL redirects the client. Flags: B, BCTLS, BNE, BNP, C, CO, \
+            DPI, E, END, F, G, L, N (250 rounds at most), NC, NE, NS, PT, QSA, QSD, QSL, R, S; not H, P and T. Headers that conditions test are added to \
+            Vary. Regular expressions are as in RedirectMatch: \
+            without look-around and back-references; use a RewriteCond with `!` instead. Subrequests of programs are not rewritten.",
+        ..ROW
+    },
+    Row {
+        name: "RewriteCond",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("text|expr [!]regex|=text|<text|>text|-eq number|-f|-d|-s|-l|-x [flags]", 2..=3, condition),
+        because: "a rule applies to all requests whose path it matches",
+        about: "A condition of the next RewriteRule. All conditions must hold, or with the flag OR one of them. Variables in the text are expanded as in a rule; \
+            NC ignores case. %{LA-U:…}, -F and -U, which need subrequests, are not supported.",
+        ..ROW
+    },
+    Row {
+        name: "RewriteBase",
+        contexts: CONTAINERS.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Word("/url-path", base),
+        because: "the path below DocumentRoot, or else the path that led to the folder",
+        about: "URL path of the folder of the rules. Rule results that do not begin with a slash are relative to it.",
+        ..ROW
+    },
+    Row {
+        name: "RewriteOptions",
+        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
+        takes: Takes::Words("Inherit|InheritBefore|MergeBase…", 1..=MANY, options),
+        because: "as in httpd: a place with rewrite directives of its own does not inherit",
+        about: "Inherit: the rules of the outer place are applied after those of this place, InheritBefore: before them. MergeBase: the outer RewriteBase applies, too.",
+        ..ROW
+    },
+    Row {
+        name: "RewriteMap",
+        contexts: HOSTS,
+        takes: Takes::Words("name txt:file|rnd:file|int:tolower|int:toupper|int:escape|int:unescape", 2..=MANY, map),
+        because: "rules know only the request",
+        about: "Names a file of keys and values, one pair per line (rnd: one of several values separated by `|`), or a function. Rules below it in this host \
+            use it as ${name:key|default}; maps of the main server are available in .htaccess files and other hosts, too. The file is read with the configuration: \
+            changes take effect at a reload.",
+        ..ROW
+    },
+];
+
+/// Rewrite settings of the current place; marks them as set.
+fn rewrite(draft: &mut Draft) -> &mut Rewrite {
+    let folder = folder(draft);
+    let rewrite = match draft.is_in_container() {
+        true => &mut draft.settings().response.rewrite,
+        false => &mut draft.host().rewrite,
+    };
+    (rewrite.said, rewrite.folder) = (true, folder);
+    rewrite
+}
+
+/// The current folder or location, with a trailing slash.
+fn folder(draft: &Draft) -> Option<Arc<str>> {
+    let section = draft.config.sections.get(usize::from(draft.position.section))?;
+    match (draft.position.context, &section.scope) {
+        (Context::Directory | Context::Htaccess, Scope::Directory(folder)) => {
+            let folder = Text::new(folder.as_os_str().as_bytes()).0;
+            Some(format!("{}/", folder.trim_end_matches('/')).into())
+        }
+        (Context::Location, Scope::Location(path)) => Some(format!("{}/", path.trim_end_matches('/')).into()),
+        _ => None,
+    }
+}
+
+/// Maps of the main server and of the current host.
+fn maps(draft: &mut Draft) -> Maps {
+    let main = draft.config.hosts.first().map(|main| main.maps.clone()).unwrap_or_default();
+    main.and(&draft.host().maps)
+}
+
+/// `RewriteRule Pattern Substitution [flags]`
+fn rule(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    draft.charge_rule()?;
+    let [pattern, to, flags @ ..] = args else { return Ok(()) };
+    let maps = maps(draft);
+    let conditions = std::mem::take(&mut rewrite(draft).pending);
+    let flags = flags.first().map_or("", String::as_str);
+    let rule = Rule::parse(pattern, to, flags, conditions, &maps, &mut draft.patterns)?;
+    rewrite(draft).rules.push(Arc::new(rule));
+    Ok(())
+}
+
+/// `RewriteCond TestString CondPattern [flags]`
+fn condition(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    draft.charge_rule()?;
+    let [text, pattern, flags @ ..] = args else { return Ok(()) };
+    let maps = maps(draft);
+    let flags = flags.first().map_or("", String::as_str);
+    let condition = Condition::parse(text, pattern, flags, &maps, &mut draft.patterns)?;
+    rewrite(draft).pending.push(condition);
+    Ok(())
+}
+
+/// `RewriteBase /path`
+fn base(draft: &mut Draft, path: &str) -> Result<(), String> {
+    if !path.starts_with('/') {
+        return Err(format!("expected a path that begins with /, got \"{path}\""));
+    }
+    rewrite(draft).base = Some(format!("{}/", path.trim_end_matches('/')));
+    Ok(())
+}
+
+/// `RewriteOptions word…`
+fn options(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    for word in words {
+        let options = &mut rewrite(draft).options;
+        match word.to_ascii_lowercase().as_str() {
+            "inherit" => options.inherit = Some(Inherit::Behind),
+            "inheritbefore" => options.inherit = Some(Inherit::Before),
+            "mergebase" => options.merge_base = true,
+            "allownoslash"
+            | "allowanyuri"
+            | "inheritdown"
+            | "inheritdownbefore"
+            | "ignoreinherit"
+            | "legacyprefixdocroot"
+            | "longurloptimization" => draft.warn(&format!("{word} has no effect here")),
+            _ => return Err(format!("expected Inherit, InheritBefore or MergeBase, got \"{word}\"")),
+        }
+    }
+    Ok(())
+}
+
+/// `RewriteMap name source`, followed by the lines of its file, which `parse` appends.
+fn map(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [name, source, lines @ ..] = args else { return Ok(()) };
+    let map = Map::parse(source, |_| Ok(lines.join("\n")))?;
+    let host = draft.host();
+    host.maps = std::mem::take(&mut host.maps).with(name, map);
+    Ok(())
+}

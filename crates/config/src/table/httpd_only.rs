@@ -1,0 +1,328 @@
+//! Directives of httpd's standard modules, 1.3 to 2.4, that are not supported. A directive whose absence would change the
+//! content or the access is an error. The others cause a warning, so that an old configuration can be read.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Treatment of an unsupported directive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsupported {
+    /// An error.
+    Refused,
+    /// A warning.
+    Ignored,
+}
+
+use Unsupported::{Ignored, Refused};
+
+/// Directives with the same treatment and advice.
+struct Group {
+    fate: Unsupported,
+    /// Follows "is not supported".
+    advice: &'static str,
+    /// Names separated by spaces. `Name=value` is harmless with exactly that value, `Name:word` with that first word.
+    names: &'static str,
+}
+
+const GROUPS: &[Group] = &[
+    Group {
+        fate: Refused,
+        advice: "use Redirect, AliasMatch, RewriteRule or a Perl handler",
+        names: "DirectoryIndexRedirect AliasPreservePath",
+    },
+    Group {
+        fate: Ignored,
+        advice: "`cameleer explain` shows where a path leads",
+        names: "RewriteLock RewriteLog RewriteLogLevel",
+    },
+    Group {
+        fate: Refused,
+        advice: "put a proxy in front, or let a Perl program ask the other server",
+        names: "ProxyPass ProxyPassMatch ProxyPassReverse ProxyPassReverseCookieDomain ProxyPassReverseCookiePath \
+            ProxyPassInherit ProxyPassInterpolateEnv ProxyRequests=off ProxyPreserveHost=off ProxyRemote ProxyRemoteMatch \
+            ProxyBlock ProxyDomain NoProxy ProxySet ProxyAddHeaders ProxyErrorOverride Proxy100Continue ProxySourceAddress \
+            Proxy ProxyMatch BalancerMember BalancerGrowth BalancerInherit BalancerPersist AllowCONNECT ProxyExpressEnable=off \
+            ProxyExpressDBMFile ProxyExpressDBMType ProxyFCGIBackendType ProxyFCGISetEnvIf ProxyHTMLEnable=off ProxyHTMLBufSize \
+            ProxyHTMLCharsetOut ProxyHTMLDocType ProxyHTMLEvents ProxyHTMLExtended ProxyHTMLFixups ProxyHTMLInterp \
+            ProxyHTMLLinks ProxyHTMLMeta ProxyHTMLStripComments ProxyHTMLURLMap ProxySCGIInternalRedirect ProxySCGISendfile \
+            ProxyWebsocketFallbackToProxyHttp ProxyHCExpr ProxyHCTemplate ProxyHCTPsize xml2EncAlias xml2EncDefault xml2StartParse",
+    },
+    Group {
+        fate: Ignored,
+        advice: "there is no proxy to which it applies",
+        names: "ProxyVia ProxyTimeout ProxyBadHeader ProxyMaxForwards ProxyIOBufferSize ProxyReceiveBufferSize ProxyStatus \
+            ProxyFtpDirCharset ProxyFtpEscapeWildcards ProxyFtpListOnWildcard NoCache HeartbeatAddress HeartbeatListen \
+            HeartbeatMaxServers HeartbeatStorage",
+    },
+    Group {
+        fate: Refused,
+        advice: "client certificates are not supported: verify them in a proxy in front, or remove the line if everybody may have access",
+        names: "SSLCACertificateFile SSLCACertificatePath SSLCADNRequestFile SSLCADNRequestPath SSLCARevocationCheck \
+            SSLCARevocationFile SSLCARevocationPath SSLOCSPEnable=off SSLRequire SSLUserName SSLVerifyClient=none SSLVerifyDepth",
+    },
+    Group {
+        fate: Refused,
+        advice: "TLS does not use OpenSSL here: use SSLProtocol and SSLCipherSuite, or remove the line",
+        names: "SSLOpenSSLConfCmd:DHParameters:ECDHParameters:Curves:Groups:RecordPadding",
+    },
+    Group {
+        fate: Refused,
+        advice: "certificates are read from files and never fetched: name the files with SSLCertificateFile",
+        names: "SSLFIPS SSLSRPUnknownUserSeed SSLSRPVerifierFile SSLVHostSNIPolicy SSLProxyEngine=off SSLProxyCACertificateFile \
+            SSLProxyCACertificatePath SSLProxyCARevocationCheck SSLProxyCARevocationFile SSLProxyCARevocationPath \
+            SSLProxyCheckPeerCN SSLProxyCheckPeerExpire SSLProxyCheckPeerName SSLProxyCipherSuite \
+            SSLProxyMachineCertificateChainFile SSLProxyMachineCertificateFile SSLProxyMachineCertificatePath SSLProxyProtocol \
+            SSLProxyVerify SSLProxyVerifyDepth SSLLog SSLLogLevel SecureListen NWSSLTrustedCerts \
+            NWSSLUpgradeable MDomain MDomainSet MDMember MDMembers MDRequireHttps MDCertificateFile MDCertificateKeyFile",
+    },
+    Group {
+        fate: Ignored,
+        advice: "it configures a part of TLS that works differently here",
+        names: "SSLCompression SSLCryptoDevice SSLInsecureRenegotiation SSLMutex \
+            SSLOCSPDefaultResponder SSLOCSPNoverify SSLOCSPOverrideResponder SSLOCSPProxyURL SSLOCSPResponderCertificateFile \
+            SSLOCSPResponderTimeout SSLOCSPResponseMaxAge SSLOCSPResponseTimeSkew SSLOCSPUseRequestNonce \
+            SSLPassPhraseDialog SSLRandomSeed SSLRenegBufferSize SSLSessionTicketKeyFile \
+            SSLStaplingCache SSLStaplingErrorCacheTimeout SSLStaplingFakeTryLater SSLStaplingForceURL \
+            SSLStaplingResponderTimeout SSLStaplingResponseMaxAge SSLStaplingResponseTimeSkew SSLStaplingReturnResponderErrors \
+            SSLStaplingStandardCacheTimeout MDActivationDelay MDBaseServer MDCACertificateFile MDCAChallenges \
+            MDCertificateAgreement MDCertificateAuthority MDCertificateCheck MDCertificateMonitor MDCertificateProtocol \
+            MDCertificateStatus MDChallengeDns01 MDChallengeDns01Version MDCheckInterval MDContactEmail MDDriveMode \
+            MDExternalAccountBinding MDHttpProxy MDHttpProxyCACertificateFile MDInitialDelay MDMatchNames MDMessageCmd \
+            MDMustStaple MDNotifyCmd MDPortMap MDPrivateKeys MDProfile MDProfileMandatory MDRenewMode MDRenewViaARI \
+            MDRenewWindow MDRetryDelay MDRetryFailover MDServerStatus MDStapleOthers MDStapling MDStaplingKeepResponse \
+            MDStaplingRenewWindow MDStoreDir MDStoreLocks MDWarnWindow",
+    },
+    Group {
+        fate: Refused,
+        advice: "check users with AuthUserFile, or in a Perl handler",
+        names: "AuthBasicFake AuthBasicUseDigestAlgorithm AuthDigestAlgorithm AuthDigestDomain AuthDigestFile \
+            AuthDigestGroupFile AuthDigestNonceLifetime AuthDigestProvider AuthDigestQop AuthDigestShmemSize \
+            AuthDigestRealmSeed AuthFormAuthoritative AuthFormBody AuthFormDisableNoStore AuthFormFakeBasicAuth \
+            AuthFormLocation AuthFormLoginRequiredLocation AuthFormLoginSuccessLocation AuthFormLogoutLocation AuthFormMethod \
+            AuthFormMimetype AuthFormPassword AuthFormProvider AuthFormSitePassphrase AuthFormSize AuthFormUsername Anonymous \
+            Anonymous_Authoritative Anonymous_LogEmail Anonymous_MustGiveEmail Anonymous_NoUserID Anonymous_VerifyEmail \
+            AuthnProviderAlias AuthzProviderAlias AuthDBDUserPWQuery \
+            AuthDBDUserRealmQuery AuthzDBDLoginToReferer AuthzDBDQuery AuthzDBDRedirectQuery AuthDBMType AuthDBMUserFile \
+            AuthDBMGroupFile AuthDBMAuthoritative AuthzDBMType AuthDBUserFile AuthDBGroupFile AuthDBAuthoritative \
+            AuthnCacheContext AuthnCacheEnable AuthnCacheProvideFor AuthnCacheSOCache AuthnCacheTimeout \
+            AuthnzFcgiCheckAuthnProvider AuthnzFcgiDefineProvider AuthLDAPAuthorizePrefix AuthLDAPBindAuthoritative \
+            AuthLDAPBindDN AuthLDAPBindPassword AuthLDAPCharsetConfig AuthLDAPCompareAsUser AuthLDAPCompareDNOnServer \
+            AuthLDAPDereferenceAliases AuthLDAPGroupAttribute AuthLDAPGroupAttributeIsDN AuthLDAPInitialBindAsUser \
+            AuthLDAPInitialBindPattern AuthLDAPMaxSubGroupDepth AuthLDAPRemoteUserAttribute AuthLDAPRemoteUserIsDN \
+            AuthLDAPSearchAsUser AuthLDAPSubGroupAttribute AuthLDAPSubGroupClass AuthLDAPURL LDAPTrustedClientCert \
+            LDAPTrustedGlobalCert LDAPTrustedMode LDAPVerifyServerCert",
+    },
+    Group {
+        fate: Refused,
+        advice: "allow methods with <LimitExcept>, or in a Perl handler",
+        names: "AllowOverrideList RegexDefaultOptions UnsafeRedirect",
+    },
+    Group {
+        fate: Refused,
+        advice: "use SetHandler or AddHandler with a Perl handler",
+        names: "CGIMapExtension CGIPassAuth=off CGIVar ProtocolEcho Dav=off DavBasePath DavDepthInfinity DavMinTimeout \
+            DavLockDB DavLockDiscovery DavGenericLockDB ImapBase ImapDefault ImapMenu MetaFiles=off MetaDir MetaSuffix \
+            XBitHack=off CharsetDefault CharsetOptions CharsetSourceEnc MultiviewsMatch",
+    },
+    Group {
+        fate: Refused,
+        advice: "a Perl handler can change what it prints; AddOutputFilterByType knows DEFLATE, BROTLI_COMPRESS and ZSTD",
+        names: "ExtFilterDefine \
+            ExtFilterOptions FilterChain FilterDeclare FilterProtocol FilterProvider FilterTrace InputSed OutputSed Substitute \
+            SubstituteInheritBefore SubstituteMaxLineLength BufferSize KeptBodySize ReflectorHeader",
+    },
+    Group {
+        fate: Refused,
+        advice: "sessions and databases belong to the Perl program",
+        names: "Session=off SessionEnv SessionExclude SessionExpiryUpdateInterval SessionHeader SessionInclude SessionMaxAge \
+            SessionCookieName SessionCookieName2 SessionCookieRemove SessionCryptoCipher SessionCryptoDriver \
+            SessionCryptoPassphrase SessionCryptoPassphraseFile SessionDBDCookieName SessionDBDCookieName2 \
+            SessionDBDCookieRemove SessionDBDDeleteLabel SessionDBDInsertLabel SessionDBDPerUser SessionDBDSelectLabel \
+            SessionDBDUpdateLabel DBDriver DBDParams DBDInitSQL DBDPrepareSQL CookieTracking=off LuaAuthzProvider \
+            LuaHookAccessChecker LuaHookAuthChecker LuaHookCheckUserID LuaHookFixups LuaHookInsertFilter LuaHookLog \
+            LuaHookMapToStorage LuaHookPreTranslate LuaHookTranslateName LuaHookTypeChecker LuaInputFilter LuaMapHandler \
+            LuaOutputFilter LuaQuickHandler",
+    },
+    Group {
+        fate: Refused,
+        advice: "write a <VirtualHost> for each, or AliasMatch with $1 in its path",
+        names: "VirtualDocumentRoot VirtualDocumentRootIP VirtualScriptAlias VirtualScriptAliasIP UserDir=disabled ServerPath",
+    },
+    Group {
+        fate: Refused,
+        advice: "everything runs as User and Group: use another instance for another user",
+        names: "SuexecUserGroup Suexec ChrootDir VHostUser VHostGroup VHostCGIMode VHostCGIPrivs VHostPrivs VHostSecure \
+            PrivilegesMode DTracePrivileges",
+    },
+    Group {
+        fate: Refused,
+        advice: "write the lines out, use <IfDefine>, or <Perl>",
+        names: "If ElseIf Else IfSection Macro Use UndefMacro Error ",
+    },
+    Group {
+        fate: Ignored,
+        advice: "responses are cached in memory, up to CacheSize, and never those that the program forbids to store",
+        names: "CacheKeyBaseURL CacheLockPath CacheStoreNoStore CacheStorePrivate CacheQuickHandler CacheDirLength CacheDirLevels \
+            CacheMaxFileSize CacheMinFileSize CacheReadSize CacheReadTime CacheRoot CacheSocache \
+            CacheSocacheMaxTime CacheSocacheMinTime CacheSocacheReadSize CacheSocacheReadTime CacheGcInterval \
+            CacheForceCompletion CacheFile MMapFile MemcacheConnTTL RedisConnPoolTTL RedisTimeout",
+    },
+    Group {
+        fate: Ignored,
+        advice: "the Perl program negotiates content; the file name determines the type",
+        names: "CacheNegotiatedDocs LanguagePriority ForceLanguagePriority MimeMagicFile ModMimeUsePathInfo \
+            CheckSpelling CheckCaseOnly CheckBasenameMatch ContentDigest SSIEndTag SSIErrorMsg SSIETag SSILastModified \
+            SSILegacyExprParser SSIStartTag SSITimeFormat SSIUndefinedEcho",
+    },
+    Group {
+        fate: Ignored,
+        advice: "folder listings are plain",
+        names: "AddAlt AddAltByEncoding AddAltByType AddDescription AddIcon AddIconByEncoding AddIconByType DefaultIcon \
+            HeaderName ReadmeName IndexHeadInsert IndexIgnoreReset IndexStyleSheet",
+    },
+    Group {
+        fate: Ignored,
+        advice: "write CustomLog with the wanted items",
+        names: "AgentLog RefererLog RefererIgnore CookieLog GlobalLog ForensicLog LogMessage BufferedLogs \
+            LogIOTrackTTFB ScriptLog ScriptLogBuffer ScriptLogLength DumpIOInput DumpIOOutput CookieDomain CookieExpires \
+            CookieFormat CookieHTTPOnly CookieName CookiePrefix CookieSameSite CookieSecure CookieStyle",
+    },
+    Group {
+        fate: Ignored,
+        advice: "limit processes with Apache::Resource and RequestTimeout, clients with Timeout and LimitRequestBody",
+        names: "CGIScriptTimeout CGIDScriptTimeout LimitXMLRequestBody LimitInternalRecursion",
+    },
+    Group {
+        fate: Ignored,
+        advice: "there is no such thing to configure here",
+        names: "AcceptFilter AcceptMutex AddModuleInfo AsyncRequestWorkerFactor BrotliAlterETag BrotliCompressionMaxInputBlock \
+            BrotliCompressionWindow BrotliFilterNote BS2000Account CGICommandArgs CoreDumpDirectory \
+            DBDExptime DBDKeep DBDMax DBDMin DBDPersist DefaultRuntimeDir DeflateAlterETag DeflateBufferSize DeflateFilterNote \
+            DeflateMemLevel DeflateWindowSize DirectoryCheckHandler EBCDICConvert EBCDICConvertByType EBCDICKludge EnableMMAP \
+            EnableExceptionHook EnableSendfile Example FlushMaxPipelined FlushMaxThreshold GprofDir H2CopyFiles \
+            H2Direct H2EarlyHint H2EarlyHints H2MaxDataFrameLen H2MaxHeaderBlockLen \
+            H2MaxWorkerIdleSeconds H2MaxWorkers H2MinWorkers H2ModernTLSOnly H2OutputBuffering H2Padding H2ProxyRequests \
+            H2Push H2PushDiarySize H2PushPriority H2PushResource H2SerializeHeaders H2StreamMaxMemSize \
+            H2TLSCoolDownSecs H2TLSWarmUpSize H2Upgrade H2WebSockets IdentityCheckTimeout \
+            ISAPIAppendLogToErrors ISAPIAppendLogToQuery ISAPICacheFile ISAPIFakeAsync ISAPILogNotSupported \
+            ISAPIReadAheadBuffer LDAPCacheEntries LDAPCacheTTL LDAPConnectionPoolTTL LDAPConnectionTimeout LDAPLibraryDebug \
+            LDAPOpCacheEntries LDAPOpCacheTTL LDAPReferralHopLimit LDAPReferrals LDAPRetries LDAPRetryDelay \
+            LDAPSharedCacheFile LDAPSharedCacheSize LDAPTimeout ListenCoresBucketsRatio ListenTCPDeferAccept LoadFile \
+            LockFile LuaCodeCache LuaInherit LuaPackageCPath LuaPackagePath LuaRoot LuaScope MaxMemFree MaxSpareThreads \
+            MaxThreads MaxThreadsPerChild MergeTrailers MinSpareThreads ModemStandard Mutex NumServers \
+            Protocol ProtocolReqCheck QualifyRedirectURL ReadBufferSize ReceiveBufferSize \
+            RedirectRelative ScoreBoardFile ScriptInterpreterSource ScriptSock SeeRequestTail SendBufferSize \
+            ServerLimit ShmemUIDisUser StartThreads ThreadLimit ThreadsPerChild \
+            ThreadStackSize UNCList UseCanonicalPhysicalPort WatchdogInterval",
+    },
+];
+
+/// Groups and their entries by the entry's name in lower case.
+static BY_NAME: LazyLock<HashMap<String, (&Group, &str)>> = LazyLock::new(|| {
+    let entries = GROUPS.iter().flat_map(|group| group.names.split_whitespace().map(move |entry| (group, entry)));
+    entries.filter_map(|(group, entry)| Some((parts(entry).next()?.to_ascii_lowercase(), (group, entry)))).collect()
+});
+
+/// Treatment of an unsupported directive of httpd, and its message. `None`: httpd has no such directive either.
+pub fn find(name: &str, args: &[String]) -> Option<(Unsupported, String)> {
+    if name.to_ascii_lowercase().starts_with("mod_gzip_") {
+        return Some((Ignored, "is not supported: write AddOutputFilterByType DEFLATE and the types".to_owned()));
+    }
+    let (group, entry) = BY_NAME.get(&name.to_ascii_lowercase())?;
+    let is_first_enough = entry.contains(':');
+    let word = args.first().filter(|_| args.len() == 1 || is_first_enough);
+    let harmless = word.is_some_and(|word| parts(entry).skip(1).any(|known| known.eq_ignore_ascii_case(word)));
+    let fate = if harmless { Ignored } else { group.fate };
+    let end = if fate == Refused { "" } else { " (this line is ignored)" };
+    Some((fate, format!("is not supported: {}{end}", group.advice)))
+}
+
+/// The name of an entry of [`Group::names`], then its harmless words.
+fn parts(entry: &str) -> impl Iterator<Item = &str> {
+    entry.split(['=', ':'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table;
+
+    fn names() -> impl Iterator<Item = &'static str> {
+        GROUPS.iter().flat_map(|group| group.names.split_whitespace()).filter_map(|entry| parts(entry).next())
+    }
+
+    #[test]
+    fn no_supported_directive_is_listed_and_none_is_listed_twice() {
+        let mut all: Vec<String> = names().map(str::to_ascii_lowercase).collect();
+        for name in &all {
+            let ours = table::all().any(|row| row.name.eq_ignore_ascii_case(name));
+            assert!(!ours, "{name}");
+        }
+        all.sort();
+        let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(twice, None);
+    }
+
+    /// A security directive is never merely a warning: either the table has it, or it is an error.
+    #[test]
+    fn a_security_directive_is_never_ignored() {
+        for name in [
+            "AllowMethods",
+            "AllowOverrideList",
+            "AuthMerging",
+            "AuthzSendForbiddenOnFailure",
+            "AuthDigestProvider",
+            "AuthLDAPURL",
+            "AuthFormProvider",
+            "Anonymous",
+            "CGIPassAuth",
+            "ChrootDir",
+            "Header",
+            "HttpProtocolOptions",
+            "LDAPVerifyServerCert",
+            "LimitRequestBody",
+            "LimitRequestFields",
+            "LimitRequestFieldSize",
+            "LimitRequestLine",
+            "MDRequireHttps",
+            "MergeSlashes",
+            "ProxyBlock",
+            "RegexDefaultOptions",
+            "RequestReadTimeout",
+            "Require",
+            "RLimitCPU",
+            "RLimitMEM",
+            "RLimitNPROC",
+            "SSLCARevocationCheck",
+            "SSLCipherSuite",
+            "SSLOCSPEnable",
+            "SSLOpenSSLConfCmd",
+            "SSLProtocol",
+            "SSLRequire",
+            "SSLRequireSSL",
+            "SSLStrictSNIVHostCheck",
+            "SSLVerifyClient",
+            "SSLVerifyDepth",
+            "StrictHostCheck",
+            "SuexecUserGroup",
+            "TraceEnable",
+        ] {
+            let acts = table::is_known(name);
+            let fate = find(name, &["on".to_owned()]).map(|(fate, _)| fate);
+            assert!(acts || fate == Some(Refused), "{name}: {fate:?}");
+        }
+    }
+
+    #[test]
+    fn a_harmless_value_is_ignored() {
+        let fate = |name: &str, value: &str| find(name, &[value.to_owned()]).map(|(fate, _)| fate);
+        assert_eq!(fate("ProxyRequests", "Off"), Some(Ignored));
+        assert_eq!(fate("proxyrequests", "on"), Some(Refused));
+        assert_eq!(fate("ServerLimit", "4"), Some(Ignored));
+        assert_eq!(fate("mod_gzip_on", "Yes"), Some(Ignored));
+        let dh = ["DHParameters".to_owned(), "/etc/dh.pem".to_owned()];
+        assert_eq!(find("SSLOpenSSLConfCmd", &dh).map(|(fate, _)| fate), Some(Ignored));
+        assert_eq!(fate("SSLOpenSSLConfCmd", "Protocol"), Some(Refused));
+        assert_eq!(fate("DocumentRot", "/"), None);
+    }
+}

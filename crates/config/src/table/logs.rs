@@ -1,0 +1,191 @@
+//! Error logs and access logs.
+
+use crate::draft::{CustomLog, Draft};
+use crate::model::response::setenv::Condition;
+use crate::model::server::LogTarget;
+use crate::table::row::{HOSTS, MANY, ROW, Row, SERVER, Takes};
+use base::log::LogLevel;
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "ErrorLog",
+        contexts: HOSTS,
+        takes: Takes::Word("file|\"|command\"|-", error_log),
+        default: Some("-"),
+        because: "terminals, systemd and containers collect standard error",
+        about: "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
+        ..ROW
+    },
+    Row {
+        name: "LogLevel",
+        contexts: HOSTS,
+        takes: Takes::Words("[module:]level…", 1..=MANY, log_level),
+        default: Some("warn"),
+        because: "httpd's default",
+        about: "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info or debug. `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork (httpd's names). Other modules log nothing here.",
+        ..ROW
+    },
+    Row {
+        name: "ErrorLogFormat",
+        contexts: SERVER,
+        takes: Takes::Words("json|format…", 1..=MANY, error_log_format),
+        because: "fail2ban and logwatch read httpd's format",
+        about: "`json`: each line of the error logs is a JSON object with the field names of JSON access logs. Other formats are ignored, with a warning.",
+        ..ROW
+    },
+    Row {
+        name: "LogFormat",
+        contexts: HOSTS,
+        takes: Takes::Words("format [nickname]", 1..=2, log_format),
+        because: "common, combined and vhost_combined (httpd's usual formats) and json are predefined",
+        about: "A format for access logs, with a nickname for CustomLog. Without a nickname it is the format of TransferLog.",
+        ..ROW
+    },
+    Row {
+        name: "CustomLog",
+        contexts: HOSTS,
+        takes: Takes::Words("file|\"|command\"|- format|nickname", 2..=3, custom_log),
+        because: "a log without rotation fills the disk",
+        about: "An access log; `-` is standard output. A virtual host without one uses the access logs of the main server.",
+        ..ROW
+    },
+    Row {
+        name: "TransferLog",
+        contexts: HOSTS,
+        takes: Takes::Words("file|\"|command\"|-", 1..=1, transfer_log),
+        because: "see CustomLog",
+        about: "An access log in the format of the last LogFormat without a nickname, or common.",
+        ..ROW
+    },
+];
+
+/// `LogFormat format [nickname]`
+fn log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let nickname = args.get(1).cloned().unwrap_or_default();
+    if nickname.contains('%') {
+        return Err(format!(
+            "a nickname must not contain %: put the whole format in quotation marks (got \"{nickname}\")"
+        ));
+    }
+    draft.logs.formats.push((draft.position.host, nickname, args[0].clone()));
+    Ok(())
+}
+
+/// `CustomLog target format [env=[!]name]`
+fn custom_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let condition = args.get(2).map(|text| Condition::parse(text, &mut draft.patterns)).transpose()?;
+    access_log(draft, args, args[1].clone(), condition)
+}
+
+/// `TransferLog target`
+fn transfer_log(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    access_log(draft, args, String::new(), None)
+}
+
+fn access_log(draft: &mut Draft, args: &[String], format: String, condition: Option<Condition>) -> Result<(), String> {
+    let target = target(draft, &args[0])?;
+    draft.logs.access.push(CustomLog { host: draft.position.host, target, format, condition, at: draft.at.clone() });
+    Ok(())
+}
+
+/// `ErrorLog target`
+fn error_log(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let target = target(draft, text)?;
+    if draft.position.host == 0 {
+        draft.config.error_log = target;
+    } else {
+        let logs = &mut draft.config.error_logs;
+        let index = logs.iter().position(|known| *known == target).unwrap_or_else(|| {
+            logs.push(target);
+            logs.len() - 1
+        });
+        draft.host().error_log = Some(index);
+    }
+    Ok(())
+}
+
+/// `ErrorLogFormat json`
+fn error_log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    draft.config.error_log_json = matches!(args, [format] if format.eq_ignore_ascii_case("json"));
+    if !draft.config.error_log_json {
+        draft.warn("is ignored except for `json`: lines keep httpd's usual format");
+    }
+    Ok(())
+}
+
+/// `LogLevel level`
+fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    const LEVELS: &[(&str, LogLevel)] = &[
+        ("emerg", LogLevel::Emerg),
+        ("alert", LogLevel::Alert),
+        ("crit", LogLevel::Crit),
+        ("error", LogLevel::Error),
+        ("warn", LogLevel::Warn),
+        ("notice", LogLevel::Notice),
+        ("info", LogLevel::Info),
+        ("debug", LogLevel::Debug),
+    ];
+    for arg in args {
+        let (module, word) = arg.split_once(':').map_or((None, arg.as_str()), |(module, word)| (Some(module), word));
+        // httpd has trace1 to trace8 below debug.
+        let name = if word.to_ascii_lowercase().starts_with("trace") { "debug" } else { word };
+        let level = LEVELS
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .ok_or_else(|| format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\""))?;
+        match module {
+            Some(module) => {
+                let levels = draft.host().module_levels.get_or_insert_default();
+                for module in modules_of(module) {
+                    levels.retain(|(known, _)| known != module);
+                    levels.push(((*module).to_owned(), level.1));
+                }
+            }
+            // As in httpd, a level for all modules replaces earlier levels of single modules.
+            None => {
+                draft.host().module_levels = Some(Vec::new());
+                if draft.position.host == 0 {
+                    draft.config.log_level = level.1;
+                } else {
+                    draft.host().log_level = Some(level.1);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Our log modules that correspond to a module of httpd. `ssl`, `ssl_module` and `mod_ssl.c` name the same one. Empty: the
+/// module logs nothing here.
+fn modules_of(name: &str) -> &'static [&'static str] {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix("mod_").unwrap_or(&name);
+    match name.strip_suffix("_module").or_else(|| name.strip_suffix(".c")).unwrap_or(name) {
+        "ssl" => &["ssl"],
+        "perl" | "modperl" => &["perl"],
+        "config" | "so" => &["config"],
+        "core" => &["front", "config", "master"],
+        "http" | "front" => &["front"],
+        "http2" => &["http2"],
+        "master" | "prefork" | "mpm_prefork" | "mpm_event" | "mpm_worker" | "unixd" => &["master"],
+        _ => &[],
+    }
+}
+
+/// `-` is the standard stream; `|command`, `||command` and `|$command` are piped logs.
+fn target(draft: &Draft, text: &str) -> Result<LogTarget, String> {
+    if let Some(command) = text.strip_prefix('|') {
+        let command = command.trim_start_matches(['|', '$']).trim();
+        return match command {
+            "" => Err("expected a command after |".to_owned()),
+            command => Ok(LogTarget::Pipe(command.to_owned())),
+        };
+    }
+    match text {
+        "-" => Ok(LogTarget::Standard),
+        _ if text == "syslog" || text.starts_with("syslog:") => {
+            Err("syslog is not supported yet: write \"|logger -t httpd\"".to_owned())
+        }
+        _ => Ok(LogTarget::File(draft.path(text))),
+    }
+}

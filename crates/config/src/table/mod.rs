@@ -1,0 +1,143 @@
+//! The table of directives: one row for each. `check`, the help, the reference page and the dashboard are generated
+//! from the table. To add a directive, add a row to the file of its topic.
+
+mod access;
+mod budget;
+mod client;
+mod content;
+pub(super) mod httpd_only;
+mod identity;
+mod logs;
+mod memory;
+mod monitor;
+mod old;
+#[cfg(test)]
+mod owners;
+mod perl;
+mod pool;
+pub(super) mod row;
+mod scheduling;
+mod sections;
+mod server;
+mod traces;
+pub(super) mod unknown;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use row::{Form, MANY, Row};
+
+pub use perl::mod_perl_2::{contradiction, speaks_of};
+pub use perl::pools::{Belongs, belongs, has_option, is_default, is_elsewhere};
+
+use crate::model::context::Context;
+
+/// Rows by their names and aliases in lower case.
+static BY_NAME: LazyLock<HashMap<String, &Row>> =
+    LazyLock::new(|| all().flat_map(|row| row.names().map(move |name| (name.to_ascii_lowercase(), row))).collect());
+
+/// The row with this name or alias, in any case.
+pub(super) fn find(name: &str) -> Option<&'static Row> {
+    BY_NAME.get(&name.to_ascii_lowercase()).copied()
+}
+
+/// Whether `name` is a directive or an alias of one.
+pub fn is_known(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// Whether the directive may differ between virtual hosts or places. Directives defined by Perl modules may.
+pub fn is_about_requests(name: &str) -> bool {
+    find(name).is_none_or(|row| row.contexts.has(Context::VirtualHost))
+}
+
+/// Every name and alias.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    all().flat_map(Row::names)
+}
+
+/// Lines for the Perl side: name, `section` or `line`, minimum and maximum number of arguments (-1: no maximum).
+pub fn for_perl() -> String {
+    let line = |row: &Row, name: &str| {
+        let form = if row.takes.form() == Form::Section { "section" } else { "line" };
+        let count = row.takes.count();
+        let most = if *count.end() == MANY { "-1".to_owned() } else { count.end().to_string() };
+        format!("{name} {form} {} {most}\n", count.start())
+    };
+    all().flat_map(|row| row.names().map(move |name| line(row, name))).collect()
+}
+
+/// Every directive, in the order of the reference.
+pub fn all() -> impl Iterator<Item = &'static Row> {
+    let topics = [
+        server::ROWS,
+        identity::ROWS,
+        pool::ROWS,
+        budget::ROWS,
+        memory::ROWS,
+        monitor::ROWS,
+        traces::ROWS,
+        perl::pools::ROWS,
+        perl::program::ROWS,
+        scheduling::ROWS,
+        client::limits::ROWS,
+        client::strictness::ROWS,
+        client::tls::ROWS,
+        client::http2::ROWS,
+        client::remote_ip::ROWS,
+        client::connections::ROWS,
+        content::files::ROWS,
+        content::types::ROWS,
+        content::actions::ROWS,
+        content::folders::ROWS,
+        content::redirects::ROWS,
+        content::rewriting::ROWS,
+        content::headers::ROWS,
+        content::filters::ROWS,
+        content::caching::ROWS,
+        access::hosts::ROWS,
+        access::users::ROWS,
+        content::variables::ROWS,
+        perl::handlers::ROWS,
+        perl::switches::ROWS,
+        perl::phases::ROWS,
+        perl::phases::FURTHER,
+        perl::mod_perl_2::ROWS,
+        perl::libapreq::ROWS,
+        logs::ROWS,
+        old::ROWS,
+        sections::ROWS,
+    ];
+    topics.into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_stands_for_two_directives() {
+        let mut names: Vec<_> = names().collect();
+        names.sort_by_key(|name| name.to_ascii_lowercase());
+        assert!(names.windows(2).all(|pair| !pair[0].eq_ignore_ascii_case(pair[1])));
+    }
+
+    #[test]
+    fn every_directive_has_prose_and_a_reason_for_its_default() {
+        for row in all() {
+            assert!(row.about.ends_with('.') && row.about.len() > 20, "{}", row.name);
+            assert!(!row.because.is_empty() && !row.because.ends_with('.'), "{}", row.name);
+            assert!(!row.contexts.names().is_empty(), "{}", row.name);
+            assert!(row.default.is_none_or(|default| !default.is_empty()), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn names_are_written_as_apache_writes_them() {
+        for row in all() {
+            assert!(row.name.starts_with(|c: char| c.is_ascii_uppercase()), "{}", row.name);
+            let name = row.name.strip_prefix("APREQ2_").unwrap_or(row.name);
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric()), "{}", row.name);
+        }
+    }
+}

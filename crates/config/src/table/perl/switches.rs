@@ -1,0 +1,123 @@
+//! Perl's command line switches, and directives of mod_perl 1 without effect here.
+
+use crate::draft::Draft;
+use crate::model::context::Context;
+use crate::model::start_up::StartUpStep;
+use crate::table::row::{ANYWHERE, Effect, POOLS, ROW, Row, SERVER, Takes};
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "PerlTaintCheck",
+        contexts: POOLS,
+        takes: Takes::Flag(|d, on| d.perl().taint_check = on),
+        default: Some("Off"),
+        because: "perl's default",
+        effect: Effect::Generation,
+        about: "Perl's -T: data from clients must be matched before it may reach a shell, a file name or the %ENV of programs.",
+        ..ROW
+    },
+    Row {
+        name: "PerlWarn",
+        contexts: POOLS,
+        takes: Takes::Flag(|d, on| d.perl().warn = on),
+        default: Some("Off"),
+        because: "perl's default",
+        effect: Effect::Generation,
+        about: "Perl's -w: warnings in all code that does not disable them, in the error log.",
+        ..ROW
+    },
+    Row {
+        name: "PerlFreshRestart",
+        contexts: SERVER,
+        takes: Takes::Flag(|_, _| {}),
+        default: Some("On"),
+        because: "a reload always starts a new perl",
+        effect: Effect::Start,
+        about: "Accepted and ignored: every reload loads all code again, in new processes.",
+        ..ROW
+    },
+    Row {
+        name: "PerlOpmask",
+        contexts: ANYWHERE,
+        takes: Takes::Words("file", 1..=1, |_, _| {
+            Err("operator masks are not supported, because they never confined hostile code: run code that you do not trust as another user \
+                in another server, and remove this line"
+                .to_owned())
+        }),
+        because: "not supported",
+        effect: Effect::Start,
+        about: "Refused with an explanation: perl's operator masks do not confine hostile code.",
+        ..ROW
+    },
+];
+
+/// `PerlSwitches -wT -Ilib -MName=words`. The main server's switches also apply to pools of hosts with
+/// `PerlOptions +InheritSwitches`.
+pub fn perl_switches(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    all_words(draft, words)?;
+    if draft.position.context != Context::Server {
+        return Ok(());
+    }
+    let own = draft.position.pool;
+    for pool in draft.inherit_switches.clone() {
+        draft.position.pool = pool;
+        let taken = all_words(draft, words);
+        draft.position.pool = own;
+        taken?;
+    }
+    Ok(())
+}
+
+fn all_words(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word.eq_ignore_ascii_case("+inherit") {
+            continue; // a worker has one interpreter
+        }
+        let switches = word.strip_prefix('-').ok_or_else(|| format!("expected a switch like -w, got \"{word}\""))?;
+        one_word(draft, switches, &mut words)?;
+    }
+    Ok(())
+}
+
+/// Applies the letters of one word. A letter with a value takes the rest of the word, or else the next word.
+fn one_word<'a>(draft: &mut Draft, switches: &str, next: &mut impl Iterator<Item = &'a String>) -> Result<(), String> {
+    for (at, letter) in switches.char_indices() {
+        match letter {
+            'w' | 'W' => draft.perl().warn = true,
+            'X' => draft.perl().warn = false,
+            'T' | 't' => draft.perl().taint_check = true,
+            'I' | 'M' | 'm' => {
+                let rest = &switches[at + 1..];
+                let value = if rest.is_empty() { next.next().map_or("", String::as_str) } else { rest };
+                return with_value(draft, letter, value);
+            }
+            _ => {
+                return Err(format!("-{letter} has no meaning in a server: expected -w, -W, -X, -T, -t, -I, -M or -m"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn with_value(draft: &mut Draft, letter: char, value: &str) -> Result<(), String> {
+    if value.is_empty() {
+        return Err(format!("-{letter} needs a value: write it after the switch"));
+    }
+    if letter == 'I' {
+        let folder = draft.path(value);
+        draft.start_up(StartUpStep::Lib(folder));
+        return Ok(());
+    }
+    let (word, value) = match value.strip_prefix('-') {
+        Some(rest) => ("no", rest),
+        None => ("use", value),
+    };
+    let code = match (letter, value.split_once('=')) {
+        (_, Some((module, list))) => format!("{word} {module} split(/,/, q\0{list}\0);"),
+        ('m', None) => format!("{word} {value} ();"),
+        (_, None) => format!("{word} {value};"),
+    };
+    draft.start_up(StartUpStep::Eval(code));
+    Ok(())
+}

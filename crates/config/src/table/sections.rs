@@ -1,0 +1,250 @@
+//! Sections, and the directives that `parse` handles while it reads files.
+
+use std::path::PathBuf;
+
+use crate::draft::{Draft, Opened};
+use crate::model::address;
+use crate::model::context::{Context, Rank, Scope};
+use crate::model::overrides::Class;
+use crate::model::pools::CODE_ELSEWHERE;
+use crate::model::start_up::StartUpStep;
+use crate::syntax::tree::Directive;
+use crate::syntax::wildcard::{self, Slash};
+use crate::table::row::{ANYWHERE, Effect, Form, HOSTS, MANY, NOT_LOCATION, ROW, Row, SERVER, Takes};
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "VirtualHost",
+        contexts: SERVER,
+        takes: Takes::Section("address[:port]…", 1..=MANY, virtual_host),
+        because: "a single site needs none",
+        about: "A separate site on these addresses (`*` is any). Among hosts of the same address, ServerName and ServerAlias select one; \
+            the first of them answers other names.",
+        ..ROW
+    },
+    Row {
+        name: "Location",
+        contexts: HOSTS,
+        takes: Takes::Section("/url-path", 1..=2, location),
+        because: "see the directives in it",
+        about: "Settings for a URL path and everything below it. Locations are merged last, in the order of the file. `~` takes a regular expression. As in httpd, a path that does not begin with a slash matches no request; a warning is logged.",
+        ..ROW
+    },
+    Row {
+        name: "LocationMatch",
+        contexts: HOSTS,
+        takes: Takes::Section("regex", 1..=1, location_match),
+        because: "see the directives in it",
+        about: "As Location, for paths that match the regular expression anywhere.",
+        ..ROW
+    },
+    Row {
+        name: "Directory",
+        contexts: HOSTS,
+        takes: Takes::Section("path", 1..=2, directory),
+        because: "see the directives in it",
+        about: "Settings for the files in a folder and everything below it. Directories are merged first, the shortest path first. `~` takes a regular expression.",
+        ..ROW
+    },
+    Row {
+        name: "DirectoryMatch",
+        contexts: HOSTS,
+        takes: Takes::Section("regex", 1..=1, directory_match),
+        because: "see the directives in it",
+        about: "As Directory, for folders that match the regular expression anywhere. Merged after Directory.",
+        ..ROW
+    },
+    Row {
+        name: "Files",
+        contexts: NOT_LOCATION.and_htaccess(Class::ANY),
+        takes: Takes::Section("name", 1..=2, files),
+        because: "see the directives in it",
+        about: "Settings for files of this name, in any folder or in the enclosing Directory. Merged after Directory, before \
+            Location. `~` takes a regular expression.",
+        ..ROW
+    },
+    Row {
+        name: "FilesMatch",
+        contexts: NOT_LOCATION.and_htaccess(Class::ANY),
+        takes: Takes::Section("regex", 1..=1, files_match),
+        because: "see the directives in it",
+        about: "As Files, for names that match the regular expression anywhere.",
+        ..ROW
+    },
+    Row {
+        name: "Perl",
+        contexts: ANYWHERE,
+        takes: Takes::Section("", 0..=1, |d, code, _| {
+            if !d.config.may_configure(d.position.pool) {
+                return Err(CODE_ELSEWHERE.to_owned());
+            }
+            let host = d.position.host;
+            code.iter().for_each(|code| d.start_up(StartUpStep::Section { code: code.clone(), host }));
+            Ok(None)
+        }),
+        because: "only the site knows its code",
+        effect: Effect::Generation,
+        about: "Perl code that runs while the configuration is read, in package Apache::ReadConfig (with mod_perl 2: in a package of its own). \
+            Its variables become directives and sections: `$Port`, `@PerlModule`, `%Location`. A line `Perl code` is a section of one line. \
+            See docs/guide/perl-in-the-configuration.md.",
+        ..ROW
+    },
+    Row {
+        name: "IfModule",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[!]module", Form::Section),
+        because: "see the directives in it",
+        effect: Effect::Start,
+        about: "Reads the contents only if the module (`mod_perl.c` or `perl_module`) is built in; with `!` only if it is not. \
+            `cameleer.c` is present only in Cameleer.",
+        ..ROW
+    },
+    Row {
+        name: "IfDefine",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[!]name", Form::Section),
+        because: "see the directives in it",
+        effect: Effect::Start,
+        about: "Reads the contents only if `-D` or Define defined the name; with `!` only if neither did.",
+        ..ROW
+    },
+    Row {
+        name: "IfDirective",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[!]directive", Form::Section),
+        because: "see the directives in it",
+        effect: Effect::Start,
+        about: "Reads the contents only if Cameleer has this directive; with `!` only if it does not.",
+        ..ROW
+    },
+    Row {
+        name: "IfVersion",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[[!]operator] version", Form::Section),
+        because: "see the directives in it",
+        effect: Effect::Start,
+        about: "Reads the contents only if the comparison with httpd 2.4, whose language this is, holds: `<IfVersion >= 2.4>`. Operators: =, >, >=, <, <= and ~ \
+            for a regular expression; `!` negates.",
+        ..ROW
+    },
+    Row {
+        name: "IfFile",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("[!]path", Form::Section),
+        because: "see the directives in it",
+        about: "Reads the contents only if the file or folder exists; with `!` only if it does not. A relative path starts at ServerRoot.",
+        ..ROW
+    },
+    Row {
+        name: "Define",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("name [value]", Form::Line),
+        because: "`-D` and the environment define the usual names",
+        about: "Gives `${name}` a value in the lines that follow. Defined names take precedence over environment variables.",
+        ..ROW
+    },
+    Row {
+        name: "UnDefine",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("name", Form::Line),
+        because: "a name stays defined to the end of the configuration",
+        about: "Removes the definition by a Define or a `-D`.",
+        ..ROW
+    },
+    Row {
+        name: "Include",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("file|folder|pattern", Form::Line),
+        because: "one file is enough for many sites",
+        about: "Reads other files at this point: a file, all files in a folder and below it, or those that match `*`, `?` and `[…]`. Files are read sorted by name.",
+        ..ROW
+    },
+    Row {
+        name: "IncludeOptional",
+        contexts: ANYWHERE,
+        takes: Takes::Reading("file|folder|pattern", Form::Line),
+        because: "one file is enough for many sites",
+        about: "As Include, but a missing file is no error.",
+        ..ROW
+    },
+];
+
+/// `<VirtualHost address[:port]…>`
+fn virtual_host(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let addresses = args.iter().map(|arg| address::host(arg)).collect::<Result<_, _>>()?;
+    draft.virtual_host(addresses)
+}
+
+/// `<Location path>`, `<Location ~ regex>`
+fn location(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let scope = match args {
+        [tilde, regex] if tilde == "~" => Scope::LocationMatch(draft.pattern(regex)?),
+        [path] if wildcard::is_pattern(path) => {
+            Scope::LocationMatch(draft.pattern(&wildcard::whole(path, Slash::Separates))?)
+        }
+        [path] => {
+            if !path.starts_with('/') {
+                draft.warn(
+                    "matches no request, as in httpd, because URL paths begin with /: nothing in it takes effect; write a path that begins with /",
+                );
+            }
+            Scope::Location(path.clone())
+        }
+        _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
+    };
+    draft.container(Context::Location, scope, Rank::LOCATION)
+}
+
+/// `<LocationMatch regex>`
+fn location_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let scope = Scope::LocationMatch(draft.pattern(&args[0])?);
+    draft.container(Context::Location, scope, Rank::LOCATION)
+}
+
+/// `<Directory path>`, `<Directory ~ regex>`. A path with wildcards is merged with the other paths of the same depth.
+fn directory(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let (scope, rank) = match args {
+        [tilde, regex] if tilde == "~" => (Scope::DirectoryMatch(draft.pattern(regex)?), Rank::DIRECTORY_MATCH),
+        [path] => {
+            let path = draft.document_path(path);
+            let rank = Rank::directory(path.components().count());
+            (directory_scope(draft, path)?, rank)
+        }
+        _ => return Err(format!("expected one path, got \"{}\": put it in quotation marks", args.join(" "))),
+    };
+    draft.container(Context::Directory, scope, rank)
+}
+
+fn directory_scope(draft: &mut Draft, path: PathBuf) -> Result<Scope, String> {
+    match path.to_str().filter(|text| wildcard::is_pattern(text)) {
+        Some(text) => {
+            let pattern = wildcard::to_regex(text.trim_end_matches('/'), Slash::Separates);
+            Ok(Scope::DirectoryMatch(draft.pattern(&format!("^{pattern}(/|$)"))?))
+        }
+        None => Ok(Scope::Directory(path)),
+    }
+}
+
+/// `<DirectoryMatch regex>`
+fn directory_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let scope = Scope::DirectoryMatch(draft.pattern(&args[0])?);
+    draft.container(Context::Directory, scope, Rank::DIRECTORY_MATCH)
+}
+
+/// `<Files name>`, `<Files ~ regex>`
+fn files(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let regex = match args {
+        [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
+        [name] => draft.pattern(&wildcard::whole(name, Slash::Ordinary))?,
+        _ => return Err(format!("expected one name, got \"{}\": put it in quotation marks", args.join(" "))),
+    };
+    let rank = draft.files_rank();
+    draft.container(Context::Files, Scope::Files(regex), rank)
+}
+
+/// `<FilesMatch regex>`
+fn files_match(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let rank = draft.files_rank();
+    let scope = Scope::Files(draft.pattern(&args[0])?);
+    draft.container(Context::Files, scope, rank)
+}

@@ -1,0 +1,18 @@
+//! File types by name. Front and workers use the same tables.
+
+use std::path::Path;
+
+use config::response::types::Described;
+use config::{Config, Settings};
+
+/// The built-in type of an extension in lower case.
+pub fn usual(extension: &str) -> Option<String> {
+    mime_guess::from_ext(extension).first_raw().map(str::to_owned)
+}
+
+/// Type, encoding, language and charset of a file by its name.
+pub fn describe(config: &Config, settings: &Settings, file: &Path) -> Described {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let usual = |extension: &str| config.types.get(extension).cloned().or_else(|| usual(extension));
+    settings.response.types.describe(&name, usual)
+}

@@ -1,0 +1,188 @@
+//! Connections that are handed to a worker: those of hosts with a PerlProcessConnectionHandler. To the pool such a connection is a
+//! request whose body is the client's socket; it waits in the queue like others, and holds its worker until its handler returns.
+//!
+//! ```text
+//!   front                                  worker
+//!   accepts, counts, waits for a worker
+//!   frame + a copy of the socket ────────▶ PreConnection, ProcessConnection, cleanups
+//!   lets the client take what is on its way, closes ◀── End
+//! ```
+//!
+//! The front keeps its own descriptor and does not touch it meanwhile. By it a handler that waits for its client is woken when its time
+//! is over.
+
+use std::fs::File;
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
+
+use http::Method;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+use wire::frame::{self, Field, Flags};
+
+use super::accepted::Stream;
+use crate::base::failure::Failure;
+use crate::base::shared::count;
+use crate::client::Client;
+use crate::client::socket::Socket;
+use crate::generation::InUse;
+use crate::log::entry::since_1970;
+use crate::request::respond::body::Ticket;
+use crate::request::services::Connection;
+use crate::workers::{Exchange, Job, Label, RequestTimeouts, Stage};
+use base::log;
+use config::Settings;
+
+/// What status and logs show where requests have a method.
+const CONNECTION: &str = "CONNECTION";
+/// How long a client may take for what it was sent last, and how long it may be silent then.
+const IN_ALL: Duration = Duration::from_secs(30);
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// The generation and the host whose handlers are to have this connection; `None`: it speaks HTTP.
+pub fn is_for_a_worker(connection: &Connection) -> Option<(InUse, u16)> {
+    if !connection.generation.config.hands_over_connections {
+        return None;
+    }
+    let generation = connection.services.generations.use_serving()?;
+    let host = generation.config.host_of_connections(connection.client.local.socket)?;
+    Some((generation, host))
+}
+
+/// Has a worker serve the connection, and closes it.
+pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket: Socket) {
+    let client = &connection.client;
+    let stream = match Stream::of(socket) {
+        Ok(stream) => stream,
+        Err(error) => return complain(client, &error.to_string()),
+    };
+    let ticket = match submit(connection, &generation, host, &stream) {
+        Ok(ticket) => ticket,
+        Err(why) => return complain(client, &why),
+    };
+    // Whoever waits in a queue keeps workers there.
+    drop(generation);
+    match ended(&ticket).await {
+        Ok(()) => tell(client, &ticket),
+        Err(failure) => return complain(client, &said(failure)),
+    }
+    drop(ticket);
+    part(client, stream).await;
+}
+
+/// To the queue of the host's pool.
+fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Stream) -> Result<Ticket, String> {
+    let (client, config) = (&connection.client, &generation.config);
+    let sections = config.sections_of_host(host);
+    let settings = config.settings(&sections, false);
+    let id = connection.services.shared.next_id();
+    let copy = stream.copy().map_err(|error| error.to_string())?;
+    let job = Job {
+        id,
+        frame: encode(
+            connection,
+            &frame::Request { id, logged_as: id, host, sections: &sections, ..Default::default() },
+        ),
+        body: Some(File::from(copy)),
+        label: label(host, client),
+        timeouts: timeouts(&settings),
+        share: settings.scheduling.share.as_ref(),
+        charged_to: None,
+    };
+    let workers = generation.workers.of(settings.pool);
+    let exchange = workers.submit(job).map_err(said)?;
+    count(&connection.services.shared.counters.handed_over);
+    Ok(Ticket::new(Rc::clone(workers), exchange))
+}
+
+fn timeouts(settings: &Settings) -> RequestTimeouts {
+    let (run, grace) = (settings.request_timeout, settings.request_timeout_grace);
+    RequestTimeouts { queue: settings.queue_timeout, run, grace }
+}
+
+fn label(host: u16, client: &Client) -> Label {
+    let method = Method::from_bytes(CONNECTION.as_bytes()).unwrap_or_default();
+    Label { host, method, target: client.remote.to_string().into_bytes().into() }
+}
+
+fn encode(connection: &Connection, about: &frame::Request<'_>) -> Vec<u8> {
+    let client = &connection.client;
+    let local = client.local.to_string();
+    let mut request = frame::Request {
+        received: since_1970(SystemTime::now()),
+        flags: Flags(Flags::CONNECTION.0 | Flags::BODY_IN_FD.0),
+        remote_port: client.remote.port,
+        local_port: client.local.port,
+        server_port: client.local.port,
+        ..about.clone()
+    };
+    let fields = [
+        (Field::Method, CONNECTION),
+        (Field::Target, &local),
+        (Field::Path, &local),
+        (Field::ServerName, &client.local.ip),
+        (Field::RemoteAddr, &client.remote.ip),
+        (Field::LocalAddr, &client.local.ip),
+    ];
+    for (field, text) in fields {
+        request.fields[field as usize] = text.as_bytes();
+    }
+    let mut frame = connection.services.shared.take_frame();
+    request.encode(&mut frame);
+    frame
+}
+
+/// When the worker has said that the connection is over. What a handler prints has no way to the client: that is the socket.
+async fn ended(ticket: &Ticket) -> Result<(), Failure> {
+    std::future::poll_fn(|cx| ticket.exchange().borrow_mut().poll_head(cx)).await?;
+    while let Some(piece) = std::future::poll_fn(|cx| ticket.exchange().borrow_mut().poll_chunk(cx)).await {
+        piece.map_err(|_| Failure::WorkerGone)?;
+    }
+    Ok(())
+}
+
+/// A line about a connection that its handlers have ended, once all threads know that.
+fn tell(client: &Rc<Client>, ticket: &Ticket) {
+    let client = client.clone();
+    let line = move |exchange: &Exchange| {
+        let begun = exchange.begun.map(|begun| format!(" worker={} pid={}", begun.worker.slot, begun.pid));
+        let (begun, took) = (begun.unwrap_or_default(), exchange.had_for);
+        let message =
+            format_args!("client={}{begun} the connection to {} is over after {took:.1?}", client.remote, client.local);
+        log::info("front", message);
+    };
+    let mut exchange = ticket.exchange().borrow_mut();
+    match exchange.stage {
+        Stage::Over => line(&exchange),
+        Stage::Queued | Stage::Running => exchange.on_end = Some(Box::new(line)),
+    }
+}
+
+fn said(failure: Failure) -> String {
+    let why = match failure {
+        Failure::Busy(_) => "no worker was free in time: raise MaxClients of its pool, or QueueTimeout",
+        Failure::RequestTimeout => "its handler did not end within RequestTimeout",
+        Failure::WorkerGone | Failure::WorkerLied => "its worker has ended in the middle",
+    };
+    why.to_owned()
+}
+
+fn complain(client: &Client, why: &str) {
+    client.complain(&format!("the connection to {} is closed: {why}", client.local));
+}
+
+/// A socket that is closed while the client still sends is reset, and what it was sent last may be lost.
+async fn part(client: &Client, stream: Stream) {
+    let Ok(mut socket) = stream.set_nonblocking().and_then(|()| stream.into_socket()) else { return };
+    if socket.shutdown().await.is_err() {
+        return;
+    }
+    let until = Instant::now() + IN_ALL;
+    let mut unread = [0; 4096];
+    while Instant::now() < until && !client.shared.is_stopping() {
+        match timeout(SILENCE, socket.read(&mut unread)).await {
+            Ok(Ok(1..)) => {}
+            _ => return,
+        }
+    }
+}

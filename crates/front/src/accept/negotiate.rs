@@ -1,0 +1,113 @@
+//! The beginning of a connection: TLS or not, HTTP/1 or HTTP/2.
+//!
+//! ```text
+//!   TLS here? ──yes──▶ first byte a handshake's? ──yes──▶ ClientHello ─SNI─▶ host ─▶ handshake ─ALPN─▶ HTTP/2 or HTTP/1
+//!      │ no                     └──no──▶ HTTP/1, which is told to come by https
+//!      └─▶ `Protocols h2c`? ──yes──▶ HTTP/2's preface? ─▶ HTTP/2 or HTTP/1
+//!
+//! Where `Protocols` does not name http/1.1, everybody is taken to speak HTTP/2.
+//! ```
+
+use std::io;
+
+use rustls::server::Acceptor;
+use tokio_rustls::LazyConfigAcceptor;
+
+use super::slow_handshake;
+use crate::client::Client;
+use crate::client::socket::Socket;
+use crate::client::tls_session::Session;
+use crate::client::transport::{CountedIo, Transport};
+use crate::request::services::Connection;
+use config::Host;
+use config::protocols::Protocol;
+use tls::server::{Server, Servers};
+
+/// The first byte of every TLS connection: a handshake record.
+const HANDSHAKE: u8 = 22;
+/// What HTTP/2 begins with.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A connection that is ready for its first request.
+pub enum Negotiated {
+    /// HTTP/1.1 or older.
+    Http1(Transport),
+    /// HTTP/2.
+    Http2(Transport),
+}
+
+/// Finds out what `client` speaks.
+pub async fn negotiate(connection: &Connection, socket: Socket) -> io::Result<Negotiated> {
+    let client = &connection.client;
+    let mut line = CountedIo::new(socket, client.clone());
+    let config = &client.config;
+    let Some(first) = first(client) else { return Ok(Negotiated::Http1(Transport::Plain(line))) };
+    if config.speaks_tls(client.local.socket) {
+        client.security.begin(first.read_timeouts.handshake);
+        if Box::pin(begins_with_handshake(&mut line)).await? {
+            return Box::pin(shake_hands(connection, line)).await;
+        }
+        client.security.give_up();
+        return Ok(Negotiated::Http1(Transport::Plain(line)));
+    }
+    let (h2c, http1) = (first.protocols.has(Protocol::H2c), first.protocols.has(Protocol::Http1));
+    let is_http2 = h2c && (!http1 || Box::pin(begins_with_preface(&mut line)).await?);
+    let line = Transport::Plain(line);
+    Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
+}
+
+/// The first host of the address, whose settings hold until the client has named another.
+fn first(client: &Client) -> Option<&Host> {
+    let config = &client.config;
+    config.hosts.get(usize::from(config.hosts_at(client.local.socket).next()?))
+}
+
+async fn begins_with_handshake(line: &mut CountedIo) -> io::Result<bool> {
+    if line.look_ahead().await? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(line.ahead().first() == Some(&HANDSHAKE))
+}
+
+/// Reads on only while what has come is the beginning of a preface.
+async fn begins_with_preface(line: &mut CountedIo) -> io::Result<bool> {
+    loop {
+        let came = line.ahead();
+        if came.starts_with(PREFACE) {
+            return Ok(true);
+        }
+        if !PREFACE.starts_with(came) || line.look_ahead().await? == 0 {
+            return Ok(false);
+        }
+    }
+}
+
+async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Negotiated> {
+    let client = &connection.client;
+    let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
+    let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
+    // Certificates that are renewed during this handshake are for later ones.
+    let servers = connection.generation.tls();
+    let Some((host, server)) = server(client, &servers, name.as_deref()) else {
+        return Err(io::Error::other("no host of this address has a certificate"));
+    };
+    let handshake = server.handshake();
+    let stream = match server.signs_slowly() {
+        true => slow_handshake::finish(start, handshake.config.clone()).await?,
+        false => start.into_stream(handshake.config.clone()).await?,
+    };
+    let is_http2 = match stream.get_ref().1.alpn_protocol() {
+        Some(agreed) => agreed == b"h2",
+        None => client.config.hosts.get(usize::from(host)).is_some_and(|host| !host.protocols.has(Protocol::Http1)),
+    };
+    client.secured(Session::of(stream.get_ref().1, name, handshake.certificate()));
+    let line = Transport::Tls(Box::new(stream));
+    Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
+}
+
+/// The host of that name. For an unknown name, and for a host without a certificate, the first host of the address that has one.
+fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a Server)> {
+    let (config, local) = (&client.config, client.local.socket);
+    let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));
+    hosts.find_map(|host| Some((host, servers.of(host)?)))
+}

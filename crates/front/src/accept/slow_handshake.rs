@@ -1,0 +1,100 @@
+//! TLS handshakes whose signature takes long: about 0.6 ms with an RSA key of 2048 bits, 4 ms with one of 4096. rustls signs where it
+//! is told what the client has said, so that step is done on a thread that computes, and the thread that has the clients goes on.
+//!
+//! ```text
+//!   ClientHello ──▶ aside: the flight with the signature ──────────────▶ written, read to the end as any handshake
+//!                     └─ HelloRetryRequest ─▶ ClientHello again ─▶ aside ─┘
+//! ```
+
+use std::io;
+use std::sync::{Arc, LazyLock};
+
+use rustls::server::AcceptedAlert;
+use rustls::{HandshakeKind, ServerConfig, ServerConnection};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::{StartHandshake, TlsStream};
+
+use crate::base::blocking;
+use crate::client::transport::CountedIo;
+
+/// How many have or wait for a thread that computes. Further ones wait here, so that a flood of them does not stand before what is to
+/// be compressed. Two for each thread: none is idle while the next is fetched.
+static TURNS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2 * blocking::processors()));
+/// How much is read at once of what a client says after a HelloRetryRequest.
+const READ: usize = 4096;
+
+/// Shakes hands with a client that has greeted.
+pub async fn finish(start: StartHandshake<CountedIo>, config: Arc<ServerConfig>) -> io::Result<TlsStream<CountedIo>> {
+    let StartHandshake { accepted, mut io, .. } = start;
+    let theirs = config.clone();
+    let mut connection = match aside(move || accepted.into_connection(theirs)).await? {
+        Ok(connection) => connection,
+        Err((error, alert)) => {
+            io.write_all(&bytes(alert)?).await?;
+            return Err(wrong(error));
+        }
+    };
+    // An answer with the signature is there to be written once the client has sent the key share that it was asked for.
+    if connection.handshake_kind() == Some(HandshakeKind::FullWithHelloRetryRequest) {
+        write(&mut connection, &mut io).await?;
+        while !connection.wants_write() {
+            connection = hear(connection, &mut io).await?;
+        }
+    }
+    TlsAcceptor::from(config).accept_with(io, |new| *new = connection).await
+}
+
+/// Does `work` on a thread that computes, when it is its turn.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+    let turn = TURNS.acquire().await.map_err(io::Error::other)?;
+    let done = blocking::compute(move || {
+        let _turn = turn;
+        work()
+    });
+    done.await.map_err(io::Error::other)
+}
+
+/// Reads what has come and thinks it over aside. What is wrong with it the client is told.
+async fn hear(mut connection: ServerConnection, io: &mut CountedIo) -> io::Result<ServerConnection> {
+    let mut came = Vec::with_capacity(READ);
+    if io.read_buf(&mut came).await? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let think = move || {
+        let heard = process(&mut connection, &came);
+        (connection, heard)
+    };
+    let (mut connection, heard) = aside(think).await?;
+    if heard.is_err() {
+        write(&mut connection, io).await?;
+    }
+    heard.map(|()| connection)
+}
+
+fn process(connection: &mut ServerConnection, mut came: &[u8]) -> io::Result<()> {
+    while !came.is_empty() {
+        connection.read_tls(&mut came)?;
+        connection.process_new_packets().map_err(wrong)?;
+    }
+    Ok(())
+}
+
+async fn write(connection: &mut ServerConnection, io: &mut CountedIo) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    while connection.wants_write() {
+        connection.write_tls(&mut bytes)?;
+    }
+    io.write_all(&bytes).await
+}
+
+fn bytes(mut alert: AcceptedAlert) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    alert.write_all(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn wrong(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}

@@ -1,0 +1,220 @@
+//! Work that waits or computes for long, on threads of its own, so that the one that has all clients never does: files
+//! that may be slow, names, hashes by [`run`], compression and slow signatures by [`compute`]. There is no other way to a
+//! thread in the front.
+//!
+//! tokio's own `spawn_blocking` panics when the system gives it no thread (`ulimit -u`, systemd's `TasksMax`), and its
+//! runtime does not end before the last of them has. Here the first is a [`NoThread`], which becomes a 503, and the second
+//! ends with the process.
+
+use std::collections::VecDeque;
+use std::fmt::Display;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, available_parallelism};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::refusal::Refusal;
+use base::log;
+
+/// Threads that wait, at most; further work waits its turn.
+const MOST: usize = 64;
+/// Threads that compute, at most: more than there are processors would only take time from one another, and from the thread
+/// that has the clients.
+static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, Into::into));
+/// A thread that has had nothing to do for so long ends.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// The system gives this process no thread, and none is there that could do it later. Answered 503.
+#[derive(Debug)]
+pub struct NoThread;
+
+/// Does `work` on another thread and waits for what comes of it. When nobody waits any more, it is done all the same.
+///
+/// `what` names it for the log, should there be no thread: `cannot compute a password's hash`.
+pub async fn run<T, F>(what: impl Display, work: F) -> Result<T, NoThread>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
+    let (done, result) = oneshot::channel();
+    let job = Box::new(move || drop(done.send(work())));
+    if let Err((_, error)) = WAITING.take(job) {
+        log::error(
+            "front",
+            format_args!("cannot {what}: no thread: {error}: see ulimit -u of User, systemd's TasksMax"),
+        );
+        return Err(NoThread);
+    }
+    result.await.map_err(|_| NoThread)
+}
+
+/// Does `work`, which only computes, on one of as many threads as there are processors, in the order in which it is asked for.
+/// When nobody waits any more, it is not begun. Without a thread it is done at once: an answer late is better than none.
+pub fn compute<T, F>(work: F) -> oneshot::Receiver<T>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
+    let (done, result) = oneshot::channel();
+    let job = Box::new(move || {
+        if !done.is_closed() {
+            drop(done.send(work()));
+        }
+    });
+    if let Err((job, _)) = COMPUTING.take(job) {
+        job();
+    }
+    result
+}
+
+/// How many threads compute, at most.
+pub fn processors() -> usize {
+    *PROCESSORS
+}
+
+impl From<NoThread> for Refusal {
+    fn from(_: NoThread) -> Refusal {
+        Refusal::busy()
+    }
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// One pool of each kind for the process, as the limit on threads is the process's.
+static WAITING: Threads = Threads::new("cameleer-aside", || MOST);
+static COMPUTING: Threads = Threads::new("cameleer-comput", || *PROCESSORS);
+
+struct Threads {
+    /// As ps shows it, which has room for 15 bytes.
+    name: &'static str,
+    most: fn() -> usize,
+    state: Mutex<Jobs>,
+    /// There is a job.
+    news: Condvar,
+}
+
+struct Jobs {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    /// Those of the threads that wait for a job.
+    idle: usize,
+}
+
+impl Threads {
+    const fn new(name: &'static str, most: fn() -> usize) -> Threads {
+        let jobs = Jobs { jobs: VecDeque::new(), threads: 0, idle: 0 };
+        Threads { name, most, state: Mutex::new(jobs), news: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Jobs> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the job back when there is no thread and none can be started.
+    fn take(&'static self, job: Job) -> Result<(), (Job, io::Error)> {
+        let mut state = self.state();
+        if state.jobs.len() + 1 > state.idle && state.threads < (self.most)() {
+            match Builder::new().name(self.name.into()).spawn(|| self.work()) {
+                Ok(_) => state.threads += 1,
+                Err(error) if state.threads == 0 => return Err((job, error)),
+                // No further thread: those that there are will do it.
+                Err(_) => {}
+            }
+        }
+        state.jobs.push_back(job);
+        self.news.notify_one();
+        Ok(())
+    }
+
+    /// A thread's life.
+    fn work(&self) {
+        let mut state = self.state();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                drop(state);
+                // The front ends with a panic; where it does not, in a test, the thread is still good.
+                let _ = catch_unwind(AssertUnwindSafe(job));
+                state = self.state();
+                continue;
+            }
+            state.idle += 1;
+            let (woken, waited) = self.news.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            state.idle -= 1;
+            if waited.timed_out() && state.jobs.is_empty() {
+                state.threads -= 1;
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    fn wait_for<T>(future: impl Future<Output = T>) -> T {
+        Builder::new_current_thread().build().expect("a runtime").block_on(future)
+    }
+
+    #[test]
+    fn more_than_there_are_threads_is_done_in_turn() {
+        let results = wait_for(async {
+            let all: Vec<_> = (0..3 * MOST).map(|n| Box::pin(run("count", move || n))).collect();
+            let mut sum = 0;
+            for one in all {
+                sum += one.await.expect("a thread");
+            }
+            sum
+        });
+        assert_eq!(results, (0..3 * MOST).sum::<usize>());
+        assert!(WAITING.state().threads <= MOST);
+    }
+
+    #[test]
+    fn what_waits_holds_up_nothing_else() {
+        let (go, gone) = channel::<()>();
+        wait_for(async {
+            let mut slow = Box::pin(run("wait", move || gone.recv().is_ok()));
+            let begun = std::future::poll_fn(|cx| std::task::Poll::Ready(slow.as_mut().poll(cx).is_pending())).await;
+            assert!(begun, "it waits");
+            assert_eq!(run("go on", || 7).await.expect("a thread"), 7);
+            go.send(()).expect("it listens");
+            assert!(slow.await.expect("a thread"));
+        });
+    }
+
+    #[test]
+    fn no_more_compute_at_once_than_there_are_processors() {
+        static BUSY: AtomicUsize = AtomicUsize::new(0);
+        let most = wait_for(async {
+            let work = || {
+                let busy = BUSY.fetch_add(1, Ordering::SeqCst) + 1;
+                std::thread::sleep(Duration::from_millis(2));
+                BUSY.fetch_sub(1, Ordering::SeqCst);
+                busy
+            };
+            let all: Vec<_> = (0..10 * *PROCESSORS).map(|_| compute(work)).collect();
+            let mut most = 0;
+            for one in all {
+                most = most.max(one.await.expect("a thread"));
+            }
+            most
+        });
+        assert!((1..=*PROCESSORS).contains(&most), "{most} at once");
+    }
+
+    #[test]
+    fn work_that_panics_is_not_waited_for_for_ever() {
+        assert!(wait_for(run("panic", || panic!("on purpose"))).is_err());
+        assert_eq!(wait_for(run("go on", || 7)).expect("a thread"), 7);
+    }
+}

@@ -1,0 +1,63 @@
+//! The control channel to the master.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::sync::Mutex;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use tokio::io::unix::AsyncFd;
+use wire::channel::Channel;
+use wire::control::{FromFront, ToFront};
+use wire::outbox::Outbox;
+
+use super::lock::lock;
+use base::log;
+
+/// Messages never wait for the master: what it does not take is kept and sent later.
+pub struct Master {
+    channel: AsyncFd<Channel<FromFront, ToFront>>,
+    kept: Mutex<Outbox<OwnedFd>>,
+}
+
+impl Master {
+    /// Speaks over `control`.
+    #[allow(deprecated, reason = "the new spelling is unsafe; a Channel owns its descriptor and never changes it")]
+    pub fn new(control: OwnedFd) -> anyhow::Result<Master> {
+        fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        let channel = AsyncFd::with_interest(Channel::new(control), tokio::io::Interest::READABLE)?;
+        Ok(Master { channel, kept: Mutex::default() })
+    }
+
+    /// Tells it something.
+    pub fn say(&self, message: FromFront) {
+        if let Err(error) = lock(&self.kept).push(&message, Vec::new()) {
+            log::error("front", format_args!("the master cannot be told: {error}"));
+        }
+        self.catch_up();
+    }
+
+    /// Whether it does not take messages fast enough.
+    pub fn is_behind(&self) -> bool {
+        !lock(&self.kept).is_empty()
+    }
+
+    /// Sends what was kept; says whether there is more.
+    pub fn catch_up(&self) -> bool {
+        let mut kept = lock(&self.kept);
+        if let Err(error) = kept.flush(self.channel.get_ref()) {
+            log::error("front", format_args!("the master cannot be told: {error}"));
+        }
+        !kept.is_empty()
+    }
+
+    /// The next message, with the descriptors that came with it.
+    pub async fn hear(&self) -> io::Result<Option<(ToFront, Vec<OwnedFd>)>> {
+        loop {
+            let mut guard = self.channel.readable().await?;
+            match self.channel.get_ref().receive() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
+                heard => return heard,
+            }
+        }
+    }
+}

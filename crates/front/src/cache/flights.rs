@@ -1,0 +1,141 @@
+//! Who asks a worker for what others wait for. They may be on other threads.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::time::timeout_at;
+
+use super::Turn;
+use crate::base::lock::lock;
+
+/// What came of a request that others wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its answer is kept, or it was given up: look again.
+    Look,
+    /// Its answer is not for others.
+    Alone,
+    /// The program has failed.
+    Failed,
+}
+
+/// The requests that others wait for.
+#[derive(Default)]
+pub struct Flights(Mutex<HashMap<Box<[u8]>, Flight>>);
+
+struct Flight {
+    since: Instant,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+/// A request that others wait for. When it is dropped, they look again.
+pub struct Leader {
+    flights: Arc<Flights>,
+    key: Box<[u8]>,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+/// One that waits.
+pub struct Waiter {
+    outcome: watch::Receiver<Option<Outcome>>,
+    until: Instant,
+}
+
+impl Flights {
+    /// Begins a flight, or joins the one that is under way, unless that takes longer than `patience`.
+    pub fn enter(self: &Arc<Self>, key: &[u8], patience: Duration) -> Turn {
+        let mut flights = lock(&self.0);
+        if let Some(flight) = flights.get(key).filter(|flight| flight.since.elapsed() < patience) {
+            return Turn::Waits(Waiter { outcome: flight.outcome.subscribe(), until: flight.since + patience });
+        }
+        let (outcome, _) = watch::channel(None);
+        let leader = Leader { flights: self.clone(), key: key.into(), outcome: outcome.clone() };
+        flights.insert(key.into(), Flight { since: Instant::now(), outcome });
+        Turn::Leads(leader)
+    }
+}
+
+impl Leader {
+    /// Tells those who wait.
+    pub fn land(self, outcome: Outcome) {
+        self.outcome.send_replace(Some(outcome));
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        let mut flights = lock(&self.flights.0);
+        // Another one may have begun since, because this one took too long.
+        if flights.get(&self.key).is_some_and(|flight| flight.outcome.same_channel(&self.outcome)) {
+            flights.remove(&self.key);
+        }
+        drop(flights);
+        self.outcome.send_if_modified(|outcome| outcome.is_none().then(|| *outcome = Some(Outcome::Look)).is_some());
+    }
+}
+
+impl Waiter {
+    /// What came of it; `Alone` when that takes too long.
+    pub async fn wait(mut self) -> Outcome {
+        let outcome = timeout_at(self.until.into(), self.outcome.wait_for(Option::is_some)).await;
+        match outcome {
+            Ok(Ok(outcome)) => outcome.unwrap_or(Outcome::Look),
+            Ok(Err(_)) => Outcome::Look,
+            Err(_) => Outcome::Alone,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn lead(flights: &Arc<Flights>, patience: Duration) -> Leader {
+        match flights.enter(b"a", patience) {
+            Turn::Leads(leader) => leader,
+            Turn::Waits(_) => panic!("another one leads"),
+        }
+    }
+
+    fn join(flights: &Arc<Flights>, patience: Duration) -> Waiter {
+        match flights.enter(b"a", patience) {
+            Turn::Leads(_) => panic!("nobody leads"),
+            Turn::Waits(waiter) => waiter,
+        }
+    }
+
+    #[tokio::test]
+    async fn those_who_wait_learn_what_came_of_it() {
+        let flights = Arc::<Flights>::default();
+        for outcome in [Outcome::Look, Outcome::Alone, Outcome::Failed] {
+            let leader = lead(&flights, LONG);
+            let waiters = [join(&flights, LONG), join(&flights, LONG)];
+            leader.land(outcome);
+            for waiter in waiters {
+                assert_eq!(waiter.wait().await, outcome);
+            }
+        }
+        let leader = lead(&flights, LONG);
+        let waiter = join(&flights, LONG);
+        drop(leader);
+        assert_eq!(waiter.wait().await, Outcome::Look, "another one leads");
+        assert!(lock(&flights.0).is_empty());
+    }
+
+    #[tokio::test]
+    async fn one_that_takes_too_long_is_given_up_and_takes_nothing_with_it_when_it_ends() {
+        let flights = Arc::<Flights>::default();
+        let first = lead(&flights, LONG);
+        let second = lead(&flights, Duration::ZERO);
+        drop(first);
+        let waiter = join(&flights, LONG);
+        second.land(Outcome::Alone);
+        assert_eq!(waiter.wait().await, Outcome::Alone);
+        let _slow = lead(&flights, LONG);
+        assert_eq!(join(&flights, Duration::from_millis(200)).wait().await, Outcome::Alone);
+    }
+}

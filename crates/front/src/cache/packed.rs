@@ -1,0 +1,73 @@
+//! A response with an answer that is kept is compressed once for all clients that take the coding.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::Cache;
+use super::store::Kept;
+use config::response::compress::Coding;
+
+/// Of a response with an answer that is kept: where its compressed forms are.
+#[derive(Clone)]
+pub struct Packing {
+    cache: Arc<Cache>,
+    kept: Kept,
+}
+
+impl Packing {
+    /// Of an answer in that cache.
+    pub fn new(cache: &Arc<Cache>, kept: &Kept) -> Packing {
+        Packing { cache: cache.clone(), kept: kept.clone() }
+    }
+
+    /// The answer in that coding, if it was compressed before; `Some(None)`: that is not worth it.
+    pub fn packed(&self, coding: Coding, level: u32) -> Option<Option<Bytes>> {
+        self.kept.forms.get(coding, level)
+    }
+
+    /// Keeps it for others.
+    pub fn keep(&self, coding: Coding, level: u32, packed: Option<&Bytes>) {
+        // Its own memory: not the rest of a buffer as well.
+        let grown = self.kept.forms.put(coding, level, packed.map(|packed| Bytes::copy_from_slice(packed)));
+        self.cache.grow(&self.kept, grown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use http::{HeaderMap, StatusCode};
+
+    use super::*;
+    use crate::cache::Found;
+    use crate::cache::answer::Answer;
+    use crate::cache::forms::Forms;
+    use crate::cache::key::Key;
+    use crate::cache::terms::Terms;
+
+    #[test]
+    fn what_one_has_compressed_others_get() {
+        let (cache, none) = (Arc::new(Cache::new(100_000)), HeaderMap::new());
+        let key = Key { resource: b"a"[..].into(), asked: Vec::new() };
+        let terms = Terms { lifetime: Duration::from_secs(60), ..Terms::default() };
+        let (headers, body, forms) = (none.clone(), Bytes::from_static(b"page"), Forms::default());
+        let answer =
+            Answer { status: StatusCode::OK, reason: None, headers, body, forms, terms, since: Instant::now() };
+        cache.keep(&key, &none, Arc::new(answer));
+        let found = || match cache.find(&key, &none) {
+            Found::Answer(kept) => Some(Packing::new(&cache, &kept)),
+            Found::Passed | Found::Nothing => None,
+        };
+        let first = found().expect("it is kept");
+        assert_eq!(first.packed(Coding::Gzip, 6), None);
+        first.keep(Coding::Gzip, 6, Some(&Bytes::from_static(b"packed")));
+        first.keep(Coding::Brotli, 5, None);
+        let second = found().expect("it is kept");
+        assert_eq!(second.packed(Coding::Gzip, 6), Some(Some(Bytes::from_static(b"packed"))));
+        assert_eq!((second.packed(Coding::Gzip, 9), second.packed(Coding::Brotli, 5)), (None, Some(None)));
+        second.keep(Coding::Gzip, 9, Some(&Bytes::from(vec![0; 100_000])));
+        assert!(found().is_none(), "with it there is no room for the answer");
+    }
+}

@@ -1,0 +1,314 @@
+//! All answers that are kept, in bounded memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::HeaderMap;
+use http::header::HeaderName;
+
+use super::answer::Answer;
+use super::key::Key;
+
+/// What it takes to know that an answer is not kept, and what it takes to find anything, beside the keys.
+const PER_VARIANT: usize = 384;
+
+/// An answer that was found, and where.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    answer: Arc<Answer>,
+    names: Names,
+}
+
+impl Deref for Kept {
+    type Target = Answer;
+
+    fn deref(&self) -> &Answer {
+        &self.answer
+    }
+}
+
+/// What is known of the answer to a request.
+pub enum Found {
+    /// One is kept; it may be stale.
+    Answer(Kept),
+    /// It could not be kept lately.
+    Passed,
+    /// Nothing.
+    Nothing,
+}
+
+/// See the module.
+pub struct Store {
+    resources: HashMap<Arc<[u8]>, Resource>,
+    /// Resource and variant by the turn in which they were asked for last.
+    order: BTreeMap<u64, Names>,
+    turn: u64,
+    size: usize,
+    most: usize,
+}
+
+/// Of a resource, and of a variant of it.
+type Names = (Arc<[u8]>, Arc<[u8]>);
+
+#[derive(Default)]
+struct Resource {
+    /// The headers that any of its answers has depended on.
+    vary: Vec<HeaderName>,
+    variants: HashMap<Arc<[u8]>, Variant>,
+}
+
+struct Variant {
+    turn: u64,
+    size: usize,
+    known: Known,
+}
+
+enum Known {
+    Answer(Arc<Answer>),
+    PassedUntil(Instant),
+}
+
+impl Store {
+    /// For so many bytes.
+    pub fn new(most: usize) -> Store {
+        Store { resources: HashMap::new(), order: BTreeMap::new(), turn: 0, size: 0, most }
+    }
+
+    /// What tells a request from others for the same resource, as far as is known.
+    pub fn variant(&self, key: &Key, headers: &HeaderMap) -> Vec<u8> {
+        let vary = self.resources.get(&key.resource[..]).map_or(&[][..], |resource| &resource.vary);
+        key.variant(vary, headers)
+    }
+
+    /// What is known of the answer to a request.
+    pub fn find(&mut self, key: &Key, headers: &HeaderMap, now: Instant) -> Found {
+        let Some(resource) = self.resources.get_mut(&key.resource[..]) else { return Found::Nothing };
+        let name = key.variant(&resource.vary, headers);
+        let Some(variant) = resource.variants.get_mut(&name[..]) else { return Found::Nothing };
+        self.turn += 1;
+        let Some(names) = self.order.remove(&std::mem::replace(&mut variant.turn, self.turn)) else {
+            return Found::Nothing;
+        };
+        self.order.insert(self.turn, names.clone());
+        match &variant.known {
+            Known::Answer(answer) => Found::Answer(Kept { answer: answer.clone(), names }),
+            Known::PassedUntil(until) if now < *until => Found::Passed,
+            Known::PassedUntil(_) => Found::Nothing,
+        }
+    }
+
+    /// Keeps an answer to such a request.
+    pub fn keep(&mut self, key: &Key, headers: &HeaderMap, answer: Arc<Answer>) {
+        self.depend(key, &answer.terms.vary);
+        let size = answer.size();
+        self.put(key, headers, Known::Answer(answer), size);
+    }
+
+    /// Remembers that there is none, until then. One that is fresh stays: the other was perhaps for a client of its own.
+    pub fn pass(&mut self, key: &Key, headers: &HeaderMap, until: Instant) {
+        if let Found::Answer(answer) = self.find(key, headers, Instant::now())
+            && answer.is_fresh()
+        {
+            return;
+        }
+        self.put(key, headers, Known::PassedUntil(until), 0);
+    }
+
+    /// Forgets a resource, and says how many answers it had.
+    pub fn forget(&mut self, resource: &[u8]) -> usize {
+        let Some(gone) = self.resources.remove(resource) else { return 0 };
+        for variant in gone.variants.values() {
+            self.size -= variant.size;
+            self.order.remove(&variant.turn);
+        }
+        gone.variants.values().filter(|variant| matches!(variant.known, Known::Answer(_))).count()
+    }
+
+    /// Of the next `most` that were asked for in this turn or later, forgets all resources that are meant. Says how many answers
+    /// they had, and the turn from which to go on: who is asked for meanwhile comes later.
+    pub fn forget_some(&mut self, turn: u64, most: usize, is_meant: impl Fn(&[u8]) -> bool) -> (usize, Option<u64>) {
+        let some: Vec<_> =
+            self.order.range(turn..).take(most).map(|(turn, (resource, _))| (*turn, resource.clone())).collect();
+        let next = some.last().filter(|_| some.len() == most).map(|(turn, _)| turn + 1);
+        let meant = some.iter().filter(|(_, resource)| is_meant(resource));
+        (meant.map(|(_, resource)| self.forget(resource)).sum(), next)
+    }
+
+    /// An answer that depends on a header that none did before: the others are found by too little, and are forgotten.
+    fn depend(&mut self, key: &Key, vary: &[HeaderName]) {
+        let known = self.resources.get(&key.resource[..]).map(|resource| resource.vary.clone()).unwrap_or_default();
+        let new: Vec<HeaderName> = vary.iter().filter(|name| !known.contains(name)).cloned().collect();
+        if !new.is_empty() {
+            self.forget(&key.resource);
+            let vary = [known, new].concat();
+            self.resources.insert(key.resource[..].into(), Resource { vary, ..Resource::default() });
+        }
+    }
+
+    fn put(&mut self, key: &Key, headers: &HeaderMap, known: Known, size: usize) {
+        let name: Arc<[u8]> = self.variant(key, headers).into();
+        let size = size + PER_VARIANT + key.resource.len() + name.len();
+        self.remove(&key.resource, &name);
+        if size > self.most {
+            return self.tidy(&key.resource);
+        }
+        self.turn += 1;
+        let (turn, resource): (u64, Arc<[u8]>) = (self.turn, key.resource[..].into());
+        self.order.insert(turn, (resource.clone(), name.clone()));
+        self.resources.entry(resource).or_default().variants.insert(name, Variant { turn, size, known });
+        self.size += size;
+        self.make_room();
+    }
+
+    /// So many bytes more belong to an answer, if it is still there.
+    pub fn grow(&mut self, kept: &Kept, bytes: usize) {
+        let (resource, name) = &kept.names;
+        let variant = self.resources.get_mut(resource).and_then(|resource| resource.variants.get_mut(name));
+        let is_it = |variant: &&mut Variant| matches!(&variant.known, Known::Answer(answer) if Arc::ptr_eq(answer, &kept.answer));
+        if let Some(variant) = variant.filter(is_it) {
+            variant.size += bytes;
+            self.size += bytes;
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
+        while self.size > self.most {
+            let Some((_, (resource, name))) = self.order.pop_first() else { break };
+            self.remove(&resource, &name);
+            self.tidy(&resource);
+        }
+    }
+
+    /// A resource goes with its last variant.
+    fn tidy(&mut self, resource: &[u8]) {
+        if self.resources.get(resource).is_some_and(|of| of.variants.is_empty()) {
+            self.resources.remove(resource);
+        }
+    }
+
+    fn remove(&mut self, resource: &[u8], name: &[u8]) {
+        let Some(of) = self.resources.get_mut(resource) else { return };
+        if let Some(gone) = of.variants.remove(name) {
+            self.size -= gone.size;
+            self.order.remove(&gone.turn);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use http::StatusCode;
+    use http::header::{ACCEPT_LANGUAGE, HeaderValue};
+
+    use super::*;
+    use crate::cache::forms::Forms;
+    use crate::cache::terms::Terms;
+
+    const MOST: usize = 100_000;
+
+    fn key(resource: &str, asked: &str) -> Key {
+        Key { resource: resource.as_bytes().into(), asked: asked.as_bytes().to_vec() }
+    }
+
+    fn answer(body: usize, vary: &[HeaderName]) -> Arc<Answer> {
+        let terms = Terms { lifetime: Duration::from_secs(60), vary: vary.to_vec(), ..Terms::default() };
+        let body = Bytes::from(vec![b'x'; body]);
+        let (status, headers) = (StatusCode::OK, HeaderMap::new());
+        let forms = Forms::default();
+        Arc::new(Answer { status, reason: None, headers, body, forms, terms, since: Instant::now() })
+    }
+
+    fn has(store: &mut Store, key: &Key, headers: &HeaderMap) -> bool {
+        matches!(store.find(key, headers, Instant::now()), Found::Answer(_))
+    }
+
+    /// What all of it costs, counted anew.
+    fn counted(store: &Store) -> usize {
+        let variants = store.resources.values().flat_map(|resource| resource.variants.values());
+        assert_eq!(variants.clone().count(), store.order.len());
+        assert!(store.resources.values().all(|resource| !resource.variants.is_empty()));
+        variants.map(|variant| variant.size).sum()
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_bound_holds() {
+        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        store.keep(&key("used", ""), &none, answer(1000, &[]));
+        for number in 0..10_000_usize {
+            let key = key(&format!("page {}", number % 700), &"x".repeat(number % 90));
+            match number % 5 {
+                0 => store.pass(&key, &none, Instant::now() + Duration::from_secs(60)),
+                1 if number % 3 == 0 => drop(store.forget(&key.resource)),
+                _ => store.keep(&key, &none, answer(number % 5000, &[])),
+            }
+            assert!(has(&mut store, &self::key("used", ""), &none), "{number}");
+            assert!(store.size <= MOST && (number % 100 != 0 || counted(&store) == store.size), "{number}");
+        }
+        assert!(store.size > MOST / 2, "it is full");
+    }
+
+    #[test]
+    fn an_answer_that_is_larger_than_all_is_not_kept_and_drives_nothing_out() {
+        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        store.keep(&key("a", ""), &none, answer(10, &[]));
+        store.keep(&key("b", ""), &none, answer(MOST, &[ACCEPT_LANGUAGE]));
+        assert!(has(&mut store, &key("a", ""), &none) && !has(&mut store, &key("b", ""), &none));
+        assert_eq!(counted(&store), store.size);
+    }
+
+    #[test]
+    fn what_an_answer_grows_by_is_counted_as_long_as_it_is_there() {
+        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        let find = |store: &mut Store| match store.find(&key("a", ""), &none, Instant::now()) {
+            Found::Answer(kept) => kept,
+            _ => panic!("it is kept"),
+        };
+        store.keep(&key("a", ""), &none, answer(1000, &[]));
+        let (kept, before) = (find(&mut store), store.size);
+        store.grow(&kept, 500);
+        assert_eq!((store.size, counted(&store)), (before + 500, before + 500));
+        store.keep(&key("a", ""), &none, answer(1000, &[]));
+        store.grow(&kept, 500);
+        assert_eq!(store.size, before, "it is another one now");
+        let kept = find(&mut store);
+        store.grow(&kept, MOST);
+        assert_eq!((store.size, counted(&store)), (0, 0), "too large with its forms");
+    }
+
+    #[test]
+    fn all_variants_are_told_apart_and_forgotten_together() {
+        let mut store = Store::new(MOST);
+        let speaks = |language| HeaderMap::from_iter([(ACCEPT_LANGUAGE, HeaderValue::from_static(language))]);
+        let page = key("a", "");
+        store.keep(&page, &speaks("de"), answer(10, &[]));
+        assert!(has(&mut store, &page, &speaks("en")));
+        store.keep(&page, &speaks("de"), answer(10, &[ACCEPT_LANGUAGE]));
+        assert!(has(&mut store, &page, &speaks("de")) && !has(&mut store, &page, &speaks("en")));
+        store.keep(&page, &speaks("en"), answer(10, &[]));
+        store.keep(&key("a", "other"), &speaks("en"), answer(10, &[]));
+        assert!(
+            has(&mut store, &page, &speaks("de")),
+            "an answer that depends on less does not change what the others depend on"
+        );
+        assert_eq!(store.forget(b"a"), 3);
+        assert_eq!((counted(&store), store.size), (0, 0));
+    }
+
+    #[test]
+    fn a_fresh_answer_is_not_given_up_for_one_that_cannot_be_kept() {
+        let (mut store, none) = (Store::new(MOST), HeaderMap::new());
+        store.keep(&key("a", ""), &none, answer(10, &[]));
+        store.pass(&key("a", ""), &none, Instant::now() + Duration::from_secs(60));
+        assert!(has(&mut store, &key("a", ""), &none));
+        store.pass(&key("b", ""), &none, Instant::now() + Duration::from_secs(60));
+        assert!(matches!(store.find(&key("b", ""), &none, Instant::now()), Found::Passed));
+        let later = Instant::now() + Duration::from_secs(61);
+        assert!(matches!(store.find(&key("b", ""), &none, later), Found::Nothing));
+    }
+}

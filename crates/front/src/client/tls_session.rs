@@ -1,0 +1,122 @@
+//! A client's TLS, as programs and logs see it: mod_ssl's variables.
+
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+
+use rustls::{HandshakeKind, ProtocolVersion, ServerConnection};
+
+use config::Pace;
+use config::tls::suites::openssl_name;
+use tls::names::Variables;
+
+/// Whether a client speaks TLS, and how.
+#[derive(Debug, Default)]
+pub struct Security {
+    session: OnceCell<Session>,
+    /// The client speaks plain HTTP on a port of TLS.
+    lost: Cell<bool>,
+    /// How slowly its handshake may come, while there is one.
+    handshake: Cell<Option<Pace>>,
+}
+
+impl Security {
+    /// A handshake is expected.
+    pub fn begin(&self, pace: Option<Pace>) {
+        self.handshake.set(pace);
+    }
+
+    /// The first byte is no handshake's: the client speaks plain HTTP.
+    pub fn give_up(&self) {
+        self.handshake.set(None);
+        self.lost.set(true);
+    }
+
+    /// The handshake is over.
+    pub fn agree(&self, session: Session) {
+        self.handshake.set(None);
+        // A connection has one handshake, so none was set before.
+        let _ = self.session.set(session);
+    }
+
+    /// What was agreed on.
+    pub fn session(&self) -> Option<&Session> {
+        self.session.get()
+    }
+
+    /// Whether the client speaks plain HTTP on a port of TLS.
+    pub fn is_lost(&self) -> bool {
+        self.lost.get()
+    }
+
+    /// How slowly its handshake may come, while there is one.
+    pub fn pace(&self) -> Option<Pace> {
+        self.handshake.get()
+    }
+}
+
+/// What was agreed on.
+#[derive(Debug)]
+pub struct Session {
+    /// The host that the client has named, in lower case.
+    pub name: Option<String>,
+    protocol: &'static str,
+    cipher: &'static str,
+    bits: u16,
+    resumed: bool,
+    /// What our certificate says of itself.
+    certificate: Option<Arc<Variables>>,
+}
+
+impl Session {
+    /// After the handshake.
+    pub fn of(connection: &ServerConnection, name: Option<String>, certificate: Option<Arc<Variables>>) -> Session {
+        let protocol = match connection.protocol_version() {
+            Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
+            _ => "TLSv1.2",
+        };
+        let suite = connection.negotiated_cipher_suite().and_then(|suite| openssl_name(suite.suite().as_str()?));
+        let (cipher, bits) = suite.unwrap_or_default();
+        let resumed = connection.handshake_kind() == Some(HandshakeKind::Resumed);
+        Session { name, protocol, cipher, bits, resumed, certificate }
+    }
+
+    /// The variables of `SSLOptions +StdEnvVars`.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, String)> {
+        let names = [
+            "SSL_PROTOCOL",
+            "SSL_CIPHER",
+            "SSL_CIPHER_USEKEYSIZE",
+            "SSL_CIPHER_ALGKEYSIZE",
+            "SSL_CIPHER_EXPORT",
+            "SSL_CLIENT_VERIFY",
+            "SSL_SECURE_RENEG",
+            "SSL_COMPRESS_METHOD",
+            "SSL_SESSION_RESUMED",
+            "SSL_TLS_SNI",
+            "SSL_VERSION_INTERFACE",
+        ];
+        let ours = names.into_iter().filter_map(|name| Some((name, self.variable(name)?)));
+        ours.chain(self.certificate().iter().map(|(name, value)| (name.as_str(), value.clone())))
+    }
+
+    /// The value of one of them.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "SSL_PROTOCOL" => self.protocol.to_owned(),
+            "SSL_CIPHER" => self.cipher.to_owned(),
+            "SSL_CIPHER_USEKEYSIZE" | "SSL_CIPHER_ALGKEYSIZE" => self.bits.to_string(),
+            "SSL_CIPHER_EXPORT" => "false".to_owned(),
+            "SSL_CLIENT_VERIFY" => "NONE".to_owned(),
+            "SSL_SECURE_RENEG" => "true".to_owned(),
+            "SSL_COMPRESS_METHOD" => "NULL".to_owned(),
+            "SSL_SESSION_RESUMED" => if self.resumed { "Resumed" } else { "Initial" }.to_owned(),
+            "SSL_TLS_SNI" => self.name.clone()?,
+            "SSL_VERSION_INTERFACE" => format!("Cameleer/{}", env!("CARGO_PKG_VERSION")),
+            name => return self.certificate().iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()),
+        })
+    }
+
+    fn certificate(&self) -> &[(String, String)] {
+        self.certificate.as_deref().map_or(&[], Vec::as_slice)
+    }
+}

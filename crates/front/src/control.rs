@@ -1,0 +1,185 @@
+//! Messages of the master, and what is done about each.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use wire::control::{FromFront, GenerationNumber, Listener, ToFront};
+use wire::transport::SocketFront;
+
+use super::Front;
+use super::base::lock::lock;
+use super::generation::{Generation, Prepared};
+use super::request::purge_url;
+use super::workers::{Worker, spool, take_over};
+use base::log;
+
+/// Does what the master says until it lets us go.
+pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
+    let master = &front.shared().master;
+    loop {
+        let heard = tokio::select! {
+            heard = master.hear() => heard.context("control channel")?,
+            () = front.drained.notified() => return Ok(()),
+        };
+        let Some((message, fds)) = heard else { bail!("the master has gone") };
+        if matches!(message, ToFront::Exit) {
+            return Ok(());
+        }
+        let generation = prepares(&message);
+        let Err(error) = follow(front, message, fds) else { continue };
+        log::error("front", format_args!("{error:#}"));
+        if let Some(generation) = generation {
+            master.say(FromFront::Refused { generation, error: format!("{error:#}") });
+        }
+    }
+}
+
+/// The generation that cannot serve if this message fails.
+fn prepares(message: &ToFront) -> Option<GenerationNumber> {
+    match message {
+        ToFront::Configure { generation, .. } | ToFront::Activate { generation } => Some(*generation),
+        _ => None,
+    }
+}
+
+fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Result<()> {
+    let master = &front.shared().master;
+    let mut fds = fds.into_iter();
+    match message {
+        ToFront::Configure { generation: number, logs, listeners, software } => {
+            let bundle = fds.next().context("no configuration came with Configure")?;
+            let identities = fds.next().context("no certificates came with Configure")?;
+            let logs = fds.by_ref().take(logs).collect();
+            let prepared = Prepared { bundle, identities, logs, listeners: named(listeners, fds)?, software };
+            let generation = Generation::new(front.shared(), &front.mailboxes, &front.sessions, number, prepared)?;
+            // Privileges go before the first byte of a client comes. A front that cannot drop them is never activated.
+            sys::privileges::become_user(generation.config.user.as_deref(), generation.config.group.as_deref())?;
+            spool::try_out(&generation.config.spooling);
+            front.start_threads(generation.config.clients.threads());
+            front.generations().add(Arc::new(generation));
+            master.say(FromFront::Configured { generation: number });
+        }
+        ToFront::Certificates { generation: number } => {
+            let identities = fds.next().context("no certificates came with Certificates")?;
+            front.generations().get(number)?.renew_identities(&front.sessions, identities)?;
+        }
+        ToFront::Worker { worker, pool: id, adopted } => {
+            let socket = fds.next().context("no socket came with Worker")?;
+            let generation = front.generations().get(id.generation)?;
+            let pool = generation.pools.of(id.pool);
+            let theirs = fds.next().context("no second end came with Worker")?;
+            let memory = sys::map_memory(&fds.next().context("no memory came with Worker")?)?;
+            let socket = SocketFront::new(socket, theirs, memory, generation.config.pool.blocks)?;
+            let worker = Arc::new(Worker::new(worker, socket, adopted));
+            front.mailboxes.listen(pool.id, &worker, worker.ways(front.acceptor.threads())?);
+            pool.add(worker.clone(), adopted);
+            if adopted {
+                take_over(pool, &worker, generation.config.timeouts.graceful);
+            }
+        }
+        ToFront::Forked { slot, pid } => {
+            if let Some(worker) = front.generations().worker(slot, |worker| worker.pid() == 0)
+                && worker.set_pid(pid)
+            {
+                let generations = front.generations().all();
+                generations.iter().flat_map(|one| one.pools.iter()).for_each(|pool| pool.employ(worker.id));
+            }
+        }
+        ToFront::Gone { slot } => {
+            if let Some(worker) = front.generations().worker(slot, |_| true) {
+                worker.set_ended();
+            }
+        }
+        ToFront::Activate { generation: number } => activate(front, &front.generations().get(number)?)?,
+        ToFront::Retire { pool, count } => {
+            if let Some(generation) = front.generations().serving() {
+                generation.pools.of(pool).leave_idle(count as usize);
+                front.shared().clock.start();
+            }
+        }
+        ToFront::Admit { pool, most } => {
+            if let Some(generation) = front.generations().serving() {
+                generation.pools.of(pool).admit(most);
+                front.shared().clock.start();
+            }
+        }
+        ToFront::Inspect { worker, what } => {
+            let into = fds.next().context("nothing to write into came with Inspect")?;
+            let done = fds.next().context("nothing to close came with Inspect")?;
+            if let Some(worker) = front.generations().worker(worker.slot, |known| known.id == worker) {
+                let with: Vec<OwnedFd> = fds.collect();
+                let with: Vec<BorrowedFd<'_>> = with.iter().map(AsFd::as_fd).collect();
+                worker.inspect(what, into.as_fd(), done.as_fd(), &with);
+            }
+        }
+        ToFront::Leave { worker } => {
+            if let Some(generation) = front.generations().serving() {
+                generation.pools.iter().for_each(|pool| pool.dismiss(worker));
+            }
+        }
+        ToFront::Promote { worker } => {
+            let control = fds.next().context("no control channel came with Promote")?;
+            if let Some(generation) = front.generations().serving()
+                && let Some(pool) = generation.pools.iter().find(|pool| pool.has(worker))
+            {
+                pool.promote(worker, control);
+            }
+        }
+        ToFront::Logs => reopen_logs(front, fds)?,
+        ToFront::Counts(counts) => front.shared().set_counts(counts),
+        ToFront::Status => master.say(FromFront::Status(Box::new(front.services.status()))),
+        ToFront::Purge { client, url } => purge(front, client, url),
+        ToFront::Ping => master.say(FromFront::Alive),
+        ToFront::Stop => front.stop(),
+        ToFront::Exit => {}
+    }
+    Ok(())
+}
+
+/// It may take a while, in which clients are served.
+fn purge(front: &Rc<Front>, client: u64, url: String) {
+    let front = front.clone();
+    tokio::task::spawn_local(async move {
+        let outcome = purge_url(front.generations(), &url).await;
+        front.shared().master.say(FromFront::Purged { client, outcome });
+    });
+}
+
+fn named(listeners: Vec<Listener>, fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<Vec<(String, OwnedFd)>> {
+    let count = listeners.len();
+    let named: Vec<_> = listeners.into_iter().map(|listener| listener.address).zip(fds).collect();
+    if named.len() < count {
+        bail!("fewer listeners than names came with Configure");
+    }
+    Ok(named)
+}
+
+fn activate(front: &Rc<Front>, generation: &Arc<Generation>) -> anyhow::Result<()> {
+    generation.config.apply_log_levels(None);
+    front.generations().serve_with(generation);
+    front.shared().serves(generation.number);
+    front.shared().clock.start();
+    front.acceptor.use_threads(generation.config.clients.threads());
+    let listeners = std::mem::take(&mut *lock(&generation.listeners));
+    if !listeners.is_empty() && !front.shared().is_stopping() {
+        front.listeners.set(&front.acceptor, listeners)?;
+    }
+    Ok(())
+}
+
+fn reopen_logs(front: &Front, mut fds: impl Iterator<Item = OwnedFd>) -> anyhow::Result<()> {
+    let error_log = fds.next().context("no error log came with Logs")?;
+    nix::unistd::dup2_stderr(&error_log)?;
+    for generation in front.generations().all().iter() {
+        generation.pools.iter().for_each(|pool| pool.reopen_logs(0, &[error_log.as_fd()]));
+    }
+    let Some(generation) = front.generations().serving() else { return Ok(()) };
+    let access_logs = fds.by_ref().take(generation.config.logs.len()).collect();
+    let hosts: Vec<_> = fds.collect();
+    let host_logs: Vec<BorrowedFd<'_>> = hosts.iter().map(AsFd::as_fd).collect();
+    generation.pools.iter().for_each(|pool| pool.reopen_logs(1, &host_logs));
+    generation.error_logs.reopen(hosts);
+    generation.access_logs.reopen(access_logs)
+}

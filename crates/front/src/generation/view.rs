@@ -1,0 +1,173 @@
+//! A generation as one thread has it.
+
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use wire::control::GenerationNumber;
+use wire::reply::MAX_PACKET;
+
+use super::aside::{Attempt, Fetched};
+use super::open_files::OpenFiles;
+use super::{Generation, Generations};
+use crate::base::blocking;
+use crate::base::refusal::Refusal;
+use crate::routing::{NotYet, Routes, once_read};
+use crate::workers::{Buffers, Pools, Workers};
+
+/// What a thread makes of a [`Generation`].
+pub struct View {
+    generation: Arc<Generation>,
+    /// The workers of each of its pools, and this thread's requests to them.
+    pub workers: Pools<Rc<Workers>>,
+    /// Where paths lead.
+    pub routes: Routes,
+    /// How its files are opened.
+    pub opener: OpenFiles,
+}
+
+impl Deref for View {
+    type Target = Generation;
+
+    fn deref(&self) -> &Generation {
+        &self.generation
+    }
+}
+
+impl View {
+    /// The answer to a question about files, and about `.htaccess` files on the way to them. It may be asked several times: see `aside`.
+    pub async fn ask<T>(&self, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
+        let attempt = RefCell::new(Attempt::default());
+        loop {
+            let ask = || {
+                attempt.borrow_mut().take_lacking();
+                self.opener.within(&attempt, &ask)
+            };
+            let answer = once_read(&self.routes, ask).await;
+            let Some(lacking) = attempt.borrow_mut().take_lacking() else { return answer };
+            let (lacking, fetched) = blocking::run("open a file", move || lacking.fetch()).await?;
+            if let Fetched::File(Ok(opened)) = &fetched {
+                self.opener.believe(lacking.way(), opened);
+            }
+            attempt.borrow_mut().add(lacking, fetched);
+        }
+    }
+}
+
+/// A view for a request that may want a worker: until this is dropped, one stays.
+pub struct InUse(Rc<View>);
+
+impl InUse {
+    /// Uses a view.
+    pub fn new(view: Rc<View>) -> InUse {
+        view.users.fetch_add(1, SeqCst);
+        InUse(view)
+    }
+}
+
+impl Deref for InUse {
+    type Target = Rc<View>;
+
+    fn deref(&self) -> &Rc<View> {
+        &self.0
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.users.fetch_sub(1, SeqCst);
+    }
+}
+
+/// A thread's views of all generations.
+pub struct Views {
+    all: Arc<Generations>,
+    /// The number of the thread.
+    thread: u8,
+    /// Of the generations when they were looked at last.
+    views: RefCell<Vec<Rc<View>>>,
+    serving: RefCell<Option<Rc<View>>>,
+    seen: Cell<u64>,
+    buffers: Rc<RefCell<Buffers>>,
+}
+
+impl Views {
+    /// For the thread `thread`.
+    pub fn new(all: Arc<Generations>, thread: u8) -> Views {
+        Views {
+            all,
+            thread,
+            views: RefCell::default(),
+            serving: RefCell::default(),
+            seen: Cell::new(0),
+            buffers: Rc::new(RefCell::new(Buffers { packet: vec![0; MAX_PACKET], entry: Vec::new() })),
+        }
+    }
+
+    /// The number of the thread.
+    pub fn thread(&self) -> u8 {
+        self.thread
+    }
+
+    /// The generations themselves.
+    pub fn all(&self) -> &Generations {
+        &self.all
+    }
+
+    /// The generation that answers new requests.
+    pub fn serving(&self) -> Option<Rc<View>> {
+        self.look();
+        self.serving.borrow().clone()
+    }
+
+    /// The same for a request, which has a use of it before it can be seen not to serve any more.
+    pub fn use_serving(&self) -> Option<InUse> {
+        loop {
+            let used = InUse::new(self.serving()?);
+            if self.seen.get() == self.all.changes() {
+                return Some(used);
+            }
+        }
+    }
+
+    /// The generation of that number, unless it is over.
+    pub fn get(&self, number: GenerationNumber) -> Option<Rc<View>> {
+        self.look();
+        self.views.borrow().iter().find(|view| view.number == number).cloned()
+    }
+
+    /// Notices generations that have come, gone, or begun to serve.
+    fn look(&self) {
+        let changes = self.all.changes();
+        if self.seen.replace(changes) == changes {
+            return;
+        }
+        let all = self.all.all();
+        let mut views = self.views.borrow_mut();
+        views.retain(|view| all.iter().any(|generation| Arc::ptr_eq(generation, &view.generation)));
+        for generation in all {
+            if !views.iter().any(|view| Arc::ptr_eq(&generation, &view.generation)) {
+                views.push(Rc::new(self.view(generation)));
+            }
+        }
+        let serving = self.all.serving();
+        let serves = |view: &&Rc<View>| serving.as_ref().is_some_and(|serving| Arc::ptr_eq(serving, &view.generation));
+        *self.serving.borrow_mut() = views.iter().find(serves).cloned();
+    }
+
+    fn view(&self, generation: Arc<Generation>) -> View {
+        let config = &generation.config;
+        let workers = |number| {
+            let pool = generation.pools.of(number).clone();
+            Rc::new(Workers::new(pool, self.thread, config, self.buffers.clone()))
+        };
+        View {
+            workers: Pools::new(config.pool_count(), workers),
+            routes: Routes::new(&generation.config),
+            opener: OpenFiles::new(&generation.config),
+            generation,
+        }
+    }
+}

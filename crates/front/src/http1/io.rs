@@ -1,0 +1,124 @@
+//! What hyper reads and writes of an HTTP/1 connection.
+
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::client::Client;
+use crate::client::transport::Transport;
+
+/// Head and body of a response up to this size are put together: copying so little costs less than a `writev`.
+const SMALL: usize = 4096;
+
+thread_local! {
+    /// Where a small response is put together before it is written.
+    static SMALL_WRITE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+pub struct Stream {
+    line: Transport,
+    client: Rc<Client>,
+    /// hyper has bytes of a response that are not written yet: an interim response must not get between them.
+    amid: bool,
+}
+
+impl Stream {
+    /// The stream of `client`.
+    pub fn new(line: Transport, client: Rc<Client>) -> Stream {
+        Stream { line, client, amid: false }
+    }
+
+    /// See [`Transport::end_with_reset`].
+    pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
+        self.line.end_with_reset(reset)
+    }
+
+    /// See [`Transport::has_unread`].
+    pub fn has_unread(&self) -> bool {
+        self.line.has_unread()
+    }
+
+    /// See [`Transport::is_unwatched`].
+    pub fn is_unwatched(&self) -> bool {
+        self.line.is_unwatched()
+    }
+
+    /// See [`Transport::is_drained`].
+    pub fn is_drained(&self) -> bool {
+        self.line.is_drained()
+    }
+
+    /// See [`Transport::watch`].
+    pub fn watch(&mut self, cx: &mut Context<'_>) {
+        self.line.watch(cx);
+    }
+
+    fn line(&mut self) -> Pin<&mut Transport> {
+        Pin::new(&mut self.line)
+    }
+
+    /// hyper cannot send interim responses, so they go out here, between two responses.
+    fn poll_interim(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.amid || self.client.interim.borrow().is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        let client = self.client.clone();
+        let mut interim = client.interim.borrow_mut();
+        while !interim.is_empty() {
+            let n = ready!(self.line().poll_write(cx, &interim))?;
+            interim.drain(..n);
+        }
+        self.line().poll_flush(cx)
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.line().poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_interim(cx))?;
+        self.amid = true;
+        self.line().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_interim(cx))?;
+        self.amid = true;
+        if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
+            return self.line().poll_write_vectored(cx, parts);
+        }
+        SMALL_WRITE.with_borrow_mut(|whole| {
+            whole.clear();
+            parts.iter().for_each(|part| whole.extend_from_slice(part));
+            self.line().poll_write(cx, whole)
+        })
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    /// hyper flushes when all that it had is written.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.amid = false;
+        ready!(self.line().poll_flush(cx))?;
+        self.client.flushed();
+        self.poll_interim(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.line().poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,121 @@
+//! The end of an HTTP/1 connection. A socket that is closed while the client still sends is reset, and the client loses
+//! the very answer that says why: so we end our half and for a while read and throw away what comes.
+
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+
+use http::header::SERVER;
+use http::request::Parts;
+use http::{StatusCode, Version};
+use tokio::io::{AsyncWriteExt, ReadBuf};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::strict::Violation;
+use super::strict_io::StrictIo;
+use crate::base::refusal::Refusal;
+use crate::client::Client;
+use crate::log::entry::Unreadable;
+use crate::request::context::RequestGuard;
+use crate::request::respond::body::BodySource;
+use crate::request::services::Connection;
+use crate::routing::server_name;
+
+/// httpd's numbers: the longest silence, and the longest in all.
+const SILENCE: Duration = Duration::from_secs(2);
+const IN_ALL: Duration = Duration::from_secs(30);
+/// So many bytes are read and thrown away at once.
+const PIECE: usize = 16 * 1024;
+
+/// Answers what the strict reader has refused, and closes.
+pub async fn refuse(connection: &Connection, io: &mut StrictIo, violation: Violation) {
+    let patience = connection.client.config.timeouts.client;
+    if timeout(patience, answer(connection, io, violation.status)).await.is_ok() {
+        part(&connection.client, io).await;
+    }
+}
+
+/// Answers 408 to a client that was too slow, and closes without reading what it still sends.
+pub async fn dismiss(connection: &Connection, io: &mut StrictIo) {
+    let told = answer(connection, io, StatusCode::REQUEST_TIMEOUT);
+    if timeout(SILENCE, told).await.is_ok() {
+        // The connection is closed next, whether this works or not.
+        let _ = poll_fn(|cx| io.poll_end(cx)).await;
+    }
+}
+
+/// Closes so that what was sent arrives.
+pub async fn part(client: &Client, io: &StrictIo) {
+    io.end_with_reset(false);
+    if client.session().is_none() && is_done(io).await {
+        return;
+    }
+    if poll_fn(|cx| io.poll_end(cx)).await.is_ok() {
+        linger(client, io).await;
+    }
+}
+
+/// The same page that hyper would send for us, had it understood the request.
+async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) {
+    let head = unreadable(io.request_line());
+    let context = RequestGuard::begin(connection, connection.generation.clone(), head, None);
+    context.status.set(status.as_u16());
+    let (head, kind) = Refusal::closing(status).response("").into_parts();
+    let body = match kind {
+        BodySource::Whole(body) => body,
+        _ => Default::default(),
+    };
+    let mut page = format!("HTTP/1.1 {}\r\nconnection: close\r\n", head.status).into_bytes();
+    let server = server_name::header(&connection.generation.software);
+    for (name, value) in head.headers.iter().chain([(&SERVER, &server)]) {
+        page.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    let date = httpdate::fmt_http_date(context.received);
+    page.extend(format!("content-length: {}\r\ndate: {date}\r\n\r\n", body.len()).into_bytes());
+    page.extend_from_slice(&body);
+    if io.write_all(&page).await.is_ok() {
+        context.body_bytes.set(body.len() as u64);
+        context.complete(false);
+    }
+    drop(context);
+    connection.client.flushed();
+}
+
+/// A request of which nothing is known but, perhaps, its first line.
+pub fn unreadable(line: Vec<u8>) -> Parts {
+    let mut head = http::Request::new(()).into_parts().0;
+    head.version = Version::HTTP_11;
+    head.extensions.insert(Unreadable(line));
+    head
+}
+
+/// Whether all that the client has sent was read and whole: then a plain close resets nothing.
+async fn is_done(io: &StrictIo) -> bool {
+    if io.is_drained() {
+        return !io.has_unread() && !io.is_amid();
+    }
+    let mut byte = [0];
+    let nothing = poll_fn(|cx| Poll::Ready(io.poll_discard(cx, &mut ReadBuf::new(&mut byte)).is_pending())).await;
+    nothing && !io.is_amid()
+}
+
+async fn linger(client: &Client, io: &StrictIo) {
+    let is_amid = io.is_amid();
+    let until = Instant::now() + IN_ALL;
+    let mut piece = Vec::with_capacity(PIECE);
+    loop {
+        let discarded = poll_fn(|cx| {
+            client.remember(cx);
+            let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
+            match io.poll_discard(cx, &mut into) {
+                // The client is not in the middle of a request, or the front stops.
+                Poll::Pending if !is_amid || client.shared.is_stopping() => Poll::Ready(0),
+                read => read.map(|read| read.map_or(0, |()| into.filled().len())),
+            }
+        });
+        match timeout_at(until.min(Instant::now() + SILENCE), discarded).await {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+    }
+}

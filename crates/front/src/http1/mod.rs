@@ -1,0 +1,168 @@
+//! A connection of HTTP/1: hyper's state machine, and the one timer that watches the client.
+
+pub mod io;
+pub mod lingering_close;
+pub mod strict;
+pub mod strict_io;
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::time::sleep_until;
+
+use super::base::protocol::buffer_size;
+use super::base::target;
+use super::client::Client;
+use super::client::timeouts::Timeout;
+use super::client::transport::Transport;
+use super::request;
+use super::request::body::source::Source;
+use super::request::context::RequestGuard;
+use super::request::services::Connection;
+use config::{Config, RequestLimits};
+use io::Stream;
+use strict::Violation;
+use strict_io::StrictIo;
+
+/// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
+const HYPER_MAX_HEADERS: usize = 100;
+
+/// A request that lies in the socket unread gets so many short delays before the connection is closed as idle.
+const LOOK: Duration = Duration::from_millis(5);
+const LOOKS: u32 = 10;
+
+/// A client is answered within that time, or watched meanwhile: whether it leaves.
+const SOON: Duration = Duration::from_millis(20);
+
+/// Serves until the connection is closed.
+pub async fn drive(connection: &Rc<Connection>, line: Transport) {
+    let client = &connection.client;
+    let stream = Stream::new(line, client.clone());
+    let mut io = StrictIo::new(stream, client.clone(), head_limits(&client.config.limits));
+    match exchange(connection, &io).await {
+        ConnectionEnd::InOrder => lingering_close::part(client, &io).await,
+        ConnectionEnd::Refused(violation) => Box::pin(lingering_close::refuse(connection, &mut io, violation)).await,
+        ConnectionEnd::Late => Box::pin(lingering_close::dismiss(connection, &mut io)).await,
+        ConnectionEnd::GivenUp => io.end_with_reset(client.is_open_ended()),
+    }
+}
+
+/// How a connection's last exchange has ended.
+enum ConnectionEnd {
+    /// All requests were answered.
+    InOrder,
+    /// All requests were answered but the one that this is about.
+    Refused(Violation),
+    /// The head of a request took too long.
+    Late,
+    /// The client is too slow, or has gone.
+    GivenUp,
+}
+
+/// Requests and their answers.
+async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
+    let client = &connection.client;
+    let asked = Cell::new(0_u32);
+    let service = service_fn(|request: Request<Incoming>| {
+        let connection = connection.clone();
+        asked.set(asked.get().wrapping_add(1));
+        let (mut head, body) = request.map(Source::Http1).into_parts();
+        if let Some(target) = io.take_target(asked.get()) {
+            target::restore(&mut head, target);
+        }
+        let request = Request::from_parts(head, body);
+        async move { Ok::<_, Infallible>(request::answer(&connection, request, None).await) }
+    });
+    let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(io.clone()), service));
+    let mut timer = pin!(sleep_until(first_look(client, io).into()));
+    let (mut closing, mut stopping, mut looks) = (false, false, 0);
+    std::future::poll_fn(|cx| {
+        client.remember(cx);
+        if (client.is_evicted() || client.must_close()) && !closing {
+            closing = true;
+            machine.as_mut().graceful_shutdown();
+        }
+        if client.shared.is_stopping() && !stopping {
+            stopping = true;
+            timer.as_mut().reset(Instant::now().into());
+        }
+        loop {
+            match machine.as_mut().poll(cx) {
+                Poll::Ready(Err(error)) if error.is_parse() => {
+                    record_unreadable(connection, &error);
+                    return Poll::Ready(ConnectionEnd::InOrder);
+                }
+                // An answer broke off: an orderly end of the connection could make it look whole.
+                Poll::Ready(Err(_)) => return Poll::Ready(ConnectionEnd::GivenUp),
+                Poll::Ready(Ok(())) => return Poll::Ready(ConnectionEnd::InOrder),
+                // If this process dies now, the kernel tells the client by a reset.
+                Poll::Pending if client.is_open_ended() => io.end_with_reset(true),
+                Poll::Pending => {}
+            }
+            if let Some(violation) = io.unanswered() {
+                return Poll::Ready(ConnectionEnd::Refused(violation));
+            }
+            if timer.as_mut().poll(cx).is_pending() {
+                io.watch_between_answers(cx);
+                return Poll::Pending;
+            }
+            io.watch(cx);
+            match client.timed_out(Instant::now()) {
+                Ok(later) => timer.as_mut().reset(later.into()),
+                // A request has come and was not read yet: a close now would reset the connection.
+                Err(_) if client.waits_for_a_request() && looks < LOOKS && io.has_unread() => {
+                    looks += 1;
+                    timer.as_mut().reset((Instant::now() + LOOK).into());
+                }
+                Err(Timeout::Idle) if !closing => {
+                    closing = true;
+                    machine.as_mut().graceful_shutdown();
+                }
+                Err(Timeout::Late) => return Poll::Ready(ConnectionEnd::Late),
+                Err(_) => return Poll::Ready(ConnectionEnd::GivenUp),
+            }
+        }
+    })
+    .await
+}
+
+fn first_look(client: &Client, io: &StrictIo) -> Instant {
+    let now = Instant::now();
+    if io.is_unwatched() { now + SOON } else { client.look_again(now) }
+}
+
+/// hyper has answered a request that it could not read; it belongs into the access log like any other.
+fn record_unreadable(connection: &Connection, error: &hyper::Error) {
+    let context =
+        RequestGuard::begin(connection, connection.generation.clone(), lingering_close::unreadable(Vec::new()), None);
+    context.status.set(if error.is_parse_too_large() { 431 } else { 400 });
+}
+
+fn builder(config: &Config) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.keep_alive(config.hosts.iter().any(|host| host.keep_alive.is_on()));
+    http.header_read_timeout(None);
+    http.max_buf_size(buffer_size(&config.limits));
+    if config.limits.fields != HYPER_MAX_HEADERS {
+        http.max_headers(config.limits.fields);
+    }
+    http
+}
+
+fn head_limits(limits: &RequestLimits) -> strict::HeadLimits {
+    strict::HeadLimits {
+        line: limits.request_line,
+        field: limits.field_size,
+        fields: limits.fields,
+        head: buffer_size(limits) - 1,
+    }
+}

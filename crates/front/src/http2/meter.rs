@@ -1,0 +1,150 @@
+//! Bytes of each stream, as its frames pass: HEADERS, CONTINUATION and DATA with their heads of nine bytes, without what TLS
+//! adds. Frames about the connection and its windows belong to no request. A request is logged when the last byte of its
+//! answer has gone out.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::frames::{HEADERS, Piece, RST_STREAM};
+use crate::client::Pending;
+
+/// All streams of a connection that are not over.
+#[derive(Default)]
+pub struct Meter {
+    /// Streams that h2 has handed to us as requests.
+    known: HashMap<u32, Rc<Traffic>>,
+    /// Streams that h2 has not handed to us; it never will if they are malformed or too many.
+    fresh: BTreeMap<u32, Fresh>,
+    most_fresh: usize,
+    newest: u32,
+}
+
+#[derive(Default)]
+struct Fresh {
+    received: u64,
+    reset: bool,
+}
+
+/// What went over one stream.
+#[derive(Default)]
+pub struct Traffic {
+    received: Cell<u64>,
+    sent: Cell<u64>,
+    /// The frame that is passing, or one before it, said that it ends the answer.
+    ending: Cell<bool>,
+    end: Cell<Option<StreamEnd>>,
+    /// The request, once its answer was handed to h2.
+    request: RefCell<Option<Rc<dyn Pending>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StreamEnd {
+    /// The answer has gone out whole.
+    Whole,
+    /// The stream was reset, or its connection has ended.
+    Cut,
+}
+
+impl Meter {
+    /// Of a connection that may have so many streams of which we do not know yet.
+    pub fn new(most_fresh: usize) -> Meter {
+        Meter { most_fresh, ..Meter::default() }
+    }
+
+    /// The traffic of a stream that is a request.
+    pub fn traffic(&mut self, stream: u32) -> Rc<Traffic> {
+        let fresh = self.fresh.remove(&stream).unwrap_or_default();
+        let traffic = Rc::new(Traffic { received: Cell::new(fresh.received), ..Traffic::default() });
+        if fresh.reset {
+            traffic.finish(StreamEnd::Cut);
+        } else {
+            self.known.insert(stream, traffic.clone());
+        }
+        traffic
+    }
+
+    /// From the client.
+    pub fn received(&mut self, piece: &Piece) {
+        let (stream, bytes) = (piece.frame.stream, piece.bytes as u64);
+        if piece.frame.kind == RST_STREAM {
+            return self.reset(stream);
+        }
+        if !piece.frame.is_of_message() {
+            return;
+        }
+        if let Some(traffic) = self.known.get(&stream) {
+            return traffic.received.set(traffic.received.get() + bytes);
+        }
+        if piece.frame.kind == HEADERS && stream > self.newest {
+            self.newest = stream;
+            self.fresh.insert(stream, Fresh::default());
+            if self.fresh.len() > self.most_fresh {
+                self.fresh.pop_first();
+            }
+        }
+        if let Some(fresh) = self.fresh.get_mut(&stream) {
+            fresh.received += bytes;
+        }
+    }
+
+    /// To the client.
+    pub fn sent(&mut self, piece: &Piece) {
+        let (frame, stream) = (&piece.frame, piece.frame.stream);
+        if frame.kind == RST_STREAM {
+            self.fresh.remove(&stream);
+            return self.reset(stream);
+        }
+        if !frame.is_of_message() {
+            return;
+        }
+        let Some(traffic) = self.known.get(&stream) else { return };
+        traffic.sent.set(traffic.sent.get() + piece.bytes as u64);
+        traffic.ending.set(traffic.ending.get() || frame.ends_stream());
+        if piece.ends && traffic.ending.get() && frame.ends_head() {
+            self.end(stream, StreamEnd::Whole);
+        }
+    }
+
+    /// The connection is over.
+    pub fn close(&mut self) {
+        self.known.drain().for_each(|(_, traffic)| traffic.finish(StreamEnd::Cut));
+    }
+
+    fn reset(&mut self, stream: u32) {
+        if let Some(fresh) = self.fresh.get_mut(&stream) {
+            fresh.reset = true;
+        }
+        self.end(stream, StreamEnd::Cut);
+    }
+
+    fn end(&mut self, stream: u32, end: StreamEnd) {
+        if let Some(traffic) = self.known.remove(&stream) {
+            traffic.finish(end);
+        }
+    }
+}
+
+impl Traffic {
+    /// The answer was handed to h2, or will never be.
+    pub fn answered(&self, request: Rc<dyn Pending>) {
+        *self.request.borrow_mut() = Some(request);
+        self.log();
+    }
+
+    fn finish(&self, end: StreamEnd) {
+        self.end.set(Some(end));
+        self.log();
+    }
+
+    /// Logs the request when both its answer and the end of its stream are known.
+    fn log(&self) {
+        let Some(end) = self.end.get() else { return };
+        let Some(request) = self.request.take() else { return };
+        if end == StreamEnd::Cut {
+            request.cut();
+        }
+        request.flushed(self.received.get(), self.sent.get(), Instant::now());
+    }
+}

@@ -1,0 +1,115 @@
+//! A response on its way to a stream, no faster than the client takes it: what is here waits in the program that makes it,
+//! not in memory.
+
+use std::io;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use h2::server::SendResponse;
+use h2::{Reason, SendStream};
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
+use http::response::Parts;
+use http::{Response, StatusCode, Version};
+use http_body::Body;
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use crate::request::respond::body::ResponseBody;
+
+/// Why a response did not reach its end.
+enum Cut {
+    /// The client has reset the stream, or has gone.
+    Reset,
+    /// It takes nothing.
+    Stalled,
+    /// The rest of the body will never come.
+    Broken,
+}
+
+/// Sends it; a client that takes nothing for longer than `patience` loses the stream.
+pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<Bytes>, patience: Duration) {
+    let (mut head, mut body) = response.into_parts();
+    complete(&mut head, &body);
+    let over = body.is_end_stream();
+    let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), over) else { return body.cut() };
+    if over {
+        return;
+    }
+    let sent = send_body(&mut body, &mut stream, patience).await;
+    let Err(cut) = sent else { return };
+    body.cut();
+    match cut {
+        Cut::Reset => {}
+        Cut::Stalled => stream.send_reset(Reason::CANCEL),
+        Cut::Broken => stream.send_reset(Reason::INTERNAL_ERROR),
+    }
+}
+
+/// What HTTP/2 has of a head, and what hyper would add to one of HTTP/1.1.
+fn complete(head: &mut Parts, body: &ResponseBody) {
+    head.version = Version::HTTP_2;
+    head.extensions.clear();
+    for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE] {
+        head.headers.remove(name);
+    }
+    if let (Some(length), true) = (body.size_hint().exact(), lacks_length(head, body)) {
+        head.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    if let Ok(now) = HeaderValue::from_str(&httpdate::fmt_http_date(SystemTime::now())) {
+        head.headers.entry(DATE).or_insert(now);
+    }
+}
+
+fn lacks_length(head: &Parts, body: &ResponseBody) -> bool {
+    let bodiless = body.answers_head() || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    !bodiless && !head.headers.contains_key(CONTENT_LENGTH)
+}
+
+async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {
+    loop {
+        let piece = next(body, stream).await?;
+        let over = piece.is_none() || body.is_end_stream();
+        pass(piece.unwrap_or_default(), over, stream, patience).await?;
+        if over {
+            return Ok(());
+        }
+    }
+}
+
+/// The next piece, unless the client resets the stream before it comes.
+async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result<Option<Bytes>, Cut> {
+    let mut frame = pin!(body.frame());
+    let frame: Option<io::Result<_>> = std::future::poll_fn(|cx| {
+        if stream.poll_reset(cx).is_ready() {
+            return Poll::Ready(Err(Cut::Reset));
+        }
+        frame.as_mut().poll(cx).map(Ok)
+    })
+    .await?;
+    match frame {
+        None => Ok(None),
+        Some(Ok(frame)) => Ok(Some(frame.into_data().unwrap_or_default())),
+        Some(Err(_)) => Err(Cut::Broken),
+    }
+}
+
+/// Hands `piece` over as the windows of the stream and of its connection allow.
+async fn pass(mut piece: Bytes, over: bool, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {
+    while !piece.is_empty() {
+        stream.reserve_capacity(piece.len());
+        let window = std::future::poll_fn(|cx| stream.poll_capacity(cx));
+        let n = match timeout(patience, window).await {
+            Err(_) => return Err(Cut::Stalled),
+            Ok(Some(Ok(n))) => n.min(piece.len()),
+            Ok(_) => return Err(Cut::Reset),
+        };
+        let part = piece.split_to(n);
+        stream.send_data(part, over && piece.is_empty()).map_err(|_| Cut::Reset)?;
+        if over && piece.is_empty() {
+            return Ok(());
+        }
+    }
+    if over { stream.send_data(Bytes::new(), true).map_err(|_| Cut::Reset) } else { Ok(()) }
+}

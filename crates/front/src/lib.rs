@@ -1,0 +1,194 @@
+//! The front: one process that owns the clients, with one thread or several ([`threads`]). It speaks HTTP, sends static files, buffers and queues
+//! requests, hands them to workers and sends their answers on at each client's speed. There is no Perl here, and
+//! nothing that a client or a worker sends is trusted.
+//!
+//! ```text
+//!   control ◀─▶ master           what the master says; clock: time limits and reports; scoreboard: for workers
+//!      │
+//!   accept/                      listeners, PROXY headers, TLS or not, HTTP/1 or HTTP/2
+//!   http1/   http2/              a connection: strict reading, frames and floods, its end
+//!   request/                     one request: context, body, access, files, respond, pages
+//!   generation                   one generation: its configuration, and what is made of it below
+//!   routing/   workers/   cache/ where a path leads, .htaccess   │   the pool, exchanges, spools   │   answers that are kept
+//!   limits/                      how many connections
+//!   client/                      one connection as all see it: phases, timeouts, TLS session, bytes
+//!   log/                         access logs, error logs
+//!   base/                        what is shared, addresses, refusals, threads
+//! ```
+//!
+//! Each row uses those below it, never one above or beside it (`tests/walls/layers.rs`). What a row needs of one above is
+//! handed down as an argument, or as a trait that the lower one has: `client::Pending` is a request as its client sees it,
+//! `workers::Promised` one as the length of its answer sees it, `request::context::Stream` is HTTP/2 as a request sees it. Only
+//! this module knows all, as `Front`; the others share `base::shared::Shared` and, from `request/` up, `Services`. A generation
+//! stands below requests because they ask it for everything, and above routes and workers because it is made of them.
+//!
+//! Signals are the master's business: it starts this process with INT, TERM, HUP and USR1 ignored, and says what
+//! they mean in messages.
+
+#![forbid(unsafe_code)]
+
+mod clock;
+mod control;
+mod panics;
+mod scoreboard;
+mod threads;
+
+mod accept;
+
+mod http1;
+mod http2;
+
+mod request;
+
+mod generation;
+
+mod cache;
+mod routing;
+mod workers;
+
+mod limits;
+
+mod trace;
+
+mod client;
+
+mod log;
+
+mod base;
+
+#[cfg(test)]
+mod tests;
+
+#[doc(hidden)] // for their fuzz targets
+pub use accept::proxy_header;
+pub use base::address::Address;
+#[doc(hidden)]
+pub use cache::control as cache_control;
+#[doc(hidden)]
+pub use http1::strict;
+pub use panics::abort_on_panic;
+#[doc(hidden)]
+pub use request::files::range;
+pub use routing::{Route, port_of, route_of};
+
+use std::cell::Cell;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::sync::Notify;
+use wire::control::FromFront;
+
+use accept::Acceptor;
+use accept::listener::Listeners;
+use base::master::Master;
+use base::shared::Shared;
+use generation::Generations;
+use request::services::{Common, Services};
+use workers::Mailboxes;
+
+use tls::Sessions;
+
+/// Runs the front until the master stops it or goes away. `control` is an end of [`wire::channel::pair`], `master` the
+/// process that has the other.
+pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
+    raise_descriptor_limit();
+    sys::keep_some_freed_memory();
+    threads::runtime()?.block_on(serve(control, master))
+}
+
+/// Returns when everything was answered after `Stop`.
+async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
+    let front = Rc::new(Front::new(Master::new(control)?, descriptors())?);
+    let first = threads::first(&front);
+    let clock = tokio::task::spawn_local(clock::run(front.clone()));
+    let scoreboard = tokio::task::spawn_local(scoreboard::run(front.services.clone(), master));
+    let served = control::obey(&front).await;
+    clock.abort();
+    scoreboard.abort();
+    first.abort();
+    front.generations().flush_logs();
+    served
+}
+
+/// A connection costs a descriptor and so does its file; the soft limit is often 1024.
+fn raise_descriptor_limit() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
+
+/// How many this process may have.
+fn descriptors() -> u64 {
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft)
+}
+
+/// The process, as its first thread has it. What lies below gets the part that it needs.
+struct Front {
+    /// What all threads have.
+    common: Common,
+    /// What requests of this thread use.
+    services: Rc<Services>,
+    /// The accept loops.
+    listeners: Listeners,
+    /// What they share.
+    acceptor: Rc<Acceptor>,
+    /// What clients resume TLS with.
+    sessions: Sessions,
+    /// The ways to all threads.
+    mailboxes: Mailboxes,
+    /// Everything was answered after `Stop`, and the master was told.
+    drained: Notify,
+    said_drained: Cell<bool>,
+}
+
+impl Front {
+    fn new(master: Master, descriptors: u64) -> anyhow::Result<Front> {
+        let common = Common::new(Shared::new(master));
+        let services = Rc::new(Services::new(&common, 0));
+        Ok(Front {
+            acceptor: Rc::new(Acceptor::new(services.clone(), descriptors)),
+            common,
+            services,
+            listeners: Listeners::default(),
+            sessions: Sessions::new()?,
+            mailboxes: Mailboxes::default(),
+            drained: Notify::new(),
+            said_drained: Cell::new(false),
+        })
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.common.shared
+    }
+
+    fn generations(&self) -> &Generations {
+        &self.common.generations
+    }
+
+    /// No new connections but those that the kernel has let in already. Those that wait for a request are closed when none is on
+    /// its way, the others after their answer.
+    fn stop(&self) {
+        self.shared().stop();
+        self.listeners.close();
+        self.common.connections.wake_all();
+        self.shared().clock.start();
+    }
+
+    /// Whether nothing is under way.
+    fn is_quiet(&self) -> bool {
+        self.common.connections.count() == 0 && self.acceptor.is_quiet() && self.generations().are_quiet()
+    }
+
+    /// Tells the master that everything is answered, if it is.
+    fn say_drained(&self) -> bool {
+        let quiet = self.is_quiet() && self.listeners.are_closed();
+        if quiet && !self.said_drained.replace(true) {
+            self.generations().flush_logs();
+            self.shared().master.say(FromFront::Drained);
+            self.drained.notify_one();
+        }
+        quiet
+    }
+}

@@ -1,0 +1,275 @@
+//! How many connections there may be: of all clients, and of one. A new one takes the place of those that were idle
+//! longest; when none is idle, or its client has as many as it may, it gets 503 and is closed.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+use crate::base::address::Address;
+use crate::base::lock::lock;
+use crate::client::registry::Connections;
+use crate::client::socket::Socket;
+use base::log;
+use config::Clients;
+
+/// Closing idle connections one by one would look through all of them for each.
+pub const EVICTED_AT_ONCE: usize = 32;
+/// Descriptors that are not for connections, besides those that [`Taken`] counts.
+const OURS: u64 = 32;
+/// And for each worker: its socket, the copy of its end, a body on its way; and a bell for each thread.
+const OF_A_WORKER: u64 = 2;
+/// The same warning is logged once in so long.
+const TOLD_FOR: Duration = Duration::from_secs(60);
+/// Clients whose last warning is remembered.
+const MAX_TOLD: usize = 1000;
+/// Connections at one time that are told why they are closed; further ones are just closed.
+const MAX_GOODBYES: u32 = 32;
+const GOODBYE_TIME: Duration = Duration::from_secs(2);
+const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 48\r\n\
+    Retry-After: 2\r\nConnection: close\r\n\r\nThe server is busy. Please try again in a while.";
+
+pub struct ConnectionLimit {
+    descriptors: u64,
+    counts: Arc<Counts>,
+    told: Mutex<HashMap<Option<Network>, Instant>>,
+    goodbyes: Arc<AtomicU32>,
+}
+
+#[derive(Default)]
+struct Counts {
+    total: AtomicU32,
+    by_client: Mutex<HashMap<Network, u32>>,
+}
+
+/// Whose connections count together: an address; of IPv6 the 64 bits that a customer gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Network(u64);
+
+/// What is open beside connections, and grows with the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Taken {
+    /// Workers of all generations.
+    pub workers: usize,
+    /// Threads, for each of which each worker has a bell.
+    pub threads: usize,
+    /// Their logs, and the listeners.
+    pub logs: usize,
+}
+
+/// A connection that is counted until this is dropped.
+pub struct Permit {
+    network: Option<Network>,
+    counts: Arc<Counts>,
+    /// How many connections its thread has.
+    thread: Option<Arc<AtomicUsize>>,
+}
+
+impl Network {
+    /// `None` for a unix socket: what is behind that limits its clients itself.
+    pub fn of(socket: Option<SocketAddr>) -> Option<Network> {
+        Some(match socket?.ip() {
+            // No IPv6 network that is in use begins with 32 zero bits.
+            IpAddr::V4(ip) => Network(u64::from(ip.to_bits())),
+            IpAddr::V6(ip) => Network((ip.to_bits() >> 64) as u64),
+        })
+    }
+}
+
+impl ConnectionLimit {
+    /// `descriptors`: how many open files the process may have.
+    pub fn new(descriptors: u64) -> ConnectionLimit {
+        ConnectionLimit { descriptors, counts: Arc::default(), told: Mutex::default(), goodbyes: Arc::default() }
+    }
+
+    /// How many connections the limit on open files allows beside so many workers and logs; a quarter is left for the files that
+    /// they ask for.
+    fn room(&self, taken: Taken) -> u64 {
+        let kept = OURS + (OF_A_WORKER + taken.threads as u64) * taken.workers as u64 + taken.logs as u64;
+        (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
+    }
+
+    fn count_of(&self, network: Option<Network>) -> u32 {
+        network.and_then(|network| lock(&self.counts.by_client).get(&network).copied()).unwrap_or(0)
+    }
+
+    fn permit(&self) -> Permit {
+        self.counts.total.fetch_add(1, SeqCst);
+        Permit { network: None, counts: self.counts.clone(), thread: None }
+    }
+
+    /// Logs a warning, unless the same was logged within the last minute.
+    fn tell(&self, about: Option<Network>, message: std::fmt::Arguments<'_>) {
+        let now = Instant::now();
+        let mut told = lock(&self.told);
+        if told.len() >= MAX_TOLD {
+            told.retain(|_, at| now.duration_since(*at) < TOLD_FOR);
+        }
+        let is_news = told.get(&about).is_none_or(|at| now.duration_since(*at) >= TOLD_FOR);
+        if is_news && told.len() < MAX_TOLD {
+            told.insert(about, now);
+            log::warn("front", message);
+        }
+    }
+
+    /// Answers 503 without having read the request, and closes.
+    pub fn turn_away(&self, socket: Socket) {
+        if self.goodbyes.load(SeqCst) < MAX_GOODBYES {
+            self.goodbyes.fetch_add(1, SeqCst);
+            let goodbyes = self.goodbyes.clone();
+            tokio::task::spawn_local(async move {
+                let _ = timeout(GOODBYE_TIME, say_goodbye(socket)).await;
+                goodbyes.fetch_sub(1, SeqCst);
+            });
+        }
+    }
+}
+
+impl ConnectionLimit {
+    /// A permit for a new connection, if there is one; a client that is not known yet gets it by
+    /// [`ConnectionLimit::settle`].
+    pub fn enter(
+        &self,
+        limits: &Clients,
+        remote: Option<&Address>,
+        taken: Taken,
+        connections: &Connections,
+    ) -> Option<Permit> {
+        if remote.is_some_and(|remote| !self.admits(limits, remote)) {
+            return None;
+        }
+        let mut permit = self.any(limits, taken, connections)?;
+        remote.inspect(|remote| permit.take(Network::of(remote.socket)));
+        Some(permit)
+    }
+
+    /// Makes the permit that of `remote`, unless it has enough.
+    pub fn settle(&self, limits: &Clients, remote: &Address, permit: &mut Permit) -> bool {
+        let admitted = self.admits(limits, remote);
+        if admitted {
+            permit.take(Network::of(remote.socket));
+        }
+        admitted
+    }
+
+    /// Whether a client may have one more.
+    fn admits(&self, limits: &Clients, remote: &Address) -> bool {
+        let most = limits.connections_per_client;
+        let network = Network::of(remote.socket);
+        let admitted = most == 0 || self.count_of(network) < most;
+        if !admitted {
+            let ip = &remote.ip;
+            self.tell(
+                network,
+                format_args!("[client {ip}] has MaxConnectionsPerClient {most} connections: 503 for more"),
+            );
+        }
+        admitted
+    }
+
+    fn any(&self, limits: &Clients, taken: Taken, connections: &Connections) -> Option<Permit> {
+        let most = u64::from(limits.connections).min(self.room(taken));
+        if u64::from(self.counts.total.load(SeqCst)) >= most && connections.evict(EVICTED_AT_ONCE) == 0 {
+            self.tell(
+                None,
+                format_args!("{most} connections, none of them idle: 503 for more (MaxConnections, open files)"),
+            );
+            return None;
+        }
+        Some(self.permit())
+    }
+}
+
+impl Permit {
+    /// Counts it for a client from now on; it counted for none.
+    fn take(&mut self, network: Option<Network>) {
+        if let Some(network) = network {
+            *lock(&self.counts.by_client).entry(network).or_default() += 1;
+        }
+        self.network = network;
+    }
+
+    /// Counts it for a thread from now on.
+    pub fn is_of(&mut self, thread: &Arc<AtomicUsize>) {
+        thread.fetch_add(1, SeqCst);
+        self.thread = Some(thread.clone());
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.counts.total.fetch_sub(1, SeqCst);
+        if let Some(thread) = &self.thread {
+            thread.fetch_sub(1, SeqCst);
+        }
+        let Some(network) = self.network else { return };
+        let mut by_client = lock(&self.counts.by_client);
+        if let Some(count) = by_client.get_mut(&network) {
+            *count -= 1;
+            if *count == 0 {
+                by_client.remove(&network);
+            }
+        }
+    }
+}
+
+/// A close with bytes unread would be a reset, which takes the answer with it: what comes is read for a while.
+async fn say_goodbye(mut socket: Socket) -> std::io::Result<()> {
+    let mut unread = [0; 1024];
+    socket.write_all(GOODBYE).await?;
+    socket.shutdown().await?;
+    while socket.read(&mut unread).await? > 0 {}
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(address: &str) -> Option<Network> {
+        Network::of(Some(SocketAddr::new(address.parse().expect("an address"), 1)))
+    }
+
+    #[test]
+    fn a_client_is_an_address_or_a_network_of_64_bits() {
+        assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
+        assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:ffff::9"));
+        assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
+        assert_ne!(network("::1"), network("0.0.0.1"), "of a client on this host");
+        assert_eq!(Network::of(None), None);
+    }
+
+    #[test]
+    fn a_permit_is_free_again() {
+        let limit = ConnectionLimit::new(1000);
+        let client = network("192.0.2.1");
+        let permit = |network| {
+            let mut permit = limit.permit();
+            permit.take(network);
+            permit
+        };
+        let permits = [permit(client), permit(client), permit(network("192.0.2.2")), limit.permit()];
+        assert_eq!((limit.counts.total.load(SeqCst), limit.count_of(client)), (4, 2));
+        drop(permits);
+        assert_eq!((limit.counts.total.load(SeqCst), lock(&limit.counts.by_client).len()), (0, 0));
+    }
+
+    #[test]
+    fn open_files_leave_room_for_what_connections_ask_for() {
+        let room = |files, logs| ConnectionLimit::new(files).room(Taken { workers: 16, threads: 1, logs });
+        assert_eq!(room(1024, 0), (1024 - 32 - 48) / 4 * 3);
+        assert_eq!(room(4096, 2000), (4096 - 32 - 48 - 2000) / 4 * 3);
+        assert_eq!(room(10, 0), 1);
+    }
+
+    #[test]
+    fn the_goodbye_is_as_long_as_it_says() {
+        let (head, body) = GOODBYE.split_at(GOODBYE.windows(4).position(|w| w == b"\r\n\r\n").expect("a head") + 4);
+        assert!(String::from_utf8_lossy(head).contains(&format!("Content-Length: {}\r\n", body.len())));
+    }
+}

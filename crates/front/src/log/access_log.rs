@@ -1,0 +1,144 @@
+//! The access logs of a configuration. Lines are gathered and written together, by the clock or when there are many.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Mutex;
+
+use anyhow::{anyhow, bail};
+
+use super::entry::Entry;
+use super::line;
+use super::time::ClockText;
+use crate::base::lock::lock;
+use base::log;
+use config::Config;
+use config::log_format::Format;
+use config::response::setenv::Condition;
+
+/// So many bytes are written without waiting for the clock.
+const FULL: usize = 32 * 1024;
+/// So many bytes are kept for a piped program that does not read; further lines are lost.
+const KEPT: usize = 1024 * 1024;
+
+pub struct AccessLogs {
+    files: Vec<Mutex<LogFile>>,
+    /// For each host: index of the file, format, for which requests.
+    hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
+    wants_answer: bool,
+    clock: ClockText,
+}
+
+struct LogFile {
+    file: File,
+    lines: Vec<u8>,
+    /// Lines that found no room.
+    lost: u64,
+}
+
+impl AccessLogs {
+    /// `logs` are the opened [`Config::logs`], in their order.
+    pub fn new(config: &Config, logs: Vec<OwnedFd>) -> anyhow::Result<AccessLogs> {
+        if logs.len() != config.logs.len() {
+            bail!("{} access logs are configured and {} were opened", config.logs.len(), logs.len());
+        }
+        let mut hosts = Vec::new();
+        for host in &config.hosts {
+            let formats =
+                host.access_logs.iter().map(|log| Ok((log.log, Format::compile(&log.format)?, log.condition.clone())));
+            hosts.push(formats.collect::<Result<Vec<_>, String>>().map_err(|unknown| anyhow!(unknown))?);
+        }
+        Ok(AccessLogs {
+            files: logs.into_iter().map(|log| Mutex::new(LogFile::new(log))).collect(),
+            wants_answer: hosts.iter().flatten().any(|(_, format, _)| format.wants_answer()),
+            hosts,
+            clock: ClockText::default(),
+        })
+    }
+
+    /// Whether a format names a header of the response.
+    pub fn want_answer(&self) -> bool {
+        self.wants_answer
+    }
+
+    /// Adds the lines of one request of that host; `holds` says which conditions it fulfils.
+    pub fn write(&self, host: usize, entry: &Entry<'_>, holds: impl Fn(&Condition) -> bool) {
+        for (file, format, condition) in &self.hosts[host] {
+            if condition.as_ref().is_some_and(|condition| !holds(condition)) {
+                continue;
+            }
+            if let Some(file) = self.files.get(*file) {
+                lock(file).add(|lines| line::write(format, entry, &self.clock, lines));
+            }
+        }
+    }
+
+    /// Writes what was gathered. Says whether there was something.
+    pub fn flush(&self) -> bool {
+        self.files.iter().filter_map(|file| lock(file).flush()).count() > 0
+    }
+
+    /// Writes to these files from now on: logs were rotated.
+    pub fn reopen(&self, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
+        if logs.len() != self.files.len() {
+            bail!("{} access logs were opened anew and {} are in use", logs.len(), self.files.len());
+        }
+        for (file, log) in self.files.iter().zip(logs) {
+            let mut file = lock(file);
+            file.flush();
+            // What a program has not taken yet stays for it: its pipe is the same.
+            file.file = File::from(log);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for AccessLogs {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl LogFile {
+    fn new(log: OwnedFd) -> LogFile {
+        LogFile { file: File::from(log), lines: Vec::new(), lost: 0 }
+    }
+
+    fn add(&mut self, line: impl FnOnce(&mut Vec<u8>)) {
+        if self.lines.len() >= KEPT {
+            if self.lost == 0 {
+                log::error("front", "access log: its program does not read, and lines are lost");
+            }
+            self.lost += 1;
+            return;
+        }
+        line(&mut self.lines);
+        if self.lines.len() >= FULL {
+            self.flush();
+        }
+    }
+
+    /// `None` when there was nothing to write.
+    fn flush(&mut self) -> Option<()> {
+        if self.lines.is_empty() {
+            return None;
+        }
+        while !self.lines.is_empty() {
+            match self.file.write(&self.lines) {
+                Ok(written) => drop(self.lines.drain(..written)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // The pipe is full; the clock will try again.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(()),
+                Err(error) => {
+                    log::error("front", format_args!("access log: {error}"));
+                    self.lines.clear();
+                }
+            }
+        }
+        if self.lost > 0 {
+            log::warn("front", format_args!("access log: {} lines were lost, its program reads again", self.lost));
+            self.lost = 0;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,41 @@
+//! Error logs of hosts that have their own. An error about a request goes to the log of the request's host.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+
+use crate::base::lock::lock;
+use base::log;
+use config::{Config, LogLevel};
+
+pub struct ErrorLogs {
+    config: Arc<Config>,
+    files: Mutex<Vec<File>>,
+}
+
+impl ErrorLogs {
+    /// `logs` are the opened [`Config::error_logs`], in their order.
+    pub fn new(config: &Arc<Config>, logs: Vec<OwnedFd>) -> ErrorLogs {
+        ErrorLogs { config: config.clone(), files: Mutex::new(logs.into_iter().map(File::from).collect()) }
+    }
+
+    /// Writes to these files from now on: logs were rotated.
+    pub fn reopen(&self, logs: Vec<OwnedFd>) {
+        *lock(&self.files) = logs.into_iter().map(File::from).collect();
+    }
+
+    /// Writes an error about a request of `host`.
+    pub fn error(&self, host: u16, about: &log::Subject<'_>, message: &dyn Display) {
+        let host = self.config.hosts.get(usize::from(host));
+        if self.config.level_of(host, "front") < LogLevel::Error {
+            return;
+        }
+        let mut files = lock(&self.files);
+        // A log that is full loses the line.
+        let _ = match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
+            Some(file) => log::write_to(file, LogLevel::Error, "front", about, message),
+            None => log::write_to(&mut std::io::stderr(), LogLevel::Error, "front", about, message),
+        };
+    }
+}

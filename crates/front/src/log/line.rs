@@ -1,0 +1,186 @@
+//! Lines of access logs, written by their `LogFormat`.
+
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+
+use http::HeaderMap;
+use wire::reply::LogKind;
+
+use super::entry::{Ending, Entry};
+use super::json;
+use super::time::ClockText;
+use crate::base::protocol::protocol;
+use crate::base::target;
+use config::log_format::{Format, LogItem, Piece, PortOf, Unit};
+
+/// Appends the line of a request.
+pub fn write(format: &Format, entry: &Entry<'_>, clock: &ClockText, out: &mut Vec<u8>) {
+    for piece in format.pieces() {
+        match piece {
+            Piece::Text(text) => out.extend_from_slice(text),
+            Piece::Value { only: Some(only), .. } if !only.include(entry.status) => out.push(b'-'),
+            Piece::Value { item, .. } => write_item(item, entry, clock, out),
+        }
+    }
+}
+
+/// Appends the value of `item` for a request.
+fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Vec<u8>) {
+    let head = entry.head;
+    let served_by = entry.worker.and_then(|worker| worker.served_by);
+    match item {
+        LogItem::RemoteAddress => remote_address(out, entry),
+        LogItem::Peer => text(out, &entry.peer.ip),
+        LogItem::RemoteHost => match entry.client_name {
+            Some(name) => text(out, name),
+            None => remote_address(out, entry),
+        },
+        LogItem::LocalAddress => text(out, &entry.local.ip),
+        LogItem::BodyBytes => number(out, entry.body_bytes),
+        LogItem::BodyBytesOrDash => match entry.body_bytes {
+            0 => out.push(b'-'),
+            n => number(out, n),
+        },
+        LogItem::Took(Unit::Seconds) => number(out, entry.took.as_secs()),
+        LogItem::Took(Unit::Milliseconds) => number(out, entry.took.as_millis() as u64),
+        LogItem::Took(Unit::Microseconds) => number(out, entry.took.as_micros() as u64),
+        LogItem::File => {
+            escape_or_dash(out, entry.place.map(|place| place.file.as_os_str().as_bytes()));
+        }
+        LogItem::Protocol | LogItem::Method | LogItem::Path if entry.unreadable().is_some() => out.push(b'-'),
+        LogItem::Protocol => text(out, protocol(head.version)),
+        LogItem::Method => escape(out, head.method.as_str().as_bytes()),
+        LogItem::RequestLine => request_line(out, entry),
+        LogItem::RequestHeader(name) => header(out, Some(&head.headers), name),
+        LogItem::ResponseHeader(name) => header(out, entry.answer, name),
+        LogItem::FromWorker(kind, name) => {
+            let told = entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
+            // What no worker was told of, such as what the cache did, only the front knows.
+            let ours = || entry.variables.get(name).filter(|_| *kind == LogKind::Env).map(str::as_bytes);
+            escape_or_dash(out, told.map(|(_, _, value)| &value[..]).or_else(ours));
+        }
+        LogItem::User => match entry.told(LogKind::User).or(entry.user.map(str::as_bytes)) {
+            Some(b"") => out.extend_from_slice(b"\"\""),
+            user => escape_or_dash(out, user),
+        },
+        LogItem::Received => number(out, entry.received_bytes),
+        LogItem::Sent => number(out, entry.sent_bytes),
+        LogItem::Both => number(out, entry.received_bytes + entry.sent_bytes),
+        LogItem::Served => number(out, entry.earlier.into()),
+        LogItem::Dash => out.push(b'-'),
+        LogItem::TraceId => out.extend_from_slice(entry.trace_id.as_deref().unwrap_or("-").as_bytes()),
+        LogItem::Name => out.extend_from_slice(entry.name().as_bytes()),
+        LogItem::Port(PortOf::Remote) => number(out, entry.peer.port.into()),
+        LogItem::Port(PortOf::Local) => number(out, entry.local.port.into()),
+        LogItem::Port(PortOf::Canonical) => {
+            number(out, entry.host.server_port.unwrap_or(entry.local.port).into());
+        }
+        LogItem::Process => match served_by {
+            Some((_, pid)) => number(out, pid.max(0) as u64),
+            None => number(out, std::process::id().into()),
+        },
+        LogItem::Query => {
+            if let Some(query) = target::query(head) {
+                out.push(b'?');
+                escape(out, query);
+            }
+        }
+        LogItem::Path => match entry.place {
+            Some(place) => escape(out, place.path),
+            None => escape(out, head.uri.path().as_bytes()),
+        },
+        LogItem::Status => number(out, entry.status.into()),
+        LogItem::Time(format) => clock.write_as(format, entry, out),
+        LogItem::ServerName => match &entry.host.server_name {
+            Some(name) => escape(out, name.as_bytes()),
+            None => text(out, &entry.local.ip),
+        },
+        LogItem::HostAsked => escape_or_dash(out, entry.place.map(|place| place.host_asked.as_bytes())),
+        LogItem::Ending => out.push(match entry.ending {
+            Ending::Aborted => b'X',
+            Ending::Kept => b'+',
+            Ending::Closed => b'-',
+        }),
+        LogItem::QueueTime => number_or_dash(out, entry.worker.map(|worker| worker.waited.as_micros() as u64)),
+        LogItem::CpuTime => number_or_dash(out, entry.end().map(|end| end.cpu_us)),
+        LogItem::Worker => number_or_dash(out, served_by.map(|(slot, _)| slot.into())),
+        LogItem::Json => json::write(entry, out),
+        LogItem::Tls(name) if name == "HTTPS" => escape_or_dash(out, entry.is_secure.then_some(b"on")),
+        LogItem::Tls(name) => {
+            escape_or_dash(out, (entry.tls)(name).as_deref().map(str::as_bytes));
+        }
+    }
+}
+/// A handler may know better who asks, as mod_perl's documents have it for those behind a proxy.
+fn remote_address(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    match entry.told(LogKind::RemoteIp) {
+        Some(address) => escape_or_dash(out, Some(address).filter(|address| !address.is_empty())),
+        None => text(out, &entry.client.ip),
+    }
+}
+
+fn request_line(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    let head = entry.head;
+    if let Some(line) = entry.unreadable() {
+        return escape_or_dash(out, Some(line).filter(|line| !line.is_empty()));
+    }
+    escape(out, head.method.as_str().as_bytes());
+    out.push(b' ');
+    match (head.uri.scheme(), head.uri.path_and_query()) {
+        _ if target::as_sent(head).is_some() => escape(out, target::as_sent(head).unwrap_or_default()),
+        (None, Some(target)) => escape(out, target.as_str().as_bytes()),
+        _ => escape(out, head.uri.to_string().as_bytes()),
+    }
+    out.push(b' ');
+    text(out, protocol(head.version));
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn number(out: &mut Vec<u8>, n: u64) {
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "{n}");
+}
+
+fn number_or_dash(out: &mut Vec<u8>, n: Option<u64>) {
+    match n {
+        Some(n) => number(out, n),
+        None => out.push(b'-'),
+    }
+}
+
+fn header(out: &mut Vec<u8>, headers: Option<&HeaderMap>, name: &str) {
+    let mut values = headers.into_iter().flat_map(|headers| headers.get_all(name));
+    escape_or_dash(out, values.next().map(|value| value.as_bytes()));
+    for value in values {
+        out.extend_from_slice(b", ");
+        escape(out, value.as_bytes());
+    }
+}
+
+fn escape_or_dash(out: &mut Vec<u8>, value: Option<&[u8]>) {
+    match value {
+        Some(value) => escape(out, value),
+        None => out.push(b'-'),
+    }
+}
+
+/// As httpd's `ap_escape_logitem`: whatever a client sends stays inside its quotes and on its line.
+fn escape(out: &mut Vec<u8>, value: &[u8]) {
+    for &byte in value {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b' '..=b'~' => out.push(byte),
+            0x08 => out.extend_from_slice(b"\\b"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x0b => out.extend_from_slice(b"\\v"),
+            byte => {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Who may come in: finds out what the rules of a place want to know, and answers those who may not.
+
+pub mod passwords;
+pub mod reverse_dns;
+
+use std::path::Path;
+use std::rc::Rc;
+
+use http::StatusCode;
+use http::header::{ALLOW, AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use http::request::Parts;
+
+use super::context::{RequestContext, variables};
+use crate::base::blocking::NoThread;
+use crate::base::fair::Claimant;
+use crate::base::refusal::Refusal;
+use crate::base::shared::count;
+use crate::routing::Route;
+use access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge};
+use config::access::{AccessRules, Lookups, Methods};
+use config::pools;
+use files::open::root;
+
+const NO_METHOD: HeaderValue = HeaderValue::from_static("");
+
+/// Lets the request into the place that `route` leads to, or refuses.
+pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    route.refused()?;
+    if route.settings.response.ssl.required == Some(true) && !context.is_secure() {
+        return Err(Refusal::new(StatusCode::FORBIDDEN)
+            .because("This page is sent over TLS only: its address begins with https."));
+    }
+    let rules = &route.settings.access;
+    if !rules.allows(head.method.as_str()) {
+        context.complain(route, &format_args!("client method denied by AllowMethods: {}", head.method));
+        let allowed = HeaderValue::from_str(&rules.allowed_methods.join(", "));
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allowed.unwrap_or(NO_METHOD)));
+    }
+    if rules.lookups != Lookups::Off {
+        // The name is for logs and programs only; an address without one is no reason to refuse.
+        let name = look_up(context, rules.lookups == Lookups::Double).await;
+        context.visitor.borrow_mut().name = name.unwrap_or_default();
+    }
+    if rules.is_open() { Ok(()) } else { ask(context, head, route).await }
+}
+
+/// Judges by the rules, and finds out what they need to know (name, user) until there is a verdict.
+async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    variables::settle(context, head, route)?;
+    let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());
+    let rules = without_users.as_ref().unwrap_or(&route.settings.access);
+    let (mut name, mut user) = (None, None);
+    loop {
+        let facts = Facts {
+            methods: Methods::of(head.method.as_str()),
+            client: context.remote().ip_addr(),
+            local: context.client.local.ip_addr(),
+            name: known(&name),
+            user: user.as_ref(),
+            env: &|name| context.variables.borrow().get(name).is_some(),
+            expr: &|expr| variables::is_true(context, head, route, expr),
+            // Where there are any, a worker judges.
+            provider: &|_| RequirementAnswer::Denied,
+        };
+        let verdict = judge(rules, &facts);
+        context.within_limits(route)?;
+        match verdict {
+            Verdict::Allowed => break,
+            Verdict::Forbidden => return Err(denied(context, route)),
+            Verdict::WrongUser => return Err(not_among(context, route, user.as_ref())),
+            Verdict::NeedsName => name = Some(look_up(context, true).await?),
+            Verdict::NeedsUser => user = Some(identify(context, head, route).await?),
+        }
+    }
+    let mut visitor = context.visitor.borrow_mut();
+    visitor.name = name.flatten().or(visitor.name.take());
+    visitor.user = user.or(visitor.user.take());
+    Ok(())
+}
+
+fn known(name: &Option<Option<Rc<str>>>) -> Name<'_> {
+    match name {
+        None => Name::NotAsked,
+        Some(None) => Name::Nameless,
+        Some(Some(name)) => Name::Is(name),
+    }
+}
+
+async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
+    context.services.names.of(context.remote().ip_addr(), verified).await
+}
+
+/// Who the client is, by its `Authorization`.
+async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
+    let (passwords, rules) = (&context.services.passwords, &route.settings.access);
+    let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
+    match passwords.find_out(rules, Asked::Header(authorization), &claimant).await? {
+        Proof::Is(user) => Ok(user),
+        Proof::Nobody => Err(unauthorized(rules)),
+        Proof::Unknown(why) | Proof::Refused(why) => {
+            context.complain(route, &why);
+            Err(unauthorized(rules))
+        }
+        Proof::Misconfigured(why) => {
+            context.complain(route, &why);
+            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+        }
+    }
+}
+
+/// The folder whose owner has set the rules: that of the innermost `.htaccess` file, or the root of the files.
+fn folder_of<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path {
+    let rules = route.files.last().map(|file| file.folder.as_path());
+    rules.unwrap_or_else(|| root(&context.generation.config, route.host, &route.filename))
+}
+
+fn denied(context: &RequestContext, route: &Route) -> Refusal {
+    context.complain(route, &"client denied by server configuration");
+    Refusal::new(StatusCode::FORBIDDEN)
+}
+
+fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Refusal {
+    let rules = &route.settings.access;
+    let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
+    let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
+    context.complain(route, &format_args!("user {name} is none of those that are required{hint}"));
+    if rules.forbids == Some(true) {
+        return Refusal::new(StatusCode::FORBIDDEN);
+    }
+    unauthorized(rules)
+}
+
+fn unauthorized(rules: &AccessRules) -> Refusal {
+    let question = HeaderValue::from_str(&challenge(rules.auth_name.as_deref().unwrap_or_default()));
+    let question = question.unwrap_or(HeaderValue::from_static("Basic"));
+    Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
+}
+
+/// Counts the request where `MaxConcurrentReqs` wants it counted, or refuses it.
+pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    let method = Methods::of(head.method.as_str());
+    let mut visitor = context.visitor.borrow_mut();
+    for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
+        // A script may have sent it on to a place of the same section.
+        if visitor.turns.iter().any(|turn| turn.line == throttle.id) {
+            continue;
+        }
+        let Some(turn) = context.generation.workers.of(pools::DEFAULT).take_turn(throttle) else {
+            context
+                .complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
+            count(&context.services.shared.counters.throttled);
+            return Err(Refusal::busy());
+        };
+        visitor.turns.push(turn);
+    }
+    Ok(())
+}
+
+/// Counts a request that needs a worker where `SpeedLimit` wants it counted, or refuses it. However often a program sends it
+/// on, and to an error's page, it counts once; where another pool answers, there as well.
+pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
+    let rules = &route.settings.scheduling;
+    let (Some(limit), Some(socket)) = (&rules.speed, context.remote().socket) else { return Ok(()) };
+    if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
+        return Ok(());
+    }
+    let pool = route.settings.pool;
+    let mut visitor = context.visitor.borrow_mut();
+    visitor.speed.take_if(|speed| speed.is_ok_and(|(of, _)| of != pool));
+    let speed = visitor.speed.get_or_insert_with(|| {
+        let kept = context.generation.workers.of(pool).keep_pace(limit, socket.ip());
+        kept.map(|client| (pool, client)).map_err(|fast| {
+            count(&context.services.shared.counters.too_fast);
+            fast.line.inspect(|line| context.complain(route, line));
+            fast.retry_after
+        })
+    });
+    match speed {
+        Ok(_) => Ok(()),
+        Err(seconds) => Err(Refusal::later(StatusCode::TOO_MANY_REQUESTS, *seconds)),
+    }
+}

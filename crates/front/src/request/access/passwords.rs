@@ -1,0 +1,75 @@
+//! Who somebody is, by password files and hashes; what takes long is done on other threads, a few at once.
+
+use std::time::Instant;
+
+use crate::base::blocking::{self, NoThread};
+use crate::base::fair::{Claimant, FairQueue};
+use access::{Asked, Attempt, Check, Look, MOST_HASH_MEMORY, Proof, Reading, Users};
+use config::access::AccessRules;
+
+/// Hashes that all threads compute at once: whoever guesses passwords must not get all processors, nor all memory.
+static HASHING: FairQueue = FairQueue::new(2, MOST_HASH_MEMORY as usize);
+/// Password files that all threads read at once: many requests may wait for the same.
+static READING: FairQueue = FairQueue::new(1, 0);
+
+#[derive(Default)]
+pub struct Passwords {
+    users: Users,
+}
+
+impl Passwords {
+    /// Who somebody is; what takes long is done on another thread, when it is the turn of `claimant`.
+    pub async fn find_out(
+        &self,
+        rules: &AccessRules,
+        asked: Asked<'_>,
+        claimant: &Claimant,
+    ) -> Result<Proof, NoThread> {
+        let (mut asked, since) = (asked, Instant::now());
+        loop {
+            match self.users.attempt(rules, &asked, since) {
+                Attempt::Settled(proof) => return Ok(proof),
+                Attempt::Unread(reading) => match glance(reading).await? {
+                    Ok(look) => self.users.learn(look),
+                    Err(_) => self.read(rules, &asked, since, claimant).await?,
+                },
+                Attempt::Slow(check) => {
+                    let is_right = compare(check.clone(), claimant).await?;
+                    match self.users.settle(check, is_right) {
+                        Ok(proven) => asked = proven,
+                        Err(proof) => return Ok(proof),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the file that is needed, unless another request has read it while this one waited for its turn.
+    async fn read(
+        &self,
+        rules: &AccessRules,
+        asked: &Asked<'_>,
+        since: Instant,
+        claimant: &Claimant,
+    ) -> Result<(), NoThread> {
+        let turn = READING.turn(claimant.clone(), 0).await;
+        if let Attempt::Unread(reading) = self.users.attempt(rules, asked, since) {
+            let read = move || (reading.take(), turn);
+            let (look, _turn) = blocking::run("read a password file", read).await?;
+            self.users.learn(look);
+        }
+        Ok(())
+    }
+}
+
+/// A file that has not changed since it was read needs no turn.
+async fn glance(reading: Reading) -> Result<Result<Look, Reading>, NoThread> {
+    blocking::run("look at a password file", move || reading.glance()).await
+}
+
+/// The turn ends with the computation, also when the client has left before.
+async fn compare(check: Check, claimant: &Claimant) -> Result<bool, NoThread> {
+    let turn = HASHING.turn(claimant.clone(), check.memory()).await;
+    let computed = blocking::run("compute a password's hash", move || (check.is_right(), turn)).await?;
+    Ok(computed.0)
+}

@@ -1,0 +1,97 @@
+//! `Action` and `Script`: a script answers what was asked of a file, with the request's method and body.
+
+use http::request::Parts;
+use http::{StatusCode, Uri};
+use percent_encoding::percent_encode;
+
+use super::context::{RequestContext, variables};
+use super::files::LookupResult;
+use crate::base::refusal::Refusal;
+use crate::routing::Route;
+use base::path::PATH;
+use config::Handler;
+use files::mime;
+
+/// What was found where a script may answer: the route, and whether there is a file.
+type Place<'a> = (&'a Route, bool);
+
+/// The request that a script gets in the place of this one, if one answers for it. A handler that nobody knows is an error.
+pub fn script(
+    context: &RequestContext,
+    head: &Parts,
+    asked: &Route,
+    found: &Result<LookupResult, Refusal>,
+) -> Result<Option<Parts>, Refusal> {
+    let Some((route, is_there)) = place(asked, found) else { return Ok(None) };
+    let actions = &route.settings.response.actions;
+    let name = handler(context, route, is_there);
+    let action = name.as_deref().and_then(|name| actions.of(name));
+    if let Some(action) = action {
+        if !is_there && !action.is_virtual {
+            return Ok(None);
+        }
+        explain(context, head, name.as_deref());
+        return onward(head, &action.script, &asked.path).map(Some);
+    }
+    match actions.of_method(head.method.as_str(), head.uri.query().is_some()) {
+        Some(script) => {
+            explain(context, head, None);
+            onward(head, script, &asked.path).map(Some)
+        }
+        None => match &route.settings.handler {
+            Handler::Named(name) => Err(unknown(context, route, name)),
+            _ => Ok(None),
+        },
+    }
+}
+
+fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Option<Place<'a>> {
+    let place = match found {
+        Ok(LookupResult::Response(response)) if response.status().is_redirection() => return None,
+        Ok(LookupResult::Response(_) | LookupResult::Folder(_)) => (asked, false),
+        Ok(found) => (&**found.file()?, true),
+        Err(refusal) if matches!(refusal.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED) => {
+            (asked, false)
+        }
+        Err(_) => return None,
+    };
+    let speaks_of_it = |route: &Route| {
+        matches!(route.settings.handler, Handler::Named(_)) || !route.settings.response.actions.is_empty()
+    };
+    (speaks_of_it(place.0) && place.0.settings.handler.is_about_a_file()).then_some(place)
+}
+
+/// By which name an `Action` may know it: the handler's, else the type of the file.
+fn handler(context: &RequestContext, route: &Route, is_there: bool) -> Option<String> {
+    if let Some(name) = route.settings.handler.name() {
+        return Some(name.to_owned());
+    }
+    let mime = mime::describe(&context.generation.config, &route.settings, &route.filename).mime;
+    mime.or_else(|| route.settings.default_type.clone()).filter(|_| is_there)
+}
+
+fn unknown(context: &RequestContext, route: &Route, name: &str) -> Refusal {
+    let why = format!(
+        "handler \"{name}\" not found for {}: no Action says what answers for it (SetHandler, AddHandler)",
+        route.filename.display()
+    );
+    context.complain(route, &why);
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// The script's path, then that of the request: its PATH_INFO.
+fn onward(head: &Parts, script: &str, path: &[u8]) -> Result<Parts, Refusal> {
+    let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let target = format!("{script}{}{query}", percent_encode(path, PATH));
+    let uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
+    let mut head = head.clone();
+    head.uri = uri;
+    Ok(head)
+}
+
+/// Tells the script what it is asked about.
+fn explain(context: &RequestContext, head: &Parts, handler: Option<&str>) {
+    let mut variables = variables::pass_on(context, head, StatusCode::OK);
+    variables.set("REDIRECT_HANDLER", handler.map(str::to_owned));
+    *context.before.borrow_mut() = variables;
+}

@@ -1,0 +1,199 @@
+//! Sends a request to a worker and makes a response of what the worker says.
+
+use std::rc::Rc;
+
+use http::header::{ACCEPT_ENCODING, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE};
+use http::request::Parts;
+use http::{Method, Response, StatusCode, Version};
+
+use super::access::{admit, keep_pace};
+use super::body::source::Source;
+use super::body::{self, Body, Patience};
+use super::context::RequestContext;
+use super::files::{self, LookupResult, autoindex};
+use super::frame::{submit, submit_for_nobody};
+use super::respond::body::{BodySource, Ticket};
+use super::respond::from_worker;
+use super::{Dispatched, index, pages, settle_at};
+use crate::base::failure::Failure;
+use crate::base::refusal::Refusal;
+use crate::routing::Route;
+use config::Handler;
+
+/// Receives the body, submits the request and waits for the head of the answer.
+pub async fn work(
+    context: &RequestContext,
+    head: &Parts,
+    route: Rc<Route>,
+    body: &mut Option<Source>,
+) -> Result<Dispatched, Refusal> {
+    let said = ask(context, head, &route, body).await?;
+    deliver(context, head, &route, said).await
+}
+
+/// What a worker says to a request.
+pub enum Said {
+    /// An answer, of which at least the head is there.
+    Answer(Response<BodySource>),
+    /// Which file to send, with these headers.
+    File(Vec<u8>, Option<wire::reply::Head>),
+    /// Where to look instead, a path of this server.
+    Elsewhere(Vec<u8>),
+}
+
+/// Receives the body, submits the request and waits for the head of the answer.
+pub async fn ask(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: &mut Option<Source>,
+) -> Result<Said, Refusal> {
+    keep_pace(context, route)?;
+    let limit = match route.settings.limit_request_body {
+        0 => u64::MAX,
+        limit => limit,
+    };
+    let body = match body.take() {
+        Some(incoming) => {
+            body::receive(incoming, limit, patience(context, route), &context.generation.config.spooling).await?
+        }
+        None => Body::Memory(Default::default()),
+    };
+    let (head, body) = body::inflate::unpacked(context, head, route, body).await?;
+    let ticket = submit(context, &head, route, body)?;
+    let exchange = ticket.exchange().clone();
+    let said = hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))?;
+    let moved = exchange.borrow_mut().moved.take();
+    if let Some(path) = moved {
+        settle_at(context, &head, &path).await;
+    }
+    Ok(said)
+}
+
+/// There is no answer for nobody.
+pub struct Unanswered;
+
+/// The same for a request without a body, whose client does not wait.
+pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Said, Unanswered> {
+    let ticket = submit_for_nobody(context, head, route, Body::Memory(Default::default())).map_err(|_| Unanswered)?;
+    let said = hear(ticket, |_| ()).await.map_err(|_| Unanswered)?;
+    said.map_err(|bad| {
+        complain(context, route, &bad);
+        Unanswered
+    })
+}
+
+async fn hear(
+    ticket: Ticket,
+    inform: impl Fn(&wire::reply::Head),
+) -> Result<Result<Said, from_worker::BadHead>, Failure> {
+    let answered = std::future::poll_fn(|cx| {
+        let mut exchange = ticket.exchange().borrow_mut();
+        for head in exchange.infos.drain(..) {
+            inform(&head);
+        }
+        exchange.poll_head(cx)
+    });
+    answered.await?;
+    let said = ticket.exchange().borrow_mut().head.take();
+    let file = ticket.exchange().borrow_mut().file.take();
+    Ok(match (file, said) {
+        (Some(file), said) => Ok(Said::File(file, said)),
+        (None, Some(said)) => from_worker::response(ticket, said).map(Said::Answer),
+        (None, None) => Ok(Said::Elsewhere(ticket.exchange().borrow_mut().elsewhere.take().unwrap_or_default())),
+    })
+}
+
+/// What comes of what a worker has said.
+pub async fn deliver(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    said: Said,
+) -> Result<Dispatched, Refusal> {
+    match said {
+        Said::Answer(response) => Ok(Dispatched::Response(response)),
+        Said::File(file, said) => {
+            // A program may have led the request to another place than it came to.
+            let place = context.route.borrow().clone().unwrap_or_else(|| route.clone());
+            send_file(context, head, &place, &file, said).await
+        }
+        Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
+    }
+}
+
+fn patience(context: &RequestContext, route: &Route) -> Patience {
+    let config = &context.generation.config;
+    let host = config.hosts.get(usize::from(route.host));
+    let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
+    Patience { piece: config.timeouts.client, whole }
+}
+
+/// Sends the file that a worker names, with the headers that its handlers have set.
+async fn send_file(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Route,
+    file: &[u8],
+    said: Option<wire::reply::Head>,
+) -> Result<Dispatched, Refusal> {
+    let page =
+        std::str::from_utf8(file).ok().and_then(|name| pages::answer(context, head, route, &Handler::named(name)));
+    if let Some(page) = page {
+        return page.map(Dispatched::Response);
+    }
+    let stands_in = said.as_ref().is_some_and(|said| said.status != StatusCode::OK);
+    let mut head = if stands_in { unconditional(head) } else { head.clone() };
+    if said
+        .as_ref()
+        .is_some_and(|said| said.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding")))
+    {
+        // The handler says what the file is; one that lies beside it would be something else.
+        head.headers.remove(ACCEPT_ENCODING);
+    }
+    let found = context.generation.ask(|| files::find_declined(&context.generation, route, file, &head)).await?;
+    let response = match found {
+        LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
+        LookupResult::Index(path) => return index(&head, &path),
+        LookupResult::Folder(folder) => {
+            return autoindex::answer(context, route, folder, &head).await.map(Dispatched::Response);
+        }
+        LookupResult::File(file, opened) => {
+            // A handler may have named another file than the one that was asked for.
+            if !Rc::ptr_eq(&file.settings, &route.settings) {
+                admit(context, &head, &file).await?;
+            }
+            files::send(context, &file, opened, &head).await?
+        }
+        LookupResult::Beyond(_) | LookupResult::Handled(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+    };
+    match said {
+        Some(said) => from_worker::with_file(response, said).map_err(|bad| complain(context, route, &bad)),
+        None => Ok(response),
+    }
+    .map(Dispatched::Response)
+}
+
+/// Without conditions and ranges, which are about the page that this one stands in for.
+fn unconditional(head: &Parts) -> Parts {
+    let mut head = head.clone();
+    head.method = if head.method == Method::HEAD { Method::HEAD } else { Method::GET };
+    for name in [IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE] {
+        head.headers.remove(name);
+    }
+    head
+}
+
+/// HTTP/1.0 knows no interim responses.
+fn inform(context: &RequestContext, head: &wire::reply::Head) {
+    if let Some(stream) = &context.stream {
+        stream.inform(head);
+    } else if context.head.version >= Version::HTTP_11 {
+        context.client.interim.borrow_mut().extend(from_worker::interim(head).unwrap_or_default());
+    }
+}
+
+fn complain(context: &RequestContext, route: &Route, bad: &from_worker::BadHead) -> Refusal {
+    context.complain(route, bad);
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+}

@@ -1,0 +1,136 @@
+//! What a request asks for, as far as the cache wants to know, and what a worker is asked in its place.
+
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+
+use http::header::{
+    ETAG, HOST, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED,
+    RANGE,
+};
+use http::request::Parts;
+use http::{Method, Response, StatusCode, Uri};
+
+use super::Errand;
+use crate::base::target;
+use crate::cache::answer::Answer;
+use crate::cache::key::{Key, add, add_forwarded, add_header, says_what_was_asked};
+use crate::request::context::RequestContext;
+use crate::request::respond::body::BodySource;
+use crate::routing::Route;
+use base::path::normalise;
+use config::response::cache::Caching;
+
+/// Whether a cache may have a say in it: `If-Match` and its kin are for the program (RFC 9111, section 4.3.2).
+pub fn is_for_caches(head: &Parts) -> bool {
+    let is_about_change = head.headers.contains_key(IF_MATCH) || head.headers.contains_key(IF_UNMODIFIED_SINCE);
+    (head.method == Method::GET || head.method == Method::HEAD) && !is_about_change
+}
+
+/// Whether only a part is wanted.
+pub fn wants_a_part(head: &Parts) -> bool {
+    head.headers.contains_key(RANGE)
+}
+
+/// By what its answer is found.
+pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key> {
+    let (rules, asked) = (&route.settings.caching, &context.head.uri);
+    let mut key = Vec::new();
+    key.push(u8::from(context.is_secure()));
+    key.extend_from_slice(&context.client.local.port.to_le_bytes());
+    add(&mut key, route.server_name.as_bytes());
+    add_header(&mut key, &HOST, &head.headers);
+    // What programs see as it was sent and the address has encoded.
+    if let Some(sent) = target::as_sent(&context.head) {
+        add(&mut key, sent);
+    }
+    // What the client has asked for, and where that has led.
+    for uri in [asked, &head.uri] {
+        add(&mut key, uri.scheme_str().unwrap_or_default().as_bytes());
+        add(&mut key, uri.authority().map(|authority| authority.as_str()).unwrap_or_default().as_bytes());
+        add(&mut key, without_parameters(uri.path(), rules).as_bytes());
+        query(uri, rules).into_iter().for_each(|query| add(&mut key, query.as_bytes()));
+        key.push(b';');
+    }
+    if route.by_rules {
+        add(&mut key, route.filename.as_os_str().as_bytes());
+    }
+    let mut names: Vec<&HeaderName> = head.headers.keys().filter(|name| says_what_was_asked(name)).collect();
+    names.sort_by(|one, other| one.as_str().cmp(other.as_str()));
+    names.into_iter().for_each(|name| add_header(&mut key, name, &head.headers));
+    add_forwarded(&mut key, &head.headers);
+    // Programs see variables, which SetEnvIf may have made of anything. What TLS says of a session is its client's own.
+    let variables = context.variables.borrow();
+    let is_session = |name: &str| name.starts_with("SSL_") && name != "SSL_TLS_SNI";
+    for (name, value) in variables.iter().filter(|(name, _)| !is_session(name) && *name != "HTTP2") {
+        add(&mut key, name.as_bytes());
+        add(&mut key, value.as_bytes());
+    }
+    Some(Key { resource: resource(route, asked)?, asked: key })
+}
+
+/// What is asked for by this address of the route's host.
+pub fn resource(route: &Route, uri: &Uri) -> Option<Box<[u8]>> {
+    resource_at(route.host, &route.settings.caching, uri)
+}
+
+/// The same where a place's rules say what of an address counts.
+pub fn resource_at(host: u16, rules: &Caching, uri: &Uri) -> Option<Box<[u8]>> {
+    let path = if uri.path().is_empty() { "/" } else { uri.path() };
+    let path = normalise(without_parameters(path, rules).as_bytes()).ok()?;
+    Some(Key::resource(host, &path, query(uri, rules).as_deref()))
+}
+
+/// The query, as far as it counts.
+pub fn query<'a>(uri: &'a Uri, rules: &Caching) -> Option<Cow<'a, str>> {
+    let query = uri.query().filter(|_| !rules.ignores_query)?;
+    if rules.ignored_identifiers.is_empty() {
+        return Some(query.into());
+    }
+    let kept: Vec<&str> = query.split('&').filter(|parameter| !is_ignored(parameter, rules)).collect();
+    (!kept.is_empty()).then(|| kept.join("&").into())
+}
+
+/// A path without the parameters behind its semicolons that do not count.
+fn without_parameters<'a>(path: &'a str, rules: &Caching) -> Cow<'a, str> {
+    if rules.ignored_identifiers.is_empty() || !path.contains(';') {
+        return path.into();
+    }
+    let segment = |segment: &str| {
+        let mut parts = segment.split(';');
+        let name = parts.next().unwrap_or_default().to_owned();
+        parts.filter(|part| !is_ignored(part, rules)).fold(name, |segment, part| segment + ";" + part)
+    };
+    path.split('/').map(segment).collect::<Vec<_>>().join("/").into()
+}
+
+fn is_ignored(parameter: &str, rules: &Caching) -> bool {
+    let name = parameter.split('=').next().unwrap_or_default();
+    rules.ignored_identifiers.iter().any(|ignored| ignored == name)
+}
+
+/// The head that a worker is asked with: in place of the client's conditions those of the stale answer.
+pub fn with_conditions_of<'a>(head: &'a Parts, errand: &Errand) -> Cow<'a, Parts> {
+    const CONDITIONS: [HeaderName; 3] = [IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_RANGE];
+    let is_conditional = CONDITIONS.iter().any(|name| head.headers.contains_key(name));
+    if errand.plain || errand.conditional || (errand.stale.is_none() && !is_conditional) {
+        return Cow::Borrowed(head);
+    }
+    let mut head = head.clone();
+    for name in CONDITIONS {
+        head.headers.remove(name);
+    }
+    if let Some(stale) = &errand.stale {
+        for (condition, validator) in [(IF_NONE_MATCH, ETAG), (IF_MODIFIED_SINCE, LAST_MODIFIED)] {
+            stale.headers.get(validator).map(|value| head.headers.insert(condition, value.clone()));
+        }
+    }
+    Cow::Owned(head)
+}
+
+/// Whether a 304 is not about the answer that is kept: it names another version (RFC 9111, section 4.3.4).
+pub fn is_about_another(response: &Response<BodySource>, stale: Option<&Answer>) -> bool {
+    let (Some(stale), StatusCode::NOT_MODIFIED) = (stale, response.status()) else { return false };
+    let opaque = |tag: &http::HeaderValue| tag.as_bytes().strip_prefix(b"W/").unwrap_or(tag.as_bytes()).to_vec();
+    let (named, known) = (response.headers().get(ETAG).map(opaque), stale.headers.get(ETAG).map(opaque));
+    named.is_some() && named != known
+}

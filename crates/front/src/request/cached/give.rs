@@ -1,0 +1,91 @@
+//! An answer that is kept becomes a response: whole, in part, or as a 304 for a client that has it.
+
+use http::header::{
+    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_RANGE, CONTENT_TYPE, HeaderValue,
+    RANGE,
+};
+use http::{HeaderMap, Method, Response, StatusCode};
+
+use super::tell::Event;
+use super::{Visit, asked};
+use crate::cache::Kept;
+use crate::cache::answer::Answer;
+use crate::cache::conditions::{allow_range, is_current};
+use crate::cache::packed::Packing;
+use crate::request::Dispatched;
+use crate::request::files::range::{self, Wanted};
+use crate::request::respond::body::BodySource;
+
+impl Visit<'_> {
+    /// The answer for this client.
+    pub fn give(&self, kept: &Kept, event: Event) -> Dispatched {
+        let mut response = self.respond(kept);
+        if response.status() == kept.status {
+            response.extensions_mut().insert(Packing::new(self.cache, kept));
+        }
+        self.tell(response, event)
+    }
+
+    /// The same, before anything is told of it.
+    pub fn respond(&self, answer: &Answer) -> Response<BodySource> {
+        let mut response = Response::new(BodySource::whole(answer.body.clone()));
+        *response.status_mut() = answer.status;
+        *response.headers_mut() = answer.headers_now();
+        if let Some(reason) = answer.reason.clone() {
+            response.extensions_mut().insert(reason);
+        }
+        let response = self.unless_current(response);
+        if response.status() == StatusCode::OK { self.part(response, answer) } else { response }
+    }
+
+    /// A 304 for a client that has the answer already.
+    pub fn unless_current(&self, mut response: Response<BodySource>) -> Response<BodySource> {
+        if response.status() != StatusCode::OK || !is_current(&self.head.headers, response.headers()) {
+            return response;
+        }
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.body_mut() = BodySource::Empty;
+        response.extensions_mut().clear();
+        for name in [CONTENT_TYPE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_DISPOSITION, CONTENT_RANGE] {
+            response.headers_mut().remove(name);
+        }
+        response
+    }
+
+    /// The part of it that is wanted; of several that are wanted all of it.
+    fn part(&self, mut response: Response<BodySource>, answer: &Answer) -> Response<BodySource> {
+        let size = answer.body.len() as u64;
+        let Some(range) = self.head.headers.get(RANGE).filter(|_| self.may_part(response.headers())) else {
+            return response;
+        };
+        match range::parse(range.as_bytes(), size, self.route.settings.response.ranges) {
+            Wanted::Parts(parts) => {
+                let [(from, to)] = parts[..] else { return response };
+                *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+                *response.body_mut() = BodySource::whole(answer.body.slice(from as usize..to as usize));
+                set_range(response.headers_mut(), &format!("bytes {from}-{}/{size}", to - 1));
+            }
+            Wanted::Nothing => {
+                *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
+                *response.body_mut() = BodySource::Empty;
+                set_range(response.headers_mut(), &format!("bytes */{size}"));
+            }
+            Wanted::Whole => {}
+        }
+        response
+    }
+
+    fn may_part(&self, headers: &HeaderMap) -> bool {
+        let takes = headers.get(ACCEPT_RANGES).is_none_or(|unit| unit != "none");
+        self.head.method == Method::GET
+            && takes
+            && asked::wants_a_part(self.head)
+            && allow_range(&self.head.headers, headers)
+    }
+}
+
+fn set_range(headers: &mut HeaderMap, text: &str) {
+    if let Ok(value) = HeaderValue::from_str(text) {
+        headers.insert(CONTENT_RANGE, value);
+    }
+}

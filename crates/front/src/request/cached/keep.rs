@@ -1,0 +1,195 @@
+//! Whether a worker's answer is kept, and how it gets into the cache.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use bytes::Bytes;
+use http::header::{
+    AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, DATE, HeaderValue, SET_COOKIE,
+    TRANSFER_ENCODING,
+};
+use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
+use hyper::ext::ReasonPhrase;
+
+use super::tell::Event;
+use super::{Errand, Visit, asked, is_failure};
+use crate::cache::answer::{self, Answer};
+use crate::cache::forms::Forms;
+use crate::cache::terms::{Offer, Terms, Unfit};
+use crate::cache::{Cache, Leader, Outcome};
+use crate::request::Dispatched;
+use crate::request::context::RequestContext;
+use crate::request::respond::body::{BodySource, tee};
+use crate::request::respond::headers;
+
+impl Visit<'_> {
+    /// Keeps what a worker has answered, if it may be kept, while the client gets it.
+    pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Dispatched {
+        let (response, event) = self.keep_only(response, errand);
+        self.tell(self.unless_current(response), event)
+    }
+
+    /// The same for nobody.
+    pub fn keep_only(&self, response: Response<BodySource>, errand: Errand) -> (Response<BodySource>, Event) {
+        let terms = self.terms(response.status(), response.headers());
+        match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
+            Ok(terms) => (self.take(response, terms, errand.leader), Event::Miss("cache miss: the answer is kept")),
+            Err(why) => {
+                let has_failed = is_failure(response.status());
+                if !has_failed {
+                    self.cache.pass(&self.key, &self.head.headers);
+                }
+                errand.ends(if has_failed { Outcome::Failed } else { Outcome::Alone });
+                (response, Event::Miss(why))
+            }
+        }
+    }
+
+    /// A stale answer that the program says is still right, with the headers that it has said so with (RFC 9111, section 3.2); and
+    /// those of them that are for this client only.
+    pub fn renew(&self, stale: &Answer, said: &HeaderMap) -> (Arc<Answer>, HeaderMap) {
+        const OF_THE_BODY: [HeaderName; 6] =
+            [AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, TRANSFER_ENCODING];
+        let mut headers = stale.headers.clone();
+        headers.remove(DATE);
+        for name in said.keys().filter(|name| !OF_THE_BODY.contains(name) && **name != SET_COOKIE) {
+            headers.remove(name);
+            headers.extend(said.get_all(name).iter().map(|value| (name.clone(), value.clone())));
+        }
+        let terms = self.terms(stale.status, &headers);
+        let is_kept = terms.is_ok();
+        let terms = terms.unwrap_or_default();
+        let headers = to_keep(headers, &terms);
+        let (status, reason, body) = (stale.status, stale.reason.clone(), stale.body.clone());
+        let answer =
+            Arc::new(Answer { status, reason, headers, body, forms: Forms::default(), terms, since: Instant::now() });
+        match is_kept {
+            true => self.cache.keep(&self.key, &self.head.headers, answer.clone()),
+            false => self.forget(),
+        }
+        let own = said.get_all(SET_COOKIE).iter().map(|cookie| (SET_COOKIE, cookie.clone())).collect();
+        (answer, own)
+    }
+
+    /// The terms on which an answer with these headers is kept. The configuration has its say, too: `Header set Cache-Control`
+    /// and `ExpiresActive` count as if the program had said it.
+    fn terms(&self, status: StatusCode, said: &HeaderMap) -> Result<Terms, Unfit> {
+        if self.head.method != Method::GET {
+            return Err("the request is no GET");
+        }
+        let mut shown = said.clone();
+        headers::complete(self.context, &mut shown, false)
+            .map_err(|_| "the rules of a .htaccess file take too long")?;
+        if self.context.variables.borrow().get("no-cache").is_some() {
+            return Err("the variable no-cache is set");
+        }
+        let offer = Offer {
+            request: &self.head.headers,
+            has_query: asked::query(&self.context.head.uri, self.rules()).is_some(),
+            has_user: self.is_user(),
+            status,
+            shown: &shown,
+            rules: self.rules(),
+            now: SystemTime::now(),
+        };
+        offer.terms()
+    }
+
+    /// Whether it is small enough, as far as is known.
+    fn fits(&self, response: &Response<BodySource>) -> Result<(), Unfit> {
+        let body = match response.body() {
+            BodySource::Empty => 0,
+            body => body.length().unwrap_or(0),
+        };
+        let size = answer::size(response.headers(), usize::try_from(body).unwrap_or(usize::MAX / 2));
+        if size as u64 > self.rules().largest { Err("the answer is too large") } else { Ok(()) }
+    }
+
+    /// Keeps it as soon as it is whole.
+    fn take(&self, response: Response<BodySource>, terms: Terms, leader: Option<Leader>) -> Response<BodySource> {
+        let (head, body) = response.into_parts();
+        let newcomer = Newcomer {
+            context: self.context.itself(),
+            cache: self.cache.clone(),
+            key: self.key.clone(),
+            request: self.head.headers.clone(),
+            status: head.status,
+            reason: head.extensions.get::<ReasonPhrase>().cloned(),
+            headers: to_keep(head.headers.clone(), &terms),
+            terms,
+            leader,
+        };
+        let body = match body {
+            BodySource::Empty => {
+                newcomer.arrives(Some(Bytes::new()));
+                BodySource::Empty
+            }
+            BodySource::Whole(bytes) => {
+                newcomer.arrives(Some(Bytes::copy_from_slice(&bytes)));
+                BodySource::Whole(bytes)
+            }
+            body => {
+                self.context.itself().inspect(|context| body.measure(context));
+                self.context.is_for_cache.set(true);
+                let room = self.rules().largest.saturating_sub(answer::size(&newcomer.headers, 0) as u64);
+                tee(body, usize::try_from(room).unwrap_or(usize::MAX), |whole| newcomer.arrives(whole))
+            }
+        };
+        Response::from_parts(head, body)
+    }
+}
+
+/// An answer whose body is on its way.
+struct Newcomer {
+    /// Of the request that it answers.
+    context: Option<Rc<RequestContext>>,
+    cache: Arc<Cache>,
+    key: super::Key,
+    request: HeaderMap,
+    status: StatusCode,
+    reason: Option<ReasonPhrase>,
+    headers: HeaderMap,
+    terms: Terms,
+    leader: Option<Leader>,
+}
+
+impl Newcomer {
+    /// Its body is whole, or never will be, or is too large.
+    fn arrives(self, body: Option<Bytes>) {
+        let Newcomer { context, cache, key, request, status, reason, headers, terms, leader } = self;
+        if let Some(context) = context {
+            context.is_for_cache.set(false);
+            if context.told_hung_up.get() {
+                // A program that looks whether its client is there ends its answer early, and nothing tells that from a whole one.
+                return drop(leader);
+            }
+        }
+        let outcome = match body {
+            Some(body) => {
+                let answer =
+                    Answer { status, reason, headers, body, forms: Forms::default(), terms, since: Instant::now() };
+                cache.keep(&key, &request, Arc::new(answer));
+                Outcome::Look
+            }
+            None => {
+                cache.pass(&key, &request);
+                Outcome::Alone
+            }
+        };
+        leader.into_iter().for_each(|leader| leader.land(outcome));
+    }
+}
+
+/// The headers of an answer that are for everybody, with the time of its making.
+fn to_keep(mut headers: HeaderMap, terms: &Terms) -> HeaderMap {
+    for name in terms.omitted.iter().chain([&AGE]) {
+        headers.remove(name);
+    }
+    if !headers.contains_key(DATE)
+        && let Ok(now) = HeaderValue::from_str(&httpdate::fmt_http_date(SystemTime::now()))
+    {
+        headers.insert(DATE, now);
+    }
+    headers
+}

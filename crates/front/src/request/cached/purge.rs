@@ -1,0 +1,39 @@
+//! `PURGE`: makes the cache forget an address, for those whom `CachePurgeFrom` names.
+
+use http::header::{CONTENT_TYPE, FORWARDED, HeaderName, HeaderValue, VIA};
+use http::request::Parts;
+use http::{Response, StatusCode};
+
+use super::asked::resource;
+use crate::base::refusal::Refusal;
+use crate::request::context::RequestContext;
+use crate::request::respond::body::BodySource;
+use crate::routing::Route;
+
+/// Whether the request is for the cache, and not for what stands at its address.
+pub fn is_one(head: &Parts, route: &Route) -> bool {
+    head.method.as_str() == "PURGE" && route.settings.caching.purge_from.is_some()
+}
+
+/// Forgets all answers of the request's address.
+pub fn answer(context: &RequestContext, head: &Parts, route: &Route) -> Result<Response<BodySource>, Refusal> {
+    if !may(context, head, route) {
+        context.complain(route, &"PURGE denied by CachePurgeFrom");
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let cache = context.generation.cache.as_ref();
+    let gone = cache.zip(resource(route, &head.uri)).map_or(0, |(cache, resource)| cache.forget(&resource));
+    let mut response = Response::new(BodySource::whole(format!("forgotten: {gone}\n").into()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    Ok(response)
+}
+
+/// Behind a proxy that nobody has named as one, each stranger has the proxy's address.
+fn may(context: &RequestContext, head: &Parts, route: &Route) -> bool {
+    const OF_PROXIES: [HeaderName; 3] = [FORWARDED, VIA, HeaderName::from_static("x-forwarded-for")];
+    let is_passed_on = OF_PROXIES.iter().any(|name| head.headers.contains_key(name));
+    let is_known = context.forwarded.get().is_some() || !is_passed_on;
+    let networks = route.settings.caching.purge_from.as_deref().unwrap_or_default();
+    let client = context.remote().ip_addr();
+    is_known && networks.iter().any(|network| network.contains(client))
+}

@@ -1,0 +1,87 @@
+//! `cameleer purge URL`: makes the cache forget an address, or all that begin like one.
+
+use std::collections::HashSet;
+
+use http::Uri;
+use http::uri::PathAndQuery;
+
+use super::asked::resource_at;
+use crate::cache::Cache;
+use crate::cache::key::{Key, is_below};
+use crate::generation::Generations;
+use base::log;
+use base::path::{Text, normalise};
+use config::Config;
+
+const EXPECTED: &str = "expected http://host/path, /path, or one of them with * at its end";
+
+/// Forgets what `url` names, in all generations, and says how many answers that were.
+pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> {
+    let meant = Meant::parse(url).ok_or_else(|| format!("{EXPECTED}, got \"{url}\""))?;
+    let mut gone = 0;
+    for generation in generations.all() {
+        if let Some(cache) = &generation.cache {
+            gone += meant.purge(&generation.config, cache).await;
+        }
+    }
+    log::info("front", format_args!("purge {url}: {gone} answers"));
+    Ok(gone as u64)
+}
+
+/// What a purge is about.
+struct Meant {
+    /// `None`: all hosts.
+    name: Option<String>,
+    /// Path and query. `None`: whatever they are.
+    target: Option<Uri>,
+    /// All addresses that begin like this one.
+    beginning: bool,
+}
+
+impl Meant {
+    fn parse(url: &str) -> Option<Meant> {
+        let (text, beginning) = url.strip_suffix('*').map_or((url, false), |text| (text, true));
+        if text.is_empty() && beginning {
+            return Some(Meant { name: None, target: None, beginning });
+        }
+        if text.starts_with('/') {
+            let target = Some(text.parse::<PathAndQuery>().ok()?.into());
+            return Some(Meant { name: None, target, beginning });
+        }
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
+        let uri = text.parse::<Uri>().ok()?;
+        // With `*` in the middle of a name nobody is meant who could be found.
+        let is_whole = !beginning || rest.contains('/');
+        is_whole.then(|| Meant { name: uri.host().map(str::to_owned), target: Some(uri), beginning })
+    }
+
+    async fn purge(&self, config: &Config, cache: &Cache) -> usize {
+        let hosts = match &self.name {
+            Some(name) => config.hosts_that_answer(name),
+            None => (0..).zip(&config.hosts).map(|(host, _)| host).collect(),
+        };
+        match &self.target {
+            None => cache.forget_all(|_| true).await,
+            Some(target) if self.beginning => forget_below(cache, hosts, target).await,
+            Some(target) => {
+                hosts.into_iter().filter_map(|host| resource(config, host, target)).map(|it| cache.forget(&it)).sum()
+            }
+        }
+    }
+}
+
+/// The resource of a host, by the rules of its place.
+fn resource(config: &Config, host: u16, target: &Uri) -> Option<Box<[u8]>> {
+    let path = Text::new(&normalise(target.path().as_bytes()).ok()?).0;
+    let mapping = config.translate(host, &path);
+    let sections = config.sections(host, &path, &mapping.filename);
+    let settings = config.settings(&sections, mapping.script_alias);
+    resource_at(host, &settings.caching, target)
+}
+
+async fn forget_below(cache: &Cache, hosts: Vec<u16>, target: &Uri) -> usize {
+    let Ok(path) = normalise(target.path().as_bytes()) else { return 0 };
+    let hosts: HashSet<u16> = hosts.into_iter().collect();
+    let beginning = Key::resource(0, &path, target.query());
+    cache.forget_all(|resource| is_below(resource, &hosts, &beginning)).await
+}

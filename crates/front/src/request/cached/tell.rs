@@ -1,0 +1,57 @@
+//! What the cache did for a request: in mod_cache's variables, which logs and conditions see, and in headers.
+
+use http::{HeaderName, HeaderValue, Response};
+
+use super::Visit;
+use crate::request::Dispatched;
+use crate::request::context::RequestContext;
+use crate::request::respond::body::BodySource;
+
+/// What the cache did, and why.
+#[derive(Debug, Clone, Copy)]
+pub enum Event {
+    /// It had the answer.
+    Hit(&'static str),
+    /// It had none.
+    Miss(&'static str),
+    /// It had one that the program has said is still right.
+    Revalidated(&'static str),
+    /// It has forgotten what the request has changed.
+    Invalidated(&'static str),
+}
+
+impl Event {
+    /// mod_cache's variable, the word in `X-Cache`, and why.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Event::Hit(why) => ("cache-hit", "HIT", why),
+            Event::Miss(why) => ("cache-miss", "MISS", why),
+            Event::Revalidated(why) => ("cache-revalidate", "REVALIDATE", why),
+            Event::Invalidated(why) => ("cache-invalidate", "INVALIDATE", why),
+        }
+    }
+}
+
+/// Sets the variables.
+pub fn note(context: &RequestContext, event: Event) {
+    let (variable, _, why) = event.words();
+    let mut variables = context.variables.borrow_mut();
+    for name in [variable, "cache-status"] {
+        variables.set(name, Some(why.to_owned()));
+    }
+}
+
+impl Visit<'_> {
+    /// Tells of it wherever the place wants to know.
+    pub fn tell(&self, mut response: Response<BodySource>, event: Event) -> Dispatched {
+        note(self.context, event);
+        let ((_, word, why), host) = (event.words(), &self.route.server_name);
+        let headers = [(self.rules().header, "x-cache", word), (self.rules().detail_header, "x-cache-detail", why)];
+        for (_, name, text) in headers.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
+            if let Ok(value) = HeaderValue::from_str(&format!("{text} from {host}")) {
+                response.headers_mut().insert(HeaderName::from_static(name), value);
+            }
+        }
+        Dispatched::Response(response)
+    }
+}

@@ -1,0 +1,69 @@
+//! The host that a request names: exactly one, and one that can be a host. It becomes `HTTP_HOST` and `SERVER_NAME`,
+//! which programs put into pages, links and headers.
+
+use std::net::Ipv6Addr;
+
+use http::header::{HOST, HeaderValue};
+use http::request::Parts;
+use http::{StatusCode, Version};
+
+use crate::base::refusal::Refusal;
+
+/// Sees to it that `Host` is the host that the request is for: that of a full address counts more (RFC 9112, 3.2.2).
+pub fn settle(head: &mut Parts) -> Result<(), Refusal> {
+    let bad = Refusal::closing(StatusCode::BAD_REQUEST);
+    let mut said = head.headers.get_all(HOST).iter();
+    let (host, further) = (said.next(), said.next());
+    let is_missing = host.is_none() && head.version >= Version::HTTP_11;
+    if is_missing || further.is_some() || !host.is_none_or(|host| is_host(host.as_bytes())) {
+        return Err(bad);
+    }
+    let Some(named) = head.uri.authority().filter(|_| head.uri.scheme().is_some()) else { return Ok(()) };
+    match HeaderValue::from_str(named.as_str()) {
+        Ok(named) if is_host(named.as_bytes()) => drop(head.headers.insert(HOST, named)),
+        _ => return Err(bad),
+    }
+    Ok(())
+}
+
+/// `www.example.com`, `192.0.2.1:80`, `[2001:db8::1]:80`
+fn is_host(host: &[u8]) -> bool {
+    let Ok(host) = std::str::from_utf8(host) else { return false };
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(bracketed) => match bracketed.split_once(']') {
+            Some((address, rest)) if address.parse::<Ipv6Addr>().is_ok() => (address, rest),
+            _ => return false,
+        },
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_named = host.starts_with('[') || is_name(name);
+    is_named && (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Letters of other alphabets come as Punycode; the underscore is in no standard and in many names.
+fn is_name(name: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_fit) && !name.starts_with('.') && !name.contains("..")
+}
+
+/// An empty one is the usual one (RFC 3986, 3.2.3).
+fn is_port(port: &str) -> bool {
+    port.is_empty() || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_and_perhaps_a_port() {
+        for host in ["a", "a.b.", "A_b-c.d:80", "192.0.2.1", "[::1]", "[2001:db8::1]:8080", "a:"] {
+            assert!(is_host(host.as_bytes()), "{host}");
+        }
+        let wrong =
+            ["", ":80", "a b", "a:b", "a:80:80", "a:65536", "a:+80", "[::1", "::1", "[a]", "[::1]80", ".a", "a..b"];
+        for host in wrong.into_iter().chain(["a/b", "a@b", "a\\b", "a%41", "a,b", "é", "<b>", "a\"", "[::1]]"]) {
+            assert!(!is_host(host.as_bytes()), "{host}");
+        }
+    }
+}

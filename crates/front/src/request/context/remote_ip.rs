@@ -1,0 +1,230 @@
+//! Who asks, when proxies stand between. The list of addresses is read from its end, as long as each was added by a trusted
+//! proxy. Only bytes behind an entry decide where it begins, so what a stranger wrote hides no entry of a proxy.
+
+use std::net::{IpAddr, SocketAddr};
+
+use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
+use http::request::Parts;
+
+use super::RequestContext;
+use super::forwarded::{self, Entries};
+use crate::base::address::Address;
+use crate::routing::Route;
+use config::remote_ip::RemoteIp;
+
+/// What the proxies say of who asks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ForwardedClient {
+    /// Who asks.
+    pub address: Address,
+    /// The header that named it, with what is left of its value.
+    header: (HeaderName, Option<HeaderValue>),
+    /// The header that names trusted proxies to programs, and its value.
+    proxies: Option<(HeaderName, HeaderValue)>,
+    /// How many entries were taken off the list.
+    believed: usize,
+}
+
+/// Finds out once a request, by the rules of the host that `route` leads to.
+pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
+    let rules = &context.generation.config.hosts[usize::from(route.host)].remote_ip;
+    if rules.header.is_some()
+        && context.forwarded.get().is_none()
+        && let Some(forwarded) = find(rules, &context.client.remote, &head.headers)
+    {
+        // It cannot fail: the cell was empty a line above.
+        let _ = context.forwarded.set(forwarded);
+    }
+    if rules.proto_header.is_some()
+        && context.proto.get().is_none()
+        && let Some(secure) = is_secure(rules, context, &head.headers)
+    {
+        // It cannot fail, either.
+        let _ = context.proto.set(secure);
+    }
+}
+
+/// Whether the client speaks TLS, as the first proxy says that is believed; each adds a word behind those of the others, or
+/// leaves the one that is there.
+fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) -> Option<bool> {
+    let name = HeaderName::from_bytes(rules.proto_header.as_deref()?.as_bytes()).ok()?;
+    if !rules.lists(context.client.remote.ip_addr()) {
+        return None;
+    }
+    let said = joined(headers, &name);
+    let believed = context.forwarded.get().map_or(1, |forwarded| forwarded.believed);
+    // A proxy that leaves the word of the one before it names fewer than there are proxies.
+    // An empty element of a list counts for nothing (RFC 9110, 5.6.1.2). One of `Forwarded` may also be unreadable.
+    let entries = Entries::of(&name, &said).filter(|(_, entry)| entry.is_some() || name == FORWARDED);
+    let (_, entry) = entries.take(believed).last()?;
+    let proto = if name == FORWARDED { forwarded::parameter(entry?, b"proto")? } else { entry?.into() };
+    match &*proto.to_ascii_lowercase() {
+        b"https" | b"wss" | b"on" => Some(true),
+        b"http" | b"ws" | b"off" => Some(false),
+        _ => None,
+    }
+}
+
+/// The header, which may have come in several lines.
+fn joined(headers: &HeaderMap, name: &HeaderName) -> Vec<u8> {
+    let said: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    said.join(&b", "[..])
+}
+
+/// The headers as programs see them: without the addresses that were taken off the list.
+pub fn rewrite(forwarded: &ForwardedClient, headers: &mut HeaderMap) {
+    match &forwarded.header {
+        (name, Some(rest)) => drop(headers.insert(name, rest.clone())),
+        (name, None) => drop(headers.remove(name)),
+    }
+    if let Some((name, proxies)) = &forwarded.proxies {
+        headers.insert(name, proxies.clone());
+    }
+}
+
+fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<ForwardedClient> {
+    let name = HeaderName::from_bytes(rules.header.as_deref()?.as_bytes()).ok()?;
+    let said = joined(headers, &name);
+    let mut at = client.ip_addr();
+    let (mut proxies, mut believed, mut rest) = (Vec::new(), 0, said.as_slice());
+    let mut found = None;
+    for (before, entry) in Entries::of(&name, &said) {
+        let Some(internal) = rules.trusts(at) else { break };
+        let address = entry.and_then(|entry| if name == FORWARDED { forwarded_for(entry) } else { address(entry) });
+        let Some(address) = address.filter(|address| internal || !is_private(*address)) else { break };
+        if !internal {
+            proxies.push(at.to_string());
+        }
+        at = address;
+        found = Some(address);
+        (believed, rest) = (believed + 1, before);
+    }
+    let socket = SocketAddr::new(found?, client.port);
+    let rest = HeaderValue::from_bytes(rest).ok().filter(|rest| !rest.is_empty());
+    let proxies = HeaderValue::from_str(&proxies.join(", ")).ok().filter(|proxies| !proxies.is_empty());
+    let proxies_name = rules.proxies_header.as_ref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
+    Some(ForwardedClient {
+        address: Address::tcp(socket),
+        header: (name, rest),
+        proxies: proxies_name.zip(proxies),
+        believed,
+    })
+}
+
+/// `for=192.0.2.1;proto=https`, `for="[2001:db8::1]:5000"` (RFC 7239)
+fn forwarded_for(entry: &[u8]) -> Option<IpAddr> {
+    address(&forwarded::parameter(entry, b"for")?)
+}
+
+/// `192.0.2.1`, `192.0.2.1:5000`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5000`
+fn address(text: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(text).ok()?;
+    let bracketed = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let socket = || text.parse().ok().map(|socket: SocketAddr| socket.ip());
+    bracketed.unwrap_or(text).parse().ok().or_else(socket)
+}
+
+/// What no proxy outside can have as a client: mod_remoteip's list.
+fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.is_private() || v4.is_loopback() || v4.is_link_local(),
+        // Public addresses are those of 2000::/3.
+        IpAddr::V6(v6) => v6.segments()[0] & 0xe000 != 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::network::Network;
+    use config::remote_ip::Proxy;
+
+    const INTERNAL: bool = true;
+    const TRUSTED: bool = false;
+
+    /// The client, what is left of the header, and the proxies, when 10.0.0.1 says `said`.
+    fn find_in(header: &str, proxies: &[(&str, bool)], said: &[&str]) -> Option<(String, String, String)> {
+        let network = |text| Network::parse(text).expect("an address").expect("a network");
+        let rules = RemoteIp {
+            header: Some(header.to_owned()),
+            proxies: proxies
+                .iter()
+                .map(|(text, internal)| Proxy { network: network(text), internal: *internal })
+                .collect(),
+            proxies_header: Some("x-by".to_owned()),
+            ..RemoteIp::default()
+        };
+        let mut headers = HeaderMap::new();
+        for value in said {
+            let value = HeaderValue::from_bytes(value.as_bytes()).expect("a value");
+            headers.append(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value);
+        }
+        let forwarded = find(&rules, &Address::tcp(([10, 0, 0, 1], 4000).into()), &headers)?;
+        rewrite(&forwarded, &mut headers);
+        let text =
+            |name: &str| headers.get(name).map_or(String::new(), |it| String::from_utf8_lossy(it.as_bytes()).into());
+        Some((forwarded.address.ip.clone(), text(header), text("x-by")))
+    }
+
+    fn check(proxies: &[(&str, bool)], said: &[&str], expected: Option<(&str, &str, &str)>) {
+        let owned = |(a, b, c): (&str, &str, &str)| (a.to_owned(), b.to_owned(), c.to_owned());
+        assert_eq!(find_in("x-forwarded-for", proxies, said), expected.map(owned), "{proxies:?} {said:?}");
+    }
+
+    #[test]
+    fn the_last_that_a_trusted_proxy_names_is_the_client() {
+        check(&[], &["192.0.2.7"], Some(("192.0.2.7", "", "10.0.0.1")));
+        check(&[("10.0.0.1", TRUSTED)], &["192.0.2.8, 192.0.2.7"], Some(("192.0.2.7", "192.0.2.8", "10.0.0.1")));
+        let both = [("10.0.0.1", TRUSTED), ("192.0.2.0/24", TRUSTED)];
+        check(
+            &both,
+            &["198.51.100.1 ,192.0.2.8", "192.0.2.7"],
+            Some(("198.51.100.1", "", "10.0.0.1, 192.0.2.7, 192.0.2.8")),
+        );
+        check(&[("10.0.0.0/8", INTERNAL)], &["192.0.2.7, 10.0.0.2"], Some(("192.0.2.7", "", "")));
+        check(&[("10.0.0.1", INTERNAL)], &["[2001:db8::1]:80"], Some(("2001:db8::1", "", "")));
+    }
+
+    #[test]
+    fn what_cannot_be_believed_is_left_as_it_is() {
+        check(&[("10.0.0.2", TRUSTED)], &["192.0.2.7"], None);
+        check(&[("10.0.0.1", TRUSTED)], &["192.168.0.1"], None);
+        check(&[("10.0.0.1", TRUSTED)], &["fd00::1"], None);
+        check(&[("10.0.0.1", TRUSTED)], &["unknown"], None);
+        check(&[("10.0.0.1", TRUSTED)], &[], None);
+        check(&[], &["x, 192.0.2.7"], Some(("192.0.2.7", "x", "10.0.0.1")));
+    }
+
+    #[test]
+    fn what_a_stranger_writes_hides_no_entry_of_a_proxy() {
+        for said in ["\"", "é", "\"a", "a\\", "x=\"y", "\t\"\\\""] {
+            let expected = Some(("192.0.2.7", said.trim(), "10.0.0.1"));
+            check(&[("10.0.0.1", TRUSTED)], &[&format!("{said}, 192.0.2.7")], expected);
+            check(&[("10.0.0.1", TRUSTED)], &[said, "192.0.2.7"], expected);
+        }
+        check(&[], &["192.0.2.1,, 192.0.2.7"], Some(("192.0.2.7", "192.0.2.1,", "10.0.0.1")));
+        for stranger in ["for=\"", "é", "\"", "for=\"a\\", "x\\\"y\"z\""] {
+            for added in ["for=192.0.2.43", "for=\"192.0.2.43\"", "by=\"\\\"\";for=\"192.0.2.43:\\8\\0\""] {
+                let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[stranger, added]);
+                assert_eq!(found.map(|(address, ..)| address).as_deref(), Some("192.0.2.43"), "{stranger} {added}");
+            }
+        }
+    }
+
+    #[test]
+    fn forwarded_says_it_with_its_for() {
+        let check = |said: &str, expected: Option<&str>| {
+            let found = find_in("forwarded", &[("10.0.0.1", INTERNAL)], &[said]);
+            assert_eq!(found.map(|(address, ..)| address).as_deref(), expected, "{said}");
+        };
+        check("for=192.0.2.43;proto=https;by=203.0.113.43", Some("192.0.2.43"));
+        check("for=192.0.2.1, proto=http;For=\"[2001:db8::17]:4711\"", Some("2001:db8::17"));
+        check("for=\"a,b\", host=\"x,y\";for=192.0.2.2", Some("192.0.2.2"));
+        check("for=_hidden", None);
+        check("proto=https", None);
+        check("for=192.0.2.1;for=192.0.2.2", None);
+        check("for=\"192.0.2.1", None);
+        check("for=192.0.2.1\"", None);
+        check("for=\"192.0.2.1\"x", None);
+    }
+}

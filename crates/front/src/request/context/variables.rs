@@ -1,0 +1,166 @@
+//! The variables of a request: what `SetEnvIf` finds in it, and what `SetEnv` says anyway.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use http::StatusCode;
+use http::request::Parts;
+
+use super::RequestContext;
+use crate::base::protocol::protocol;
+use crate::base::refusal::Refusal;
+use crate::base::target;
+use crate::routing::Route;
+use config::Settings;
+use config::response::expr::Expr;
+use config::response::setenv::Condition;
+use config::response::variables::Seen;
+use config::response::variables::{Attribute, Variables};
+
+/// What the variables were worked out from, for one head.
+#[derive(Clone)]
+pub struct Basis {
+    settings: Rc<Settings>,
+    path: Vec<u8>,
+    name: Option<Rc<str>>,
+}
+
+impl Basis {
+    fn of(context: &RequestContext, route: &Route) -> Basis {
+        let name = context.visitor.borrow().name.clone();
+        Basis { settings: route.settings.clone(), path: route.path.clone(), name }
+    }
+
+    fn is(&self, other: &Basis) -> bool {
+        Rc::ptr_eq(&self.settings, &other.settings) && self.path == other.path && self.name == other.name
+    }
+}
+
+/// Works out the variables of a request that leads to `route`, unless nothing has changed since. An error when that takes
+/// too long.
+pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    if !route.settings.response.set_env_if.is_empty() {
+        let basis = Basis::of(context, route);
+        if context.basis.borrow().as_ref().is_some_and(|before| before.is(&basis)) {
+            return context.within_limits(route);
+        }
+        context.basis.replace(Some(basis));
+    } else {
+        context.basis.take();
+    }
+    context.apply_rules(|| work_out(context, head, route));
+    context.within_limits(route)
+}
+
+/// The request goes on with another head.
+pub fn forget(context: &RequestContext) {
+    context.basis.take();
+}
+
+/// What the request that this one is sent on to finds of it: its variables as `REDIRECT_…`, and what httpd says of each.
+pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Variables {
+    let mut variables = context.variables.borrow().redirected();
+    let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
+    variables.set("REDIRECT_STATUS", Some(status.as_str().to_owned()));
+    variables.set("REDIRECT_URL", path);
+    variables.set("REDIRECT_QUERY_STRING", head.uri.query().map(str::to_owned));
+    variables
+}
+
+fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
+    let rules = &route.settings.response;
+    let mut variables = context.before.borrow().clone();
+    if rules.has_variables() {
+        variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute));
+        variables.say(&rules.env);
+    }
+    if let Some(trace) = &context.trace {
+        variables.set("TRACE_ID", Some(trace.trace_id()));
+    }
+    secure(context, route, &mut variables);
+    *context.variables.borrow_mut() = variables;
+}
+
+/// What mod_ssl and mod_http2 say of the connection.
+fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
+    if context.stream.is_some() {
+        variables.set("HTTP2", Some("on".to_owned()));
+    }
+    if context.is_secure() {
+        variables.set("HTTPS", Some("on".to_owned()));
+    }
+    let Some(session) = context.client.session() else { return };
+    if let Some(name) = &session.name {
+        variables.set("SSL_TLS_SNI", Some(name.clone()));
+    }
+    if route.settings.response.ssl.std_env_vars == Some(true) {
+        session.variables().for_each(|(name, value)| variables.set(name, Some(value)));
+    }
+}
+
+impl RequestContext {
+    /// What mod_ssl's variable of that name says; `HTTPS` says `off` where the client speaks no TLS.
+    pub fn tls_variable(&self, name: &str) -> Option<String> {
+        if name == "HTTPS" {
+            return Some(if self.is_secure() { "on" } else { "off" }.to_owned());
+        }
+        self.client.session()?.variable(name)
+    }
+}
+
+fn look<'a>(
+    context: &'a RequestContext,
+    head: &'a Parts,
+    route: &'a Route,
+    attribute: &Attribute,
+) -> Option<Cow<'a, str>> {
+    match attribute {
+        Attribute::RemoteAddr => Some(context.remote().ip.as_str().into()),
+        // The name is known only where HostnameLookups asks for it; the address is the next best thing.
+        Attribute::RemoteHost => match &context.visitor.borrow().name {
+            Some(name) => Some(name.to_string().into()),
+            None => Some(context.remote().ip.as_str().into()),
+        },
+        Attribute::ServerAddr => Some(context.client.local.ip.as_str().into()),
+        Attribute::RequestMethod => Some(head.method.as_str().into()),
+        Attribute::Https => Some(if context.is_secure() { "on" } else { "off" }.into()),
+        Attribute::QueryString => target::query(head).map(String::from_utf8_lossy),
+        Attribute::RequestProtocol => Some(protocol(head.version).into()),
+        Attribute::RequestUri => Some(String::from_utf8_lossy(&route.path)),
+        Attribute::Headers(pattern) => {
+            let meant = head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
+            meant.last().map(|(_, value)| String::from_utf8_lossy(value.as_bytes()))
+        }
+        Attribute::Named(name, _) => {
+            head.headers.get(name.as_str()).map(|value| String::from_utf8_lossy(value.as_bytes()))
+        }
+    }
+}
+
+/// Whether a condition holds for a request whose variables are known.
+pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
+    let route = context.route.borrow();
+    let known = |attribute: &Attribute| {
+        let route = route.as_deref()?;
+        look(context, &context.head, route, attribute).map(Cow::into_owned)
+    };
+    condition.holds(Seen { variables: &context.variables.borrow(), look: &known })
+}
+
+/// Whether an expression of the rules of `route` holds. It does not when that takes too much, which
+/// [`RequestContext::within_limits`] says.
+pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> bool {
+    let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
+    context.apply_rules(|| expr.holds(Seen { variables: &context.variables.borrow(), look: &known }))
+}
+
+/// As they travel to a worker: `NAME=value`, each followed by a zero byte.
+pub fn encode(variables: &Variables) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, value) in variables.iter() {
+        // A header's value has no zero bytes, a configuration's may.
+        bytes.extend(format!("{name}={value}").bytes().filter(|byte| *byte != 0));
+        bytes.push(0);
+    }
+    bytes
+}

@@ -1,0 +1,67 @@
+//! What `ErrorDocument` wants answered in place of an error's plain page.
+
+use http::header::{
+    HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
+};
+use http::{Method, Response, StatusCode};
+
+use super::context::{RequestContext, variables};
+use super::respond::body::BodySource;
+use crate::base::refusal::Refusal;
+use crate::request;
+use crate::routing::server_name;
+use config::response::ErrorDocument;
+
+/// Conditions and ranges are about the page that could not be sent.
+const ABOUT_THE_PAGE: [http::HeaderName; 6] =
+    [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE];
+
+/// The answer to a request that was refused.
+pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<BodySource> {
+    let route = context.route.borrow().clone();
+    let document = route.as_ref().and_then(|route| route.settings.response.error_document(refusal.status.as_u16()));
+    let foot = route
+        .as_ref()
+        .map(|route| server_name::foot(&context.generation.config, &context.generation.software, route))
+        .unwrap_or_default();
+    match document {
+        None | Some(ErrorDocument::Default) => refusal.response(&foot),
+        Some(ErrorDocument::Text(text)) => refusal.saying(text.clone().into()),
+        Some(ErrorDocument::Away(url)) => match HeaderValue::from_str(url) {
+            Ok(url) => Refusal::with(StatusCode::FOUND, LOCATION, url).response(&foot),
+            Err(_) => refusal.response(&foot),
+        },
+        Some(ErrorDocument::Local(target)) => local(context, refusal, target, &foot).await,
+    }
+}
+
+/// What a path of this server answers; when that fails too, the plain page is what is left.
+async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &str) -> Response<BodySource> {
+    explain(context, &refusal);
+    let mut head = match request::redirected(&context.head, target.as_bytes()) {
+        Ok(head) => head,
+        Err(_) => return refusal.response(foot),
+    };
+    for name in ABOUT_THE_PAGE {
+        head.headers.remove(name);
+    }
+    match request::follow(context, &head).await {
+        Ok(mut response) => {
+            if response.status() == StatusCode::OK {
+                *response.status_mut() = refusal.status;
+            }
+            response.headers_mut().extend(refusal.header);
+            response
+        }
+        Err(_) => refusal.response(foot),
+    }
+}
+
+/// Tells the program that makes the page what it is about.
+fn explain(context: &RequestContext, refusal: &Refusal) {
+    let mut variables = variables::pass_on(context, &context.head, refusal.status);
+    let method = &context.head.method;
+    variables.set("REDIRECT_REQUEST_METHOD", (method != Method::GET).then(|| method.to_string()));
+    variables.set("REDIRECT_ERROR_NOTES", Some(refusal.explanation().to_owned()));
+    *context.before.borrow_mut() = variables;
+}

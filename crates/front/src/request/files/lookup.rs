@@ -1,0 +1,196 @@
+//! From a path to a file or folder on disk: PATH_INFO behind a file's name, index files (httpd manual, mod_dir), and the rules
+//! about symbolic links of `Options`. Every file is opened through `files::open`, which checks those rules while it opens.
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use http::StatusCode;
+use percent_encoding::percent_encode;
+
+use crate::base::refusal::Refusal;
+use crate::generation::View;
+use crate::routing::{FoundFile, Route, bytes};
+use base::path::{PATH, Text, longest, normalise, stays_below, ways};
+use files::open::{Links, Opened, Way, is_link, is_shortage, root};
+
+/// What a path leads to on disk.
+pub enum Spot {
+    /// A file.
+    File(Place),
+    /// A folder, but the path has no slash at its end.
+    NoSlash,
+    /// A folder without an index file, whose contents may be listed.
+    Folder(Opened),
+    /// A folder whose `DirectoryIndex` is this path of the site (`/cgi-bin/index.pl`).
+    Elsewhere(String),
+}
+
+/// A file, and the path that led to it.
+pub struct Place {
+    /// Its name on disk.
+    pub file: PathBuf,
+    /// The path of the request, with the name of the index file when it was found as one.
+    pub path: Vec<u8>,
+    /// How many bytes at the end of `path` follow the file's name: its PATH_INFO.
+    pub extra: usize,
+    /// The open file.
+    pub opened: Opened,
+}
+
+impl Place {
+    /// What its route depends on.
+    pub fn found(&self) -> FoundFile<'_> {
+        FoundFile { path: &self.path, filename: &self.file, script_length: self.path.len() - self.extra }
+    }
+}
+
+/// Finds the file that `filename` names. Where there is none, the longest beginning of it that names one, with the rest as
+/// PATH_INFO.
+pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
+    let root = root(&generation.config, route.host, filename);
+    let links = Links::of(route.settings.options);
+    let whole = bytes(filename);
+    let (name, opened) = match generation.opener.open(Way { root, path: filename, links }) {
+        Ok(opened) => (whole, opened),
+        Err(error) if is_missing(&error) => {
+            let name = existing(generation, root, whole);
+            let way = Way { root, path: Path::new(OsStr::from_bytes(name)), links };
+            (name, generation.opener.open(way).map_err(refusal)?)
+        }
+        Err(error) => return Err(refusal(error)),
+    };
+    let extra = &whole[name.len()..];
+    if opened.kind.is_dir() {
+        return match (extra, route.path.ends_with(b"/")) {
+            (b"" | b"/", true) => index(generation, route, root, filename, opened),
+            (b"", false) if route.settings.response.directory_slash != Some(false) => Ok(Spot::NoSlash),
+            _ => Err(not_found()),
+        };
+    }
+    if !route.path.ends_with(extra) {
+        return Err(not_found());
+    }
+    let file = PathBuf::from(OsStr::from_bytes(name));
+    Ok(Spot::File(Place { file, path: route.path.clone(), extra: extra.len(), opened }))
+}
+
+/// Opens the file of `route` under the rules about links of its own sections.
+pub fn reopen(generation: &View, route: &Route) -> Result<Opened, Refusal> {
+    generation.opener.open(way(generation, route)).map_err(refusal)
+}
+
+/// Whether the route's filename is a folder.
+pub fn is_folder(generation: &View, route: &Route) -> bool {
+    reopen(generation, route).is_ok_and(|opened| opened.kind.is_dir())
+}
+
+/// Whether a symbolic link that `Options` forbids to follow stands in the filename that a worker would look for. Such a request
+/// is refused before a worker gets it.
+pub fn is_behind_link(generation: &View, route: &Route) -> bool {
+    generation.opener.is_refused(way(generation, route))
+}
+
+/// To the route's filename, by the rules of its own sections.
+fn way<'a>(generation: &'a View, route: &'a Route) -> Way<'a> {
+    let root = root(&generation.config, route.host, &route.filename);
+    Way { root, path: &route.filename, links: Links::of(route.settings.options) }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// As much of `whole` as exists: up to a file, or up to the last folder before the first missing name. Behind a name that is
+/// missing all others are, so few of them are looked for: a client chooses how long the path is. Only the length of the
+/// result is used: what it names is opened afterwards under the rules about links, so a file that changes meanwhile is no way
+/// around them.
+fn existing<'a>(generation: &View, root: &Path, whole: &'a [u8]) -> &'a [u8] {
+    // An alias may name a file with a slash behind it.
+    let root = bytes(root);
+    let above = if whole.starts_with(root) { root.strip_suffix(b"/").unwrap_or(root).len() } else { 0 };
+    let ways: Vec<&[u8]> = whole.get(..above).into_iter().chain(ways(whole, above)).collect();
+    let is_there =
+        |at: usize| ways.get(at).is_some_and(|way| generation.opener.is_there(Path::new(OsStr::from_bytes(way))));
+    ways.get(longest(ways.len() - 1, is_there)).copied().unwrap_or_default()
+}
+
+/// How much of the name of a file exists.
+pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
+    existing(generation, root(&generation.config, host, filename), bytes(filename)).len()
+}
+
+fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: Opened) -> Result<Spot, Refusal> {
+    let links = Links::of(route.settings.options);
+    let names = &route.settings.directory_index;
+    let is_plain = leads_to(generation, route, &route.path, folder);
+    for name in names {
+        if name.starts_with('/') {
+            // A path of the site is looked up again as a request of its own, with its own access rules. Here it only matters
+            // whether it exists, because otherwise the next name is tried.
+            if names.last() == Some(name) || leads_to_a_file(generation, route, name) {
+                return Ok(Spot::Elsewhere(name.clone()));
+            }
+            continue;
+        }
+        if !stays_below(name) {
+            continue;
+        }
+        // The name is one of an address, too: an alias may lead it elsewhere.
+        let address = [&route.path[..], name.as_bytes()].concat();
+        if is_plain && !leads_to(generation, route, &address, &folder.join(name)) {
+            let address = percent_encode(&address, PATH).to_string();
+            if leads_to_a_file(generation, route, &address) {
+                return Ok(Spot::Elsewhere(address));
+            }
+            continue;
+        }
+        let file = folder.join(name);
+        if let Ok(opened) = generation.opener.open(Way { root, path: &file, links })
+            && opened.kind.is_file()
+        {
+            let path = [&route.path[..], name.as_bytes()].concat();
+            return Ok(Spot::File(Place { file, path, extra: 0, opened }));
+        }
+    }
+    match route.settings.response.fallback(&route.path) {
+        Some(fallback) => Ok(Spot::Elsewhere(fallback.to_owned())),
+        None if route.settings.options.indexes => Ok(Spot::Folder(itself)),
+        None => Err(Refusal::new(StatusCode::FORBIDDEN)),
+    }
+}
+
+/// Whether the server's aliases make `file` of a path.
+fn leads_to(generation: &View, route: &Route, path: &[u8], file: &Path) -> bool {
+    let mapping = generation.config.translate(route.host, &Text::new(path).0);
+    mapping.script_alias == route.script_alias && Text::bytes_of(mapping.filename) == file
+}
+
+fn leads_to_a_file(generation: &View, route: &Route, path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    let Ok(path) = normalise(path.as_bytes()) else { return false };
+    let file = Text::bytes_of(generation.config.translate(route.host, &Text::new(&path).0).filename);
+    let root = root(&generation.config, route.host, &file);
+    let opened = generation.opener.open(Way { root, path: &file, links: Links::of(route.settings.options) });
+    opened.is_ok_and(|opened| opened.kind.is_file())
+}
+
+fn not_found() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND)
+}
+
+/// The refusal for an error of the file system: 403, 404, 500, or 503 when descriptors or memory are short.
+pub fn refusal(error: io::Error) -> Refusal {
+    if is_link(&error) {
+        return Refusal::new(StatusCode::FORBIDDEN);
+    }
+    if is_shortage(&error) {
+        return Refusal::busy();
+    }
+    Refusal::new(match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => StatusCode::NOT_FOUND,
+        ErrorKind::PermissionDenied => StatusCode::FORBIDDEN,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    })
+}

@@ -1,0 +1,328 @@
+//! Static files, sent by the front without a worker (RFC 9110, sections 8.8, 13 and 14; httpd's core, mod_dir, mod_mime,
+//! mod_autoindex and mod_asis). `find` looks a path up and settles who answers for it; `send` makes the response. A file whose
+//! handler is a script's or a Perl handler's goes to a worker, so that its source is never sent.
+
+mod as_is;
+pub mod autoindex;
+mod conditional;
+pub mod lookup;
+mod mime;
+mod precompressed;
+pub mod range;
+mod visible;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_RANGES, ALLOW, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED, LOCATION, RANGE,
+};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use percent_encoding::percent_encode;
+
+use super::context::RequestContext;
+use super::respond::body::{BodySource, FileBody, Segment};
+use super::respond::packed_files;
+use crate::base::refusal::Refusal;
+use crate::generation::View;
+use crate::routing::{Fields, FoundFile, NotYet, Route, server_name};
+use base::path::PATH;
+use base::stamp::Stamp;
+use conditional::{Validators, Verdict};
+use config::Handler;
+use config::response::PathInfo;
+use config::response::ranges::Ranges;
+use files::open::{Links, Opened};
+use lookup::{Spot, is_folder, locate, refusal, reopen};
+use precompressed::Variant;
+use range::Wanted;
+
+/// The methods that files and lists of folders answer.
+pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+
+/// What a path leads to.
+pub enum LookupResult {
+    /// A file to send.
+    File(Rc<Route>, Opened),
+    /// A file, but the path goes on behind its name and its handler takes no PATH_INFO. The answer is a 404.
+    Beyond(Rc<Route>),
+    /// A file that a worker answers for (`<Files *.cgi>`).
+    Handled(Rc<Route>),
+    /// A folder whose contents may be listed.
+    Folder(Opened),
+    /// A redirection to the folder's path with a slash at its end.
+    Response(Response<BodySource>),
+    /// A folder whose index this path of the site leads to, or what that path answers for.
+    Index(String),
+}
+
+impl LookupResult {
+    /// The route of the file that was found, if it is one.
+    pub fn file(&self) -> Option<&Rc<Route>> {
+        match self {
+            LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
+            LookupResult::Response(_) | LookupResult::Folder(_) | LookupResult::Index(_) => None,
+        }
+    }
+}
+
+/// The file that a worker's path names, where `<Files>` sections could give that file settings of its own, or its extension a
+/// handler, and only the disk shows which part of the path it is. `None` where the path alone says all.
+pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, NotYet> {
+    let lacks_handler = || route.is_static() && route.settings.response.types.handlers().next().is_some();
+    match (route.ambiguous || lacks_handler()).then(|| locate(generation, route, &route.filename)) {
+        Some(Ok(Spot::File(spot))) => Ok(Some(generation.routes.refine(&generation.config, route, spot.found())?)),
+        _ => Ok(None),
+    }
+}
+
+/// Looks for the file of `route`, and settles who answers for it.
+pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<LookupResult, NotYet> {
+    if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
+        route.refused()?;
+        return Ok(LookupResult::Handled(route.clone()));
+    }
+    let spot = match locate(generation, route, &route.filename) {
+        Ok(Spot::File(spot)) => spot,
+        Ok(Spot::NoSlash) => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
+        Ok(Spot::Folder(folder)) => return Ok(LookupResult::Folder(folder)),
+        Ok(Spot::Elsewhere(path)) => return Ok(LookupResult::Index(path)),
+        Err(refusal) => match route.settings.response.fallback(&route.path) {
+            Some(fallback) if refusal.status == StatusCode::NOT_FOUND => {
+                return Ok(LookupResult::Index(fallback.to_owned()));
+            }
+            _ => return Err(refusal.into()),
+        },
+    };
+    let found = generation.routes.refine(&generation.config, route, spot.found())?;
+    found.refused()?;
+    match found.settings.handler {
+        _ if found.settings.has_perl_phases() => Ok(LookupResult::Handled(found)),
+        Handler::CgiScript if spot.extra > 0 && found.settings.response.path_info == Some(PathInfo::Off) => {
+            Ok(LookupResult::Beyond(found))
+        }
+        Handler::Default | Handler::AsIs | Handler::Named(_) if spot.extra > 0 && !takes_path_info(&found) => {
+            Ok(LookupResult::Beyond(found))
+        }
+        Handler::Default | Handler::AsIs | Handler::Named(_) => {
+            let opened = of_its_own(generation, route, &found, spot.opened)?;
+            Ok(LookupResult::File(found, opened))
+        }
+        _ => Ok(LookupResult::Handled(found)),
+    }
+}
+
+/// Looks for the file that a Perl handler left to the default handler (`DECLINED`). A script is refused, not sent as text.
+pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts) -> Result<LookupResult, NotYet> {
+    let file = Path::new(OsStr::from_bytes(file));
+    if !file.is_absolute() {
+        return Err(Refusal::new(StatusCode::NOT_FOUND).into());
+    }
+    let spot = match locate(generation, route, file)? {
+        Spot::File(spot) if spot.extra > 0 && !takes_path_info(route) => {
+            return Err(Refusal::new(StatusCode::NOT_FOUND).into());
+        }
+        Spot::File(spot) => spot,
+        Spot::NoSlash => return Ok(LookupResult::Response(redirect(generation, route, head.uri.query()))),
+        Spot::Folder(folder) => return Ok(LookupResult::Folder(folder)),
+        Spot::Elsewhere(path) => return Ok(LookupResult::Index(path)),
+    };
+    let whole = FoundFile { script_length: spot.path.len(), ..spot.found() };
+    let found = generation.routes.refine(&generation.config, route, whole)?;
+    found.refused()?;
+    let is_index = found.path != route.path;
+    match &found.settings.handler {
+        // The folder's index is a program, or one decides about it: it answers as itself.
+        handler if is_index && (found.settings.has_perl_phases() || !handler.is_about_a_file()) => {
+            Ok(LookupResult::Index(percent_encode(&found.path, PATH).to_string()))
+        }
+        Handler::CgiScript => Err(Refusal::new(StatusCode::FORBIDDEN).into()),
+        _ => {
+            let opened = of_its_own(generation, route, &found, spot.opened)?;
+            Ok(LookupResult::File(found, opened))
+        }
+    }
+}
+
+/// Whether `AcceptPathInfo On` lets a path go on behind the name of a static file.
+fn takes_path_info(route: &Route) -> bool {
+    route.settings.response.path_info == Some(PathInfo::On)
+}
+
+/// The opened file. It is opened again when its own sections have other rules about symbolic links than the folder it was found
+/// in, so that these rules are the ones it is checked by.
+fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
+    match Links::of(route.settings.options) == Links::of(found.settings.options) {
+        true => Ok(opened),
+        false => reopen(generation, found),
+    }
+}
+
+/// The response with the file of `route`: all of it, the ranges that are wanted, or 304 and 412 by the request's conditions.
+pub async fn send(
+    context: &RequestContext,
+    route: &Route,
+    opened: Opened,
+    head: &Parts,
+) -> Result<Response<BodySource>, Refusal> {
+    if head.method == Method::OPTIONS {
+        let mut response = Response::new(BodySource::Empty);
+        response.headers_mut().insert(ALLOW, METHODS);
+        return Ok(response);
+    }
+    if head.method != Method::GET && head.method != Method::HEAD {
+        return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, METHODS));
+    }
+    if !opened.kind.is_file() {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    if route.settings.handler == Handler::AsIs {
+        return as_is::send(opened.file, opened.size).await;
+    }
+    let described = mime::headers(&context.generation.config, route);
+    let Variant { opened, coding } = precompressed::choose(context, route, opened, head, &described).await?;
+    let validators = Validators::of(&opened, route.settings.response.file_etag).of_coding(coding);
+    let Opened { file, size, stamp, .. } = opened;
+    let mut response = match validators.judge(&head.headers) {
+        Verdict::Failed => return Err(Refusal::new(StatusCode::PRECONDITION_FAILED)),
+        Verdict::NotModified => empty(StatusCode::NOT_MODIFIED),
+        Verdict::Send => {
+            let wanted = wanted(head, &validators, size, route.settings.response.ranges);
+            if wanted == Wanted::Whole && coding.is_none() && packed_files::is_for(route, size) {
+                packed_files::unread(file, size, stamp, described)
+            } else {
+                part(file, size, described, wanted, &validators).map_err(refusal)?
+            }
+        }
+    };
+    match coding {
+        None => response.headers_mut().extend(validator_fields(route, stamp, &validators)),
+        Some(_) => response.headers_mut().extend(fields_of(&validators)),
+    }
+    let unit = if route.settings.response.ranges.most() == 0 { "none" } else { "bytes" };
+    response.headers_mut().insert(ACCEPT_RANGES, HeaderValue::from_static(unit));
+    precompressed::describe(response.headers_mut(), route, coding);
+    Ok(response)
+}
+
+fn empty(status: StatusCode) -> Response<BodySource> {
+    let mut response = Response::new(BodySource::Empty);
+    *response.status_mut() = status;
+    response
+}
+
+/// Written once for each state of a file that is asked for often.
+fn validator_fields(route: &Route, stamp: Stamp, validators: &Validators) -> Fields {
+    let mut memo = route.memo.validators.borrow_mut();
+    match &*memo {
+        Some((known, fields)) if *known == stamp => fields.clone(),
+        _ => memo.insert((stamp, fields_of(validators))).1.clone(),
+    }
+}
+
+fn fields_of(validators: &Validators) -> Fields {
+    let modified = httpdate::fmt_http_date(validators.modified);
+    let fields = [(LAST_MODIFIED, modified), (ETAG, validators.etag.clone())];
+    let fields = fields.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value).ok()?)));
+    fields.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// A redirect to the folder's path with a slash. The location is a percent-encoded path without a host: from
+/// `//elsewhere.example` it must not become a redirect to another site.
+fn redirect(generation: &View, route: &Route, query: Option<&str>) -> Response<BodySource> {
+    let mut location = percent_encode(&route.path, PATH).to_string();
+    location.push('/');
+    if let Some(query) = query {
+        location.push('?');
+        location.push_str(query);
+    }
+    let foot = server_name::foot(&generation.config, &generation.software, route);
+    let mut response = Refusal::new(StatusCode::MOVED_PERMANENTLY).response(&foot);
+    if let Ok(location) = HeaderValue::from_str(&location) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
+}
+
+fn wanted(head: &Parts, validators: &Validators, size: u64, allowed: Ranges) -> Wanted {
+    match head.headers.get(RANGE) {
+        Some(value) if head.method == Method::GET && validators.allow_range(&head.headers) => {
+            range::parse(value.as_bytes(), size, allowed)
+        }
+        _ => Wanted::Whole,
+    }
+}
+
+fn part(
+    file: Arc<File>,
+    size: u64,
+    described: HeaderMap,
+    wanted: Wanted,
+    validators: &Validators,
+) -> io::Result<Response<BodySource>> {
+    let mut response = Response::new(BodySource::Empty);
+    *response.headers_mut() = described;
+    *response.body_mut() = match wanted {
+        Wanted::Whole => contents(file, 0, size)?,
+        Wanted::Nothing => {
+            let mut response = Refusal::new(StatusCode::RANGE_NOT_SATISFIABLE).response("");
+            response.headers_mut().extend(content_range(&format!("bytes */{size}")));
+            return Ok(response);
+        }
+        Wanted::Parts(parts) => {
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            if let [(from, to)] = parts[..] {
+                let range = format!("bytes {from}-{}/{size}", to - 1);
+                response.headers_mut().extend(content_range(&range));
+                contents(file, from, to)?
+            } else {
+                let boundary = boundary(validators);
+                let segments = multipart(&parts, size, response.headers().get(CONTENT_TYPE), &boundary);
+                let kind = HeaderValue::from_str(&format!("multipart/byteranges; boundary={boundary}"));
+                drop(kind.map(|kind| response.headers_mut().insert(CONTENT_TYPE, kind)));
+                BodySource::File(FileBody::new(file, segments))
+            }
+        }
+    };
+    Ok(response)
+}
+
+fn content_range(text: &str) -> Option<(http::HeaderName, HeaderValue)> {
+    Some((CONTENT_RANGE, HeaderValue::from_str(text).ok()?))
+}
+
+/// The bytes of a range.
+fn contents(file: Arc<File>, from: u64, to: u64) -> io::Result<BodySource> {
+    if from == to {
+        return Ok(BodySource::Empty);
+    }
+    FileBody::new(file, [Segment::Range { from, to }]).into_source()
+}
+
+/// The boundary of a multipart answer. It is made from the entity tag and not searched for in the file, which would mean
+/// reading all of it.
+fn boundary(validators: &Validators) -> String {
+    let tag: String = validators.etag.chars().filter(char::is_ascii_hexdigit).collect();
+    format!("cameleer-{tag}")
+}
+
+fn multipart(parts: &[(u64, u64)], size: u64, mime: Option<&HeaderValue>, boundary: &str) -> Vec<Segment> {
+    let mime = mime.and_then(|mime| mime.to_str().ok()).map(|mime| format!("Content-Type: {mime}\r\n"));
+    let mime = mime.unwrap_or_default();
+    let mut segments = Vec::with_capacity(parts.len() * 2 + 1);
+    for (from, to) in parts {
+        let last = to - 1;
+        let text = format!("\r\n--{boundary}\r\n{mime}Content-Range: bytes {from}-{last}/{size}\r\n\r\n");
+        segments.push(Segment::Text(Bytes::from(text)));
+        segments.push(Segment::Range { from: *from, to: *to });
+    }
+    segments.push(Segment::Text(Bytes::from(format!("\r\n--{boundary}--\r\n"))));
+    segments
+}

@@ -1,0 +1,74 @@
+//! `PrecompressedFiles`: the file beside a file that has the same contents compressed.
+
+use std::path::Path;
+
+use http::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
+use http::request::Parts;
+
+use crate::base::refusal::Refusal;
+use crate::request::context::RequestContext;
+use crate::request::respond::accept_encoding;
+use crate::request::respond::compress::vary;
+use crate::routing::Route;
+use config::response::compress::Coding;
+use files::open::{Links, Opened, Way, root};
+
+/// What is sent for a file: itself, or one beside it.
+pub struct Variant {
+    pub opened: Opened,
+    /// That of the file beside it.
+    pub coding: Option<Coding>,
+}
+
+/// The variant of a file that the client likes best of those that there are. `described`: the headers of the file itself.
+pub async fn choose(
+    context: &RequestContext,
+    route: &Route,
+    opened: Opened,
+    head: &Parts,
+    described: &HeaderMap,
+) -> Result<Variant, Refusal> {
+    if !is_on(route) || described.contains_key(CONTENT_ENCODING) {
+        return Ok(Variant { opened, coding: None });
+    }
+    let best = context.generation.ask(|| Ok(best(context, route, &opened, head))).await?;
+    Ok(best.unwrap_or(Variant { opened, coding: None }))
+}
+
+fn best(context: &RequestContext, route: &Route, opened: &Opened, head: &Parts) -> Option<Variant> {
+    let mut left = Coding::ALL.to_vec();
+    left.retain(|coding| context.variables.borrow().get(coding.refusal()).is_none());
+    while let Some(coding) = accept_encoding::choose(&head.headers, &left) {
+        if let Some(beside) = beside(context, route, opened, coding) {
+            return Some(Variant { opened: beside, coding: Some(coding) });
+        }
+        left.retain(|other| *other != coding);
+    }
+    None
+}
+
+/// Completes the headers of an answer.
+pub fn describe(headers: &mut HeaderMap, route: &Route, coding: Option<Coding>) {
+    if is_on(route) {
+        vary(headers);
+    }
+    if let Some(coding) = coding {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+    }
+}
+
+fn is_on(route: &Route) -> bool {
+    route.settings.response.compress.precompressed == Some(true)
+}
+
+/// Opened by the rules about links that hold for the file. One that is older was made from another version of it.
+fn beside(context: &RequestContext, route: &Route, opened: &Opened, coding: Coding) -> Option<Opened> {
+    let generation = &context.generation;
+    let mut name = route.filename.clone().into_os_string();
+    name.push(".");
+    name.push(coding.extension());
+    let root = root(&generation.config, route.host, &route.filename);
+    let links = Links::of(route.settings.options);
+    let beside = generation.opener.open(Way { root, path: Path::new(&name), links }).ok()?;
+    (beside.kind.is_file() && beside.modified >= opened.modified).then_some(beside)
+}

@@ -1,0 +1,146 @@
+//! A request to the pool: its frame, and what limits it.
+
+use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
+
+use http::header::{CONTENT_LENGTH, COOKIE, TRANSFER_ENCODING};
+use http::request::Parts;
+use wire::frame::{self, Field, Flags};
+
+use super::body::Body;
+use super::context::{RequestContext, variables};
+use super::repeated;
+use super::respond::body::Ticket;
+use crate::base::protocol::protocol;
+use crate::base::refusal::Refusal;
+use crate::base::target;
+use crate::log::entry::since_1970;
+use crate::routing::{Route, server_name};
+use crate::workers::{Job, Label, RequestTimeouts};
+
+const TRACEPARENT: &str = "traceparent";
+
+/// Asks a worker for the answer to a client's request.
+pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
+    let ticket = submit_for_nobody(context, head, route, body)?;
+    *context.exchange.borrow_mut() = Some(ticket.exchange().clone());
+    context.pool.set(route.settings.pool);
+    Ok(ticket)
+}
+
+/// The same for an answer that the client does not wait for, nor the log.
+pub fn submit_for_nobody(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: Body,
+) -> Result<Ticket, Refusal> {
+    let id = context.services.shared.next_id();
+    let frame = encode(context, head, route, &body, id);
+    let job = Job {
+        id,
+        frame,
+        body: if let Body::File(file, _) = body { Some(file) } else { None },
+        label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
+        share: route.settings.scheduling.share.as_ref(),
+        timeouts: RequestTimeouts {
+            queue: route.settings.queue_timeout,
+            run: route.settings.request_timeout,
+            grace: route.settings.request_timeout_grace,
+        },
+        charged_to: context.visitor.borrow().charged_in(route.settings.pool),
+    };
+    let workers = context.generation.workers.of(route.settings.pool);
+    let exchange = workers.submit(job)?;
+    Ok(Ticket::new(workers.clone(), exchange))
+}
+
+fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id: u64) -> Vec<u8> {
+    let client = &context.client;
+    let mut request = frame::Request {
+        id,
+        logged_as: *context.number.get_or_init(|| id),
+        received: since_1970(context.received),
+        body_length: body.len(),
+        remote_port: context.remote().port,
+        server_port: server_name::port_of(&context.generation.config, head, route, context.proto.get().copied()),
+        local_port: client.local.port,
+        host: route.host,
+        script_length: route.script_length,
+        sections: &route.sections,
+        ..Default::default()
+    };
+    match body {
+        Body::Memory(bytes) => request.body = bytes,
+        Body::File(..) => request.flags |= Flags::BODY_IN_FD,
+    }
+    if context.is_secure() {
+        request.flags |= Flags::HTTPS;
+    }
+    if route.resolved {
+        request.flags |= Flags::RESOLVED;
+    }
+    if route.settings.has_perl_phases() {
+        request.flags |= Flags::PHASES;
+    }
+    if route.script_alias {
+        request.flags |= Flags::SCRIPT;
+    }
+    if context.trace.is_some_and(|trace| trace.is_sampled) && context.generation.exporter.is_some() {
+        request.flags |= Flags::TRACED;
+    }
+    // What the client has asked for, wherever that has led.
+    let uri = &context.head.uri;
+    let absolute = uri.scheme().map(|_| uri.to_string());
+    let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
+    let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
+    let variables = variables::encode(&context.variables.borrow());
+    let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
+    set(Field::Env, &variables);
+    set(Field::Method, head.method.as_str().as_bytes());
+    set(Field::Target, sent.unwrap_or(b"/"));
+    set(Field::Protocol, protocol(head.version).as_bytes());
+    set(Field::Path, &route.path);
+    set(Field::Query, target::query(head).unwrap_or_default());
+    set(Field::RemoteAddr, context.remote().ip.as_bytes());
+    set(Field::LocalAddr, client.local.ip.as_bytes());
+    set(Field::ServerName, route.server_name.as_bytes());
+    set(Field::Filename, route.filename.as_os_str().as_bytes());
+    set(Field::Overrides, &route.overrides);
+    let visitor = context.visitor.borrow();
+    if let Some(name) = &visitor.name {
+        set(Field::RemoteHost, name.as_bytes());
+    }
+    if let Some(user) = &visitor.user {
+        set(Field::User, user.name.as_bytes());
+        set(Field::AuthType, b"Basic");
+    }
+    let length = body.len().to_string();
+    let traceparent = context.trace.map(|trace| trace.header());
+    let headers = headers(head, &length, traceparent.as_deref());
+    request.headers = &headers;
+    let mut frame = context.services.shared.take_frame();
+    request.encode(&mut frame);
+    frame
+}
+
+/// A chunked body has arrived whole: the worker sees one of known length. What it does belongs to our span of the trace.
+fn headers<'a>(head: &'a Parts, length: &'a str, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
+    let chunked = head.headers.contains_key(TRANSFER_ENCODING);
+    let cookies = repeated::cookies(head);
+    let mut headers = Vec::with_capacity(head.headers.len() + 1);
+    for (name, value) in &head.headers {
+        let is_replaced = chunked && (name == TRANSFER_ENCODING || name == CONTENT_LENGTH)
+            || traceparent.is_some() && name == TRACEPARENT
+            || cookies.is_some() && name == COOKIE;
+        if !is_replaced {
+            headers.push((name.as_str().as_bytes(), value.as_bytes()));
+        }
+    }
+    if chunked {
+        headers.push((CONTENT_LENGTH.as_str().as_bytes(), length.as_bytes()));
+    }
+    headers.extend(cookies.into_iter().flatten().map(|cookie| (COOKIE.as_str().as_bytes(), cookie.as_bytes())));
+    headers.extend(traceparent.map(|ours| (TRACEPARENT.as_bytes(), ours.as_bytes())));
+    headers
+}

@@ -1,0 +1,73 @@
+//! What no request's head may say, whatever it asks for.
+
+use http::header::{ALLOW, CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue};
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, Version};
+
+use super::context::RequestContext;
+use crate::base::protocol::LONGEST_METHOD;
+use crate::base::refusal::Refusal;
+use config::RequestLimits;
+
+const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
+/// What is allowed where CONNECT and TRACE are not, which is everywhere.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
+
+/// Refuses what no place may answer.
+pub fn check(context: &RequestContext) -> Result<(), Refusal> {
+    let head = &context.head;
+    if context.client.security.is_lost() {
+        return Err(Refusal::closing(StatusCode::BAD_REQUEST).because(NOT_ENCRYPTED));
+    }
+    let expects_more = |value: &HeaderValue| !value.as_bytes().eq_ignore_ascii_case(b"100-continue");
+    // HTTP/1.0 has no expectations.
+    if head.version >= Version::HTTP_11 && head.headers.get_all(EXPECT).iter().any(expects_more) {
+        return Err(Refusal::closing(StatusCode::EXPECTATION_FAILED));
+    }
+    match head.method {
+        Method::CONNECT | Method::TRACE => Err(Refusal { header: Some((ALLOW, METHODS)), ..not_allowed() }),
+        _ => Ok(()),
+    }
+}
+
+fn not_allowed() -> Refusal {
+    Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// Checks the lengths of a head of HTTP/2, where h2 is less strict than the reader of HTTP/1, which has done so as the head came.
+pub fn measure(head: &Parts, limits: &RequestLimits) -> Result<(), Refusal> {
+    if head.version != Version::HTTP_2 {
+        return Ok(());
+    }
+    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if head.method.as_str().len() + target + "  HTTP/1.1".len() > limits.request_line {
+        return Err(Refusal::closing(StatusCode::URI_TOO_LONG));
+    }
+    if head.method.as_str().len() > LONGEST_METHOD {
+        return Err(Refusal::closing(StatusCode::NOT_IMPLEMENTED));
+    }
+    if is_large(&head.headers, limits) {
+        return Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+    }
+    // h2 has compared them already; one is enough to be wrong about.
+    let lengths = head.headers.get_all(CONTENT_LENGTH).iter().count();
+    match lengths > 1 || head.headers.values().any(is_padded) {
+        true => Err(Refusal::closing(StatusCode::BAD_REQUEST)),
+        false => Ok(()),
+    }
+}
+
+fn is_large(headers: &HeaderMap, limits: &RequestLimits) -> bool {
+    let is_long =
+        |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": ".len() > limits.field_size;
+    let together = |name: &HeaderName| headers.get_all(name).iter().map(HeaderValue::len).sum::<usize>();
+    headers.len() > limits.fields
+        || headers.iter().any(is_long)
+        || headers.len() > headers.keys_len() && headers.keys().any(|name| together(name) > limits.field_size)
+}
+
+/// RFC 9113, 8.2.1: blanks at either end of a value make a request malformed. Who passes it on as HTTP/1 would lose them.
+fn is_padded(value: &HeaderValue) -> bool {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    is_blank(value.as_bytes().first()) || is_blank(value.as_bytes().last())
+}

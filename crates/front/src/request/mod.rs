@@ -1,0 +1,325 @@
+//! One request, from its head to its response.
+
+pub mod access;
+mod actions;
+mod ask_worker;
+pub mod body;
+mod cached;
+pub mod context;
+mod drain_body;
+mod error_document;
+pub mod files;
+pub mod frame;
+mod head_check;
+mod pages;
+pub mod repeated;
+pub mod respond;
+mod rewrite;
+pub mod services;
+mod strictness;
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::time::Instant;
+
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode, Uri};
+use percent_encoding::percent_encode;
+
+use super::base::refusal::Refusal;
+use super::generation::InUse;
+use super::routing::{Asked, NotYet, Route, once_read, redirect};
+use access::reverse_dns::named_by_dns;
+use access::{admit, take_turn};
+use base::path::{BadPath, MAX_SEGMENTS, PATH};
+use body::source::Source;
+use config::response::redirect::RedirectResponse;
+use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
+use files::{LookupResult, autoindex, lookup};
+use respond::body::{BodySource, ResponseBody};
+use respond::{Ending, compress, headers};
+use rewrite::InFolder;
+use services::Connection;
+
+pub use cached::purge_url::purge as purge_url;
+
+/// Answers a request; `stream` is where it came from when its connection carries several at once.
+pub async fn answer(
+    connection: &Connection,
+    request: Request<Source>,
+    stream: Option<Rc<dyn Stream>>,
+) -> Response<ResponseBody> {
+    let (mut head, body) = request.into_parts();
+    let serving = connection.services.generations.use_serving();
+    let in_use = serving.unwrap_or_else(|| InUse::new(connection.generation.clone()));
+    // Fields are counted as they came, before those of one name become one.
+    let fit = host_header::settle(&mut head).and_then(|()| head_check::measure(&head, &in_use.config.limits));
+    repeated::join(&mut head);
+    let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
+    let mut unread = Some(body);
+    let mut answer = dispatch(&context, fit, &mut unread).await;
+    let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
+    if !close {
+        match drain_body::clear(&context, unread).await {
+            drain_body::Left::Nothing => {}
+            drain_body::Left::InTheWay => close = true,
+            drain_body::Left::TooLarge => {
+                close = true;
+                if answer.as_ref().err().is_none_or(|refusal| is_about_what_is_there(refusal.status)) {
+                    answer = Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
+                }
+            }
+        }
+    }
+    let refused = answer.is_err();
+    let response = match answer {
+        Ok(response) => response,
+        Err(refusal) => {
+            hold_back(&context, &refusal).await;
+            error_document::answer(&context, refusal).await
+        }
+    };
+    let response = compress::apply(&context, response).await;
+    respond::finish(context, response, Ending { refused, close })
+}
+
+/// In an overload, who is refused is to come again later, not at once.
+async fn hold_back(context: &RequestContext, refusal: &Refusal) {
+    if refusal.status == StatusCode::SERVICE_UNAVAILABLE {
+        let later = context.services.shared.refusals.one_more(Instant::now());
+        if !later.is_zero() {
+            tokio::time::sleep(later).await;
+        }
+    }
+}
+
+/// What comes of a request at the place that it leads to.
+enum Dispatched {
+    /// It is answered.
+    Response(Response<BodySource>),
+    /// A GET of that path is to be answered instead.
+    InternalRedirect(Vec<u8>),
+    /// That request is to be answered instead, with the same body.
+    Forward(Box<Parts>),
+}
+
+/// A script may send the request on so often; Apache's number.
+const MAX_REDIRECTS: usize = 10;
+
+/// Answers the request, if its head is fit to be answered. Whoever reads its body takes that out of `body`.
+async fn dispatch(
+    context: &RequestContext,
+    fit: Result<(), Refusal>,
+    body: &mut Option<Source>,
+) -> Result<Response<BodySource>, Refusal> {
+    fit?;
+    head_check::check(context)?;
+    until_answered(context, &context.head, body).await
+}
+
+/// The answer to a request that another one was sent on to.
+pub async fn follow(context: &RequestContext, head: &Parts) -> Result<Response<BodySource>, Refusal> {
+    until_answered(context, head, &mut None).await
+}
+
+async fn until_answered(
+    context: &RequestContext,
+    head: &Parts,
+    body: &mut Option<Source>,
+) -> Result<Response<BodySource>, Refusal> {
+    let mut head = Cow::Borrowed(head);
+    let mut answer = lead(context, &head, body).await?;
+    for _ in 0..MAX_REDIRECTS {
+        answer = match answer {
+            Dispatched::Response(response) => return Ok(response),
+            Dispatched::InternalRedirect(target) => {
+                context.before.replace(variables::pass_on(context, &head, StatusCode::OK));
+                head = Cow::Owned(redirected(&context.head, &target)?);
+                lead(context, &head, &mut None).await?
+            }
+            Dispatched::Forward(onward) => {
+                head = Cow::Owned(*onward);
+                lead(context, &head, body).await?
+            }
+        };
+    }
+    if let Some(route) = context.route.borrow().as_deref() {
+        context
+            .complain(route, &format!("was sent on {MAX_REDIRECTS} times: do rules or scripts lead to one another?"));
+    }
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+/// The request that a script sends on: a GET of the path that it named.
+pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
+    let mut head = head.clone();
+    head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
+    if head.method != Method::HEAD {
+        head.method = Method::GET;
+    }
+    for name in [CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING] {
+        head.headers.remove(name);
+    }
+    Ok(head)
+}
+
+async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
+    let mut route = find(context, head).await?;
+    variables::forget(context);
+    remote_ip::settle(context, head, &route);
+    settle(context, head, &route)?;
+    let (head, moved) = rewrite::of_host(context, Cow::Borrowed(head), route).await?;
+    let head = &*head;
+    route = moved;
+    redirect(&route, head, |answer| answer.of_host)?;
+    let here = match rewrite::of_folder(context, head, &route).await? {
+        InFolder::Same => None,
+        InFolder::Here(here) => Some(here),
+        InFolder::Onward(onward) if route.redirect.is_none() => return Ok(Dispatched::Forward(onward)),
+        InFolder::Onward(_) => None,
+    };
+    let head = here.as_deref().unwrap_or(head);
+    redirect(&route, head, |_| true)?;
+    if cached::purge::is_one(head, &route) {
+        admit(context, head, &route).await?;
+        return cached::purge::answer(context, head, &route).map(Dispatched::Response);
+    }
+    if route.is_static() && !route.settings.has_perl_phases() {
+        let found = find_file(context, head, &route).await;
+        measure(head, &route, &found)?;
+        if let Some(onward) = actions::script(context, head, &route, &found)? {
+            return Ok(Dispatched::Forward(Box::new(onward)));
+        }
+        match found? {
+            LookupResult::Response(response) => return Ok(Dispatched::Response(response)),
+            LookupResult::Index(path) => return index(head, &path),
+            LookupResult::Folder(folder) => {
+                return autoindex::answer(context, &route, folder, head).await.map(Dispatched::Response);
+            }
+            LookupResult::Beyond(_) => return Err(Refusal::new(StatusCode::NOT_FOUND)),
+            LookupResult::File(file, opened) => {
+                let route = file;
+                settle(context, head, &route)?;
+                take_turn(context, head, &route)?;
+                let head = headers::asked(context, head, &route)?;
+                return files::send(context, &route, opened, &head).await.map(Dispatched::Response);
+            }
+            LookupResult::Handled(refined) => route = refined,
+        }
+        settle(context, head, &route)?;
+    } else {
+        // What the file's own sections say holds for all of the request, its Perl phases included.
+        if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
+            route = of_file;
+        }
+        admit(context, head, &route).await?;
+        let is_behind_link = || Ok(lookup::is_behind_link(&context.generation, &route));
+        if route.looks_for_a_file() && context.generation.ask(is_behind_link).await? {
+            return Err(Refusal::new(StatusCode::FORBIDDEN));
+        }
+    }
+    if !route.settings.has_perl_phases()
+        && let Some(page) = pages::answer(context, head, &route, &route.settings.handler)
+    {
+        take_turn(context, head, &route)?;
+        return page.map(Dispatched::Response);
+    }
+    route = named_by_dns(&context.services.names, &context.client.local, route).await;
+    settle(context, head, &route)?;
+    take_turn(context, head, &route)?;
+    // The client's name may be known since the access check.
+    variables::settle(context, head, &route)?;
+    let head = headers::asked(context, head, &route)?;
+    cached::work(context, &head, route, body).await
+}
+
+/// `Redirect`, of a host or of a place.
+fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) -> Result<(), Refusal> {
+    let Some(answer) = route.redirect.as_ref().filter(|answer| is_due(answer)) else { return Ok(()) };
+    route.refused()?;
+    Err(redirect::refusal(answer, head.uri.query()))
+}
+
+/// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
+/// names. For an index both the folder and the index file must be open to the client.
+async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
+    let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
+    let file = found.as_ref().ok().and_then(LookupResult::file);
+    if file.is_none_or(|file| file.path != route.path) {
+        admit(context, head, route).await?;
+    }
+    if let Some(file) = file {
+        admit(context, head, file).await?;
+    }
+    found
+}
+
+/// `LimitRequestBody` holds for bodies that nobody reads, too; but 401 and 403 come before 413.
+fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -> Result<(), Refusal> {
+    let route = match found {
+        Ok(found) => found.file().map_or(route, |file| file),
+        Err(refusal) if is_about_what_is_there(refusal.status) => route,
+        Err(_) => return Ok(()),
+    };
+    let limit = route.settings.limit_request_body;
+    let said = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match said.is_some_and(|length| limit != 0 && length > limit) {
+        true => Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE)),
+        false => Ok(()),
+    }
+}
+
+/// Whether a refusal is about the file, not about who asks.
+fn is_about_what_is_there(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// From here on the request is about `route`.
+fn settle(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
+    *context.route.borrow_mut() = Some(route.clone());
+    variables::settle(context, head, route)
+}
+
+/// The same of the place of a path that a program has led the request to: what its configuration adds to answers holds.
+async fn settle_at(context: &RequestContext, head: &Parts, path: &[u8]) {
+    let mut there = head.clone();
+    let Ok(uri) = Uri::try_from(percent_encode(path, PATH).to_string()) else { return };
+    there.uri = uri;
+    if let Ok(route) = find(context, &there).await {
+        let _ = settle(context, &there, &route);
+    }
+}
+
+async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refusal> {
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let path = match head.uri.path() {
+        "" => "/",
+        // `OPTIONS *` asks about the server as a whole; its root is the next best thing.
+        "*" if head.method == Method::OPTIONS => "/",
+        path => path,
+    };
+    let asked = Asked { local: &context.client.local, host, path };
+    let find = || {
+        let found = context.generation.routes.find(&context.generation.config, asked);
+        found.inspect_err(|not_yet| {
+            if matches!(not_yet, NotYet::Bad(BadPath::TooDeep)) {
+                context.client.complain(&format!("a path of more than {MAX_SEGMENTS} segments is refused"));
+            }
+        })
+    };
+    let route = once_read(&context.generation.routes, find).await?;
+    if strictness::is_misdirected(context, &route) {
+        return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST));
+    }
+    strictness::check(context, head, &route)?;
+    Ok(route)
+}
+
+/// `DirectoryIndex /path`: the request goes on there, with its method, query and body.
+fn index(head: &Parts, path: &str) -> Result<Dispatched, Refusal> {
+    let query = head.uri.query().filter(|_| !path.contains('?')).map(|query| format!("?{query}")).unwrap_or_default();
+    let mut head = head.clone();
+    head.uri = Uri::try_from(format!("{path}{query}")).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
+    Ok(Dispatched::Forward(Box::new(head)))
+}

@@ -1,0 +1,18 @@
+//! `SetHandler server-metrics`: what the front and the master have counted, for Prometheus and programs like it.
+
+use http::Response;
+use http::header::{ACCEPT, HeaderValue};
+
+use super::response;
+use crate::request::context::RequestContext;
+use crate::request::respond::body::BodySource;
+use crate::routing::Route;
+use status::metrics::{Format, write};
+
+/// The page.
+pub fn page(context: &RequestContext, _: &Route, _: &str) -> Response<BodySource> {
+    let accepted = context.head.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let format = Format::accepted(accepted);
+    let text = write(format, &context.services.status(), &context.services.shared.counts(), None);
+    response(text, HeaderValue::from_static(format.media_type()))
+}

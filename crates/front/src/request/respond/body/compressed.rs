@@ -1,0 +1,163 @@
+//! A body that is compressed as it is sent, no faster than the client takes it.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::oneshot::Receiver;
+
+use super::encoder::{Encoder, Step, Then};
+use super::{BodySource, PIECE};
+use crate::base::blocking;
+
+/// So much is compressed at once. No level does that within [`AT_ONCE`], so a body that is longer is compressed aside.
+pub const STEP: usize = 128 * 1024;
+
+/// What takes no longer is done at once, on the thread that has the clients; to hand it over costs about 30 µs.
+pub const AT_ONCE: Duration = Duration::from_micros(200);
+
+/// A body on its way through an encoder. Of its steps one is done at a time: the next begins when the client has taken what
+/// came of the last.
+pub struct Compressed {
+    inner: BodySource,
+    /// The rest of a piece that is longer than a step.
+    rest: Bytes,
+    state: State,
+    /// The encoder was given bytes since it was last flushed.
+    holds: bool,
+    /// Why `inner` broke off. Said when what came before it was sent, as often as it is asked for.
+    failure: Option<io::Error>,
+}
+
+enum State {
+    /// The encoder is here and waits for bytes.
+    Here(Box<Encoder>),
+    /// It is on another thread.
+    Aside(Receiver<(Box<Encoder>, io::Result<Vec<u8>>)>, Then),
+    /// The last bytes were handed out.
+    Over,
+}
+
+impl Compressed {
+    /// What `inner` brings, through `encoder`.
+    pub fn new(inner: BodySource, encoder: Encoder) -> Compressed {
+        Compressed { inner, rest: Bytes::new(), state: State::Here(Box::new(encoder)), holds: false, failure: None }
+    }
+
+    /// The next compressed bytes. A program that pauses has what it printed so far sent.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        loop {
+            let (encoder, then, done) = match std::mem::replace(&mut self.state, State::Over) {
+                State::Over => {
+                    return Poll::Ready(self.failure.as_ref().map(|it| Err(io::Error::new(it.kind(), it.to_string()))));
+                }
+                State::Aside(mut receiver, then) => match Pin::new(&mut receiver).poll(cx) {
+                    Poll::Pending => {
+                        self.state = State::Aside(receiver, then);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(Ok((encoder, done))) => (encoder, then, done),
+                    Poll::Ready(Err(_)) => return Poll::Ready(Some(Err(io::Error::other("compression has failed")))),
+                },
+                State::Here(mut encoder) => {
+                    let Poll::Ready(step) = self.next_step(cx) else {
+                        self.state = State::Here(encoder);
+                        return Poll::Pending;
+                    };
+                    let then = step.then;
+                    if encoder.cost(&step) > AT_ONCE {
+                        let receiver = blocking::compute(move || {
+                            let done = encoder.run(&step);
+                            (encoder, done)
+                        });
+                        self.state = State::Aside(receiver, then);
+                        continue;
+                    }
+                    let done = encoder.run(&step);
+                    (encoder, then, done)
+                }
+            };
+            let bytes = done?;
+            if then != Then::Finish && self.failure.is_none() {
+                self.holds = then == Then::More;
+                self.state = State::Here(encoder);
+            }
+            if !bytes.is_empty() {
+                return Poll::Ready(Some(Ok(bytes.into())));
+            }
+        }
+    }
+
+    /// Collects what is there, up to a step.
+    fn next_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        let (mut pieces, mut length) = (Vec::new(), 0);
+        let then = loop {
+            if length >= STEP {
+                break Then::More;
+            }
+            match self.poll_piece(cx) {
+                Poll::Ready(Some(Ok(piece))) => {
+                    length += piece.len();
+                    pieces.push(piece);
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    self.failure = Some(error);
+                    break Then::Flush;
+                }
+                Poll::Ready(None) => break Then::Finish,
+                Poll::Pending if length > 0 || self.holds => break Then::Flush,
+                Poll::Pending => return Poll::Pending,
+            }
+        };
+        Poll::Ready(Step { pieces, then })
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if self.rest.is_empty() {
+            match ready!(self.inner.poll(cx)) {
+                Some(Ok(bytes)) => self.rest = bytes,
+                other => return Poll::Ready(other),
+            }
+        }
+        Poll::Ready(Some(Ok(self.rest.split_to(self.rest.len().min(PIECE)))))
+    }
+
+    /// The body that is compressed.
+    pub fn inner(&self) -> &BodySource {
+        &self.inner
+    }
+
+    /// Whether the last byte was handed out.
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, State::Over) && self.failure.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+    use config::response::compress::Coding;
+
+    #[test]
+    fn the_next_step_waits_until_the_client_has_taken_the_last() {
+        let words: Vec<u8> = (0..4_000_000_u64).map(|n| ((n * n) >> 7) as u8).collect();
+        for coding in Coding::ALL {
+            let encoder = Encoder::new(coding, 1, None).expect("an encoder");
+            let mut body = Compressed::new(BodySource::Whole(words.clone().into()), encoder);
+            let mut cx = Context::from_waker(Waker::noop());
+            let bytes = loop {
+                match body.poll(&mut cx) {
+                    Poll::Pending => std::thread::yield_now(),
+                    Poll::Ready(bytes) => break bytes.expect("there is more").expect("it compresses"),
+                }
+            };
+            let looked_at = words.len() - body.rest.len();
+            assert!((1..=4 * STEP).contains(&looked_at) && !bytes.is_empty(), "{coding:?}: {looked_at}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! One interface to the compressors: gzip, brotli, zstd.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use brotli::enc::StandardAlloc;
+use brotli::enc::encode::{BrotliEncoderOperation as Operation, BrotliEncoderParameter, BrotliEncoderStateStruct};
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use config::response::compress::Coding;
+
+/// What follows the bytes of a [`Step`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// More bytes.
+    More,
+    /// The program pauses: what was given so far is to reach the client.
+    Flush,
+    /// Nothing.
+    Finish,
+}
+
+/// A piece of work for an [`Encoder`].
+#[derive(Debug)]
+pub struct Step {
+    pub pieces: Vec<Bytes>,
+    pub then: Then,
+}
+
+/// A compressor, and what it holds.
+pub struct Encoder {
+    codec: Codec,
+    coding: Coding,
+    level: u32,
+    /// Bytes that were given since the last flush. Brotli and zstd may not have looked at them yet.
+    held: usize,
+}
+
+enum Codec {
+    Gzip(Box<GzEncoder<Vec<u8>>>),
+    Brotli(Box<BrotliEncoderStateStruct<StandardAlloc>>),
+    Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
+}
+
+/// 256 kB, as httpd's mod_brotli: more costs memory for each client and gains nothing for pages.
+const BROTLI_WINDOW: u32 = 18;
+/// 1 MB: RFC 9659 lets clients refuse more than 8.
+const ZSTD_WINDOW: u32 = 20;
+
+impl Encoder {
+    /// `length` is that of all that will be given, when it is known; zstd chooses smaller tables for little.
+    pub fn new(coding: Coding, level: u32, length: Option<u64>) -> io::Result<Encoder> {
+        let codec = match coding {
+            Coding::Gzip => Codec::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::new(level)))),
+            Coding::Brotli => {
+                let mut state = BrotliEncoderStateStruct::new(StandardAlloc::default());
+                state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_QUALITY, level);
+                state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_LGWIN, BROTLI_WINDOW);
+                Codec::Brotli(Box::new(state))
+            }
+            Coding::Zstd => {
+                let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), level.cast_signed())?;
+                match length {
+                    Some(length) if length <= 1 << ZSTD_WINDOW => encoder.set_pledged_src_size(Some(length))?,
+                    _ => encoder.window_log(ZSTD_WINDOW)?,
+                }
+                Codec::Zstd(Box::new(encoder))
+            }
+        };
+        Ok(Encoder { codec, coding, level, held: 0 })
+    }
+
+    /// Does a step. The bytes are those that can be sent then.
+    pub fn run(&mut self, step: &Step) -> io::Result<Vec<u8>> {
+        let given: usize = step.pieces.iter().map(Bytes::len).sum();
+        self.held = if step.then == Then::More { self.held + given } else { 0 };
+        match &mut self.codec {
+            Codec::Gzip(encoder) => {
+                write(&mut **encoder, step, GzEncoder::try_finish)?;
+                Ok(std::mem::take(encoder.get_mut()))
+            }
+            Codec::Zstd(encoder) => {
+                write(&mut **encoder, step, zstd::stream::write::Encoder::do_finish)?;
+                Ok(std::mem::take(encoder.get_mut()))
+            }
+            Codec::Brotli(state) => {
+                let mut out = Vec::new();
+                for piece in &step.pieces {
+                    brotli(state, Operation::BROTLI_OPERATION_PROCESS, piece, &mut out)?;
+                }
+                match step.then {
+                    Then::More => {}
+                    Then::Flush => brotli(state, Operation::BROTLI_OPERATION_FLUSH, &[], &mut out)?,
+                    Then::Finish => brotli(state, Operation::BROTLI_OPERATION_FINISH, &[], &mut out)?,
+                }
+                Ok(out)
+            }
+        }
+    }
+
+    /// How long so many bytes will take, about.
+    pub fn cost_of(&self, bytes: u64) -> Duration {
+        Duration::from_nanos(bytes * nanos_per_byte(self.coding, self.level))
+    }
+
+    /// How long a step will take, about.
+    pub fn cost(&self, step: &Step) -> Duration {
+        let given: usize = step.pieces.iter().map(Bytes::len).sum();
+        let held = if step.then == Then::More { 0 } else { self.held };
+        self.cost_of((given + held) as u64)
+    }
+}
+
+fn write<W: Write>(encoder: &mut W, step: &Step, finish: impl FnOnce(&mut W) -> io::Result<()>) -> io::Result<()> {
+    step.pieces.iter().try_for_each(|piece| encoder.write_all(piece))?;
+    match step.then {
+        Then::More => Ok(()),
+        Then::Flush => encoder.flush(),
+        Then::Finish => finish(encoder),
+    }
+}
+
+/// The crate's writer is not used: when it is dropped, because a client has left, it compresses what it still holds.
+fn brotli(
+    state: &mut BrotliEncoderStateStruct<StandardAlloc>,
+    operation: Operation,
+    input: &[u8],
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let (mut left, mut at) = (input.len(), 0);
+    loop {
+        let begin = out.len();
+        out.resize(begin + ROOM, 0);
+        let (mut room, mut written) = (ROOM, 0);
+        let fine = state.compress_stream(
+            operation,
+            &mut left,
+            input,
+            &mut at,
+            &mut room,
+            &mut out[begin..],
+            &mut written,
+            &mut None,
+            &mut |_, _, _, _| (),
+        );
+        out.truncate(begin + written);
+        if !fine {
+            return Err(io::Error::other("brotli cannot compress this"));
+        }
+        if left == 0 && !state.has_more_output() {
+            return Ok(());
+        }
+    }
+}
+
+/// For so many compressed bytes there is room each time that brotli is called.
+const ROOM: usize = 16 * 1024;
+
+/// What compressing 100 kB of HTML has cost for each byte on the machine of docs/operating/compression.md, rounded up. Another
+/// machine may be twice as fast or half: what is decided by it, on which thread to compress, does not ask for more.
+fn nanos_per_byte(coding: Coding, level: u32) -> u64 {
+    const GZIP: [u64; 10] = [3, 3, 4, 5, 6, 7, 9, 13, 16, 16];
+    const BROTLI: [u64; 12] = [4, 5, 9, 11, 14, 17, 20, 40, 40, 140, 400, 1200];
+    const ZSTD: [u64; 20] = [2, 2, 2, 3, 3, 6, 7, 9, 11, 12, 14, 36, 44, 58, 78, 85, 122, 160, 169, 300];
+    let (table, beyond): (&[u64], u64) = match coding {
+        Coding::Gzip => (&GZIP, 16),
+        Coding::Brotli => (&BROTLI, 1200),
+        Coding::Zstd => (&ZSTD, 300),
+    };
+    table.get(level as usize).copied().unwrap_or(beyond)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    fn unpacked(coding: Coding, packed: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::new();
+        match coding {
+            Coding::Gzip => flate2::read::GzDecoder::new(packed).read_to_end(&mut plain),
+            Coding::Brotli => brotli::Decompressor::new(packed, 4096).read_to_end(&mut plain),
+            Coding::Zstd => zstd::stream::read::Decoder::new(packed).and_then(|mut it| it.read_to_end(&mut plain)),
+        }
+        .expect("it is whole");
+        plain
+    }
+
+    #[test]
+    fn every_coding_and_level_gives_back_what_it_was_given() {
+        let page: Vec<u8> = (0..40_000_u32).flat_map(|n| format!("<p>{}</p>", n * n % 1009).into_bytes()).collect();
+        for (coding, levels) in [(Coding::Gzip, 1..=9), (Coding::Brotli, 0..=11), (Coding::Zstd, 1..=19)] {
+            for level in levels {
+                let page = if level > 9 { &page[..20_000] } else { &page[..] };
+                for length in [None, Some(page.len() as u64)] {
+                    let mut encoder = Encoder::new(coding, level, length).expect("an encoder");
+                    let (first, second) = page.split_at(page.len() / 3);
+                    let mut packed = Vec::new();
+                    for (piece, then) in [(first, Then::More), (second, Then::Finish)] {
+                        let pieces = vec![Bytes::copy_from_slice(piece)];
+                        packed.extend(encoder.run(&Step { pieces, then }).expect("it compresses"));
+                    }
+                    assert!(unpacked(coding, &packed) == page, "{coding:?} {level}");
+                    assert!(packed.len() * 2 < page.len(), "{coding:?} {level}: {} bytes", packed.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_flushed_can_be_read_before_the_rest_is_there() {
+        for coding in Coding::ALL {
+            let mut encoder = Encoder::new(coding, 5, None).expect("an encoder");
+            let step = Step { pieces: vec![Bytes::from_static(b"first words")], then: Then::Flush };
+            let packed = encoder.run(&step).expect("it compresses");
+            let mut text = [0; 11];
+            match coding {
+                Coding::Gzip => flate2::read::GzDecoder::new(&packed[..]).read_exact(&mut text),
+                Coding::Brotli => brotli::Decompressor::new(&packed[..], 4096).read_exact(&mut text),
+                Coding::Zstd => {
+                    zstd::stream::read::Decoder::new(&packed[..]).and_then(|mut it| it.read_exact(&mut text))
+                }
+            }
+            .unwrap_or_else(|error| panic!("{coding:?}: {error}"));
+            assert_eq!(&text, b"first words", "{coding:?}");
+        }
+    }
+}

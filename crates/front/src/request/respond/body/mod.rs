@@ -1,0 +1,224 @@
+//! The body of a response on its way to hyper.
+
+mod compressed;
+mod encoder;
+mod file;
+mod pieces;
+mod teed;
+
+pub use compressed::{AT_ONCE, Compressed, STEP};
+pub use encoder::{Encoder, Step, Then};
+pub use file::{FileBody, Segment};
+pub use pieces::PIECE;
+pub use teed::{Teed, tee};
+
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http::Method;
+use http_body::{Body, Frame, SizeHint};
+
+use crate::base::failure::Truncated;
+use crate::log::entry::Ending;
+use crate::request::context::{RequestContext, RequestGuard};
+use crate::workers::{Promised, SharedExchange, Workers};
+
+/// Where the bytes come from.
+pub enum BodySource {
+    Empty,
+    /// All at once.
+    Whole(Bytes),
+    /// From a worker, as it makes them; with the length when it is known.
+    Stream(Ticket, Option<u64>),
+    /// From a file.
+    File(FileBody),
+    /// From a worker, while it is kept for others as well.
+    Teed(Teed),
+    /// Compressed on the way.
+    Compressed(Box<Compressed>),
+}
+
+/// A claim on an exchange; giving it up lets the worker finish for nobody.
+pub struct Ticket {
+    workers: Rc<Workers>,
+    exchange: SharedExchange,
+}
+
+/// A response's body; what the client gets is counted for its log record.
+pub struct ResponseBody {
+    kind: BodySource,
+    context: RequestGuard,
+    kept: bool,
+    /// The next poll ends the connection.
+    broken: bool,
+}
+
+impl Ticket {
+    /// A claim on `exchange` with `workers`.
+    pub fn new(workers: Rc<Workers>, exchange: SharedExchange) -> Ticket {
+        Ticket { workers, exchange }
+    }
+
+    pub fn exchange(&self) -> &SharedExchange {
+        &self.exchange
+    }
+
+    /// The next bytes, never more than what is `left` of those that were promised; an error when that is not how many
+    /// there are.
+    fn poll(&self, left: &mut Option<u64>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
+        let mut exchange = self.exchange.borrow_mut();
+        if *left == Some(0) && exchange.length.is_exceeded() {
+            return Poll::Ready(Some(Err(Truncated)));
+        }
+        let mut chunk = ready!(exchange.poll_chunk(cx));
+        match (&mut chunk, left) {
+            (Some(Ok(bytes)), Some(left)) => {
+                bytes.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= bytes.len() as u64;
+            }
+            (None, Some(1..)) => {
+                exchange.length.check_end();
+                chunk = Some(Err(Truncated));
+            }
+            _ => {}
+        }
+        Poll::Ready(chunk)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.workers.abandon(&self.exchange);
+    }
+}
+
+impl BodySource {
+    pub fn whole(bytes: Bytes) -> BodySource {
+        if bytes.is_empty() { BodySource::Empty } else { BodySource::Whole(bytes) }
+    }
+
+    /// The length when it is known; an empty body may be one that was not made (HEAD).
+    pub fn length(&self) -> Option<u64> {
+        match self {
+            BodySource::Empty => None,
+            BodySource::Whole(bytes) => Some(bytes.len() as u64),
+            BodySource::Stream(_, length) => *length,
+            BodySource::File(file) => Some(file.left),
+            BodySource::Teed(teed) => teed.length(),
+            BodySource::Compressed(_) => None,
+        }
+    }
+
+    /// Whether the client can know its length only by its end.
+    pub fn is_of_unknown_length(&self) -> bool {
+        !matches!(self, BodySource::Empty) && self.length().is_none()
+    }
+
+    /// Holds what a worker sends against the length that it has promised.
+    pub fn measure(&self, record: &Rc<RequestContext>) {
+        match self {
+            BodySource::Stream(ticket, Some(promised)) => {
+                let answer: Rc<dyn Promised> = record.clone();
+                ticket.exchange.borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
+            }
+            BodySource::Compressed(body) => body.inner().measure(record),
+            _ => {}
+        }
+    }
+
+    /// The next bytes.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        match self {
+            BodySource::Empty => Poll::Ready(None),
+            BodySource::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                *self = BodySource::Empty;
+                Poll::Ready(Some(Ok(bytes)))
+            }
+            BodySource::Stream(ticket, left) => {
+                let piece = ready!(ticket.poll(left, cx));
+                Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
+            }
+            BodySource::File(file) => file.poll(cx),
+            BodySource::Teed(teed) => teed.poll(cx),
+            BodySource::Compressed(body) => body.poll(cx),
+        }
+    }
+}
+
+impl ResponseBody {
+    /// The body of `context`'s answer; `kept` says whether the connection goes on afterwards.
+    pub fn new(kind: BodySource, context: RequestGuard, kept: bool) -> ResponseBody {
+        let body = ResponseBody { kind, context, kept, broken: false };
+        if matches!(body.kind, BodySource::Empty) || body.kind.length() == Some(0) {
+            body.complete();
+        }
+        body
+    }
+
+    /// Whether the request is a HEAD, whose answer has no body.
+    pub fn answers_head(&self) -> bool {
+        self.context.head.method == Method::HEAD
+    }
+
+    /// The client will not get the rest of it.
+    pub fn cut(&self) {
+        self.context.ending.set(Ending::Aborted);
+    }
+
+    fn complete(&self) {
+        self.context.complete(self.kept && !self.context.client.must_close());
+    }
+
+    /// hyper gives a connection up at an error without sending what it has: let it flush once before.
+    fn break_off(&mut self, cx: &mut Context<'_>, error: io::Error) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if std::mem::replace(&mut self.broken, true) {
+            return Poll::Ready(Some(Err(error)));
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match ready!(self.kind.poll(cx)) {
+            Some(Ok(bytes)) => {
+                self.context.body_bytes.update(|sent| sent + bytes.len() as u64);
+                if self.is_end_stream() || self.kind.length() == Some(0) {
+                    self.complete();
+                }
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            Some(Err(error)) => self.break_off(cx, error),
+            None => {
+                self.complete();
+                Poll::Ready(None)
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            BodySource::Empty => true,
+            BodySource::Whole(_) => false,
+            BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
+            BodySource::File(file) => file.left == 0,
+            BodySource::Teed(teed) => teed.is_over(),
+            BodySource::Compressed(body) => body.is_over(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            BodySource::Empty => SizeHint::with_exact(0),
+            kind => kind.length().map_or_else(SizeHint::default, SizeHint::with_exact),
+        }
+    }
+}

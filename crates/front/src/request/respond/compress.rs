@@ -1,0 +1,147 @@
+//! Compressed answers for clients that take them, where `AddOutputFilterByType` or `SetOutputFilter` wants it.
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
+    HeaderValue, VARY,
+};
+use http::response::Parts;
+use http::{Method, Response, StatusCode};
+
+use super::accept_encoding::choose;
+use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then};
+use super::headers::mime;
+use super::packed_files::{self, Answer};
+use crate::base::blocking;
+use crate::base::refusal::Refusal;
+use crate::cache::packed::Packing;
+use crate::request::context::RequestContext;
+use base::stamp::Stamp;
+use config::response::compress::Coding;
+
+/// A shorter answer fits a packet anyway.
+const WORTH_IT: u64 = 256;
+
+/// Compresses an answer if the configuration, the client and the answer agree.
+pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
+    let (mut head, body) = response.into_parts();
+    let stamp = head.extensions.remove::<Stamp>();
+    let packing = head.extensions.remove::<Packing>();
+    let Some((coding, level)) = agree(context, &mut head, &body) else {
+        return if stamp.is_some() { plain(head, body) } else { Response::from_parts(head, body) };
+    };
+    let body = match (body, stamp) {
+        (BodySource::File(file), Some(stamp)) => match packed_files::compressed(file, stamp, coding, level).await {
+            Ok(Answer::Packed(packed)) => BodySource::Whole(packed),
+            Ok(Answer::Plain(body)) => return plain(head, body),
+            Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
+        },
+        (BodySource::Whole(bytes), _) if packing.is_some() || bytes.len() <= STEP => {
+            match once(&bytes, coding, level, packing).await {
+                Some(packed) => BodySource::Whole(packed),
+                None => return Response::from_parts(head, BodySource::Whole(bytes)),
+            }
+        }
+        (body, _) => match Encoder::new(coding, level, body.length()) {
+            Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder))),
+            Err(_) => return Response::from_parts(head, body),
+        },
+    };
+    relabel(&mut head.headers, coding);
+    Response::from_parts(head, body)
+}
+
+/// A file as it is, which was not read yet.
+fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
+    let body = match body {
+        BodySource::File(file) => match file.into_source() {
+            Ok(body) => body,
+            Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
+        },
+        body => body,
+    };
+    Response::from_parts(head, body)
+}
+
+/// All of `plain` compressed, unless that would be longer; of an answer that is kept once for all clients.
+async fn once(plain: &Bytes, coding: Coding, level: u32, packing: Option<Packing>) -> Option<Bytes> {
+    if let Some(known) = packing.as_ref().and_then(|packing| packing.packed(coding, level)) {
+        return known;
+    }
+    let packed = whole(plain.clone(), coding, level).await;
+    packing.inspect(|packing| packing.keep(coding, level, packed.as_ref()));
+    packed
+}
+
+/// All of `plain` compressed, unless that would be longer.
+async fn whole(plain: Bytes, coding: Coding, level: u32) -> Option<Bytes> {
+    let length = plain.len();
+    let mut encoder = Encoder::new(coding, level, Some(length as u64)).ok()?;
+    let step = Step { pieces: vec![plain], then: Then::Finish };
+    let packed = match encoder.cost(&step) > AT_ONCE {
+        true => blocking::compute(move || encoder.run(&step)).await.ok()?,
+        false => encoder.run(&step),
+    };
+    packed.ok().filter(|packed| packed.len() < length).map(Bytes::from)
+}
+
+/// The coding of an answer and its level. Where the answer could have one for another client, its head is made to say so.
+fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Option<(Coding, u32)> {
+    let route = context.route.borrow();
+    let route = route.as_ref().filter(|route| route.settings.response.compress.is_on())?;
+    let rules = &route.settings.response.compress;
+    let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let said = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mime = mime(said);
+    let mut codings = rules.codings(mime, &file);
+    if codings.is_empty() || !may_change(head) {
+        return None;
+    }
+    let variables = context.variables.borrow();
+    let only_pages = variables.get("gzip-only-text/html").is_some() && mime != "text/html";
+    codings.retain(|coding| variables.get(coding.refusal()).is_none() && !(only_pages && *coding == Coding::Gzip));
+    if codings.is_empty() {
+        return None;
+    }
+    vary(&mut head.headers);
+    let short = body.length().is_some_and(|length| length < WORTH_IT) || matches!(body, BodySource::Empty);
+    if short || context.head.method == Method::HEAD {
+        return None;
+    }
+    choose(&context.head.headers, &codings).map(|coding| (coding, rules.level(coding)))
+}
+
+/// A cache has to know that there are several forms, also when this client gets the plain one.
+pub fn vary(headers: &mut HeaderMap) {
+    let is_said = headers.get_all(VARY).iter().any(|value| {
+        let items = value.to_str().unwrap_or_default().split(',').map(str::trim);
+        { items }.any(|item| item == "*" || item.eq_ignore_ascii_case(ACCEPT_ENCODING.as_str()))
+    });
+    if !is_said {
+        headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+}
+
+/// Not parts of a file, nor what is encoded already.
+fn may_change(head: &Parts) -> bool {
+    let headers = &head.headers;
+    use StatusCode as Is;
+    let fixed = [Is::PARTIAL_CONTENT, Is::NO_CONTENT, Is::RESET_CONTENT, Is::NOT_MODIFIED].contains(&head.status);
+    let forbidden = headers.get_all(CACHE_CONTROL).iter().any(|value| contains(value, "no-transform"));
+    !fixed && !forbidden && !headers.contains_key(CONTENT_ENCODING) && !headers.contains_key(CONTENT_RANGE)
+}
+
+fn contains(value: &HeaderValue, word: &str) -> bool {
+    value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains(word))
+}
+
+/// A strong tag names bytes; of the compressed body it can only be a weak one.
+fn relabel(headers: &mut HeaderMap, coding: Coding) {
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+    headers.remove(ACCEPT_RANGES);
+    let weak = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
+    let weak = weak.and_then(|tag| HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat()).ok());
+    if let Some(weak) = weak {
+        headers.insert(ETAG, weak);
+    }
+}

@@ -1,0 +1,217 @@
+//! `Header`, `RequestHeader`, `Expires…` and `AddDefaultCharset`: what the configuration adds to heads.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED};
+use http::request::Parts;
+
+use crate::base::refusal::Refusal;
+use crate::request::context::{RequestContext, remote_ip, variables};
+use crate::routing::Route;
+use config::response::ResponseRules;
+use config::response::headers::{Action, HeaderRule, Moment};
+use config::work;
+
+/// The request's head as programs are to see it. An error when the rules of a `.htaccess` file take too long.
+pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
+    let rules = &route.settings.response.request_headers;
+    let forwarded = context.forwarded.get();
+    if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
+        return Ok(Cow::Borrowed(head));
+    }
+    let mut changed = head.clone();
+    for name in head.headers.keys().filter(|name| is_between_servers(name)) {
+        changed.headers.remove(name);
+    }
+    if let Some(forwarded) = forwarded {
+        remote_ip::rewrite(forwarded, &mut changed.headers);
+    }
+    let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
+    context.apply_rules(|| {
+        let mut store = work::Store::default();
+        early.into_iter().chain(others).for_each(|rule| apply(rule, context, &mut changed.headers, &mut store));
+    });
+    context.within_limits(route)?;
+    Ok(Cow::Owned(changed))
+}
+
+/// With these headers a program tells the server which file to send, and a proxy tells the program that it may. A client must
+/// not say the latter.
+fn is_between_servers(name: &HeaderName) -> bool {
+    let Some(name) = name.as_str().strip_prefix("x-") else { return false };
+    matches!(name, "sendfile" | "sendfile-type" | "lighttpd-send-file" | "lighttpd-send-tempfile")
+        || name.starts_with("accel-")
+        || name.starts_with("reproxy-")
+}
+
+/// Completes an answer's headers; `refused`: nobody has answered, the page is ours. An error when that takes too long.
+pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
+    let route = context.route.borrow();
+    let Some(route) = route.as_deref() else { return Ok(()) };
+    let rules = &route.settings.response;
+    for (name, value) in context.fields.take() {
+        headers.append(name, value);
+    }
+    if let Some(Some(charset)) = &rules.types.default_charset {
+        add_charset(headers, charset);
+    }
+    if !refused && rules.expires.active == Some(true) {
+        expire(headers, rules, route);
+    }
+    if !rules.headers.is_empty() {
+        context.apply_rules(|| change(context, headers, rules, refused));
+    }
+    if refused { Ok(()) } else { context.within_limits(route) }
+}
+
+fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRules, refused: bool) {
+    let mut store = work::Store::default();
+    let due = || rules.headers.iter().filter(|rule| rule.always || !refused);
+    if due().any(|rule| rule.early) {
+        let mut early = HeaderMap::new();
+        due().filter(|rule| rule.early).for_each(|rule| apply(rule, context, &mut early, &mut store));
+        for (name, value) in &early {
+            // What was said before the request was handled gives way to what its answer says.
+            if !headers.contains_key(name) {
+                headers.append(name, value.clone());
+            }
+        }
+    }
+    due().filter(|rule| !rule.early).for_each(|rule| apply(rule, context, headers, &mut store));
+}
+
+fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, store: &mut work::Store) {
+    if !work::spend(work::RULE)
+        || rule.condition.as_ref().is_some_and(|condition| !variables::holds(context, condition))
+    {
+        return;
+    }
+    let variables = context.variables.borrow();
+    let moment = Moment {
+        received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
+        took: context.started.elapsed().as_micros() as u64,
+        variables: &variables,
+        tls: &|name| context.tls_variable(name),
+    };
+    if let Action::Echo(pattern) = &rule.action {
+        let echoed = context.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
+        let echoed = echoed.take_while(|(name, value)| store.has_room(name.as_str().len() + value.len()));
+        return echoed.for_each(|(name, value)| {
+            headers.append(name.clone(), value.clone());
+        });
+    }
+    let Ok(name) = HeaderName::from_bytes(rule.name.as_bytes()) else { return };
+    let mut value = |text: &str| HeaderValue::from_str(text).ok().filter(|_| store.has_room(text.len()));
+    match &rule.action {
+        Action::Set(text) => drop(value(&text.text(moment)).map(|value| headers.insert(name, value))),
+        Action::SetIfEmpty(text) if !headers.contains_key(&name) => {
+            drop(value(&text.text(moment)).map(|value| headers.insert(name, value)));
+        }
+        Action::SetIfEmpty(_) => {}
+        Action::Add(text) => drop(value(&text.text(moment)).map(|value| headers.append(name, value))),
+        Action::Append(text) => append(headers, name, &text.text(moment), store),
+        Action::Merge(text) => {
+            let text = text.text(moment);
+            if !listed(headers, &name, &text) {
+                append(headers, name, &text, store);
+            }
+        }
+        Action::Unset => drop(headers.remove(name)),
+        Action::Edit { pattern, by, all } => {
+            let by = by.text(moment);
+            work::spend(headers.len());
+            for found in headers.iter_mut().filter(|(known, _)| **known == name).map(|(_, value)| value) {
+                let text = String::from_utf8_lossy(found.as_bytes());
+                if !work::spend(text.len()) {
+                    return;
+                }
+                if let Some(edited) = pattern.replaced(&text, &by, *all, LONGEST).and_then(|edited| value(&edited)) {
+                    *found = edited;
+                }
+            }
+        }
+        Action::Echo(_) => {}
+    }
+}
+
+/// What rules make of a header's value is no longer: one could double what another has made, and the next again.
+const LONGEST: usize = 32 << 10;
+
+/// Appends to the first field of the name; the others stay as they are.
+fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut work::Store) {
+    let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
+    let joined = match values.first() {
+        Some(known) => [known.as_bytes(), b", ", text.as_bytes()].concat(),
+        None => text.as_bytes().to_vec(),
+    };
+    work::spend(joined.len() + values.len() * work::RULE);
+    if joined.len() <= LONGEST
+        && store.has_room(text.len())
+        && let Ok(value) = HeaderValue::from_bytes(&joined)
+    {
+        headers.insert(name.clone(), value);
+        for value in values.into_iter().skip(1) {
+            headers.append(name.clone(), value);
+        }
+    }
+}
+
+fn listed(headers: &HeaderMap, name: &HeaderName, text: &str) -> bool {
+    let lists = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let lists = lists.take_while(|list| work::spend(list.len() + work::RULE));
+    lists.flat_map(|list| list.split(',')).any(|item| item.trim() == text)
+}
+
+fn add_charset(headers: &mut HeaderMap, charset: &str) {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let Some(kind) = kind.filter(|kind| matches!(mime(kind), "text/html" | "text/plain")) else { return };
+    if kind.to_ascii_lowercase().contains("charset=") {
+        return;
+    }
+    if let Ok(value) = HeaderValue::from_str(&format!("{kind}; charset={charset}")) {
+        headers.insert(CONTENT_TYPE, value);
+    }
+}
+
+/// A type without its parameters.
+pub fn mime(kind: &str) -> &str {
+    kind.split(';').next().unwrap_or_default().trim()
+}
+
+/// An answer that says how long it stays fresh is left alone.
+fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
+    if headers.contains_key(EXPIRES) {
+        return;
+    }
+    let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    // A 304 has no type, but the file that it is about does.
+    let kind = said.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), files::mime::usual).mime);
+    let Some(span) = rules.expires.of(mime(kind.as_deref().unwrap_or_default())) else { return };
+    let now = SystemTime::now();
+    let from = match span.from_change {
+        false => now,
+        true => match headers.get(LAST_MODIFIED).and_then(|value| httpdate::parse_http_date(value.to_str().ok()?).ok())
+        {
+            Some(changed) => changed,
+            None => return,
+        },
+    };
+    let length = Duration::from_secs(span.seconds.unsigned_abs());
+    let until = if span.seconds < 0 { from.checked_sub(length) } else { from.checked_add(length) };
+    // What has expired has done so now, as far as clients need to know.
+    let until = until.map(|until| until.max(now));
+    let Some(until) = until.filter(|until| *until > UNIX_EPOCH && *until < UNIX_EPOCH + LATEST) else { return };
+    let age = until.duration_since(now).map_or(0, |left| left.as_secs_f64().round() as u64);
+    append(headers, CACHE_CONTROL, &format!("max-age={age}"), &mut work::Store::default());
+    if let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(until)) {
+        headers.insert(EXPIRES, date);
+    }
+}
+
+/// HTTP's dates end with the year 9999.
+const LATEST: Duration = Duration::from_secs(253_402_300_799);
+
+fn file_name(route: &Route) -> String {
+    route.filename.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,81 @@
+//! A request's answer, from what a worker says or a file holds to what HTTP sends.
+
+pub mod accept_encoding;
+pub mod body;
+pub mod compress;
+pub mod from_worker;
+pub mod headers;
+pub mod packed_files;
+pub mod page;
+
+use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER};
+use http::{Method, Response, StatusCode, Version};
+
+use super::context::RequestGuard;
+use crate::routing::server_name;
+use body::{BodySource, ResponseBody};
+
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
+/// What [`finish`] has to know besides the response.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending {
+    /// The page is the front's own.
+    pub refused: bool,
+    /// The connection cannot go on.
+    pub close: bool,
+}
+
+/// What every response has, and what its method and status take away.
+pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Ending) -> Response<ResponseBody> {
+    let (mut head, mut kind) = response.into_parts();
+    let keep_alive = context.keep_alive();
+    // A connection of HTTP/2 ends by GOAWAY.
+    let last = context.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(context.served + 1));
+    if headers::complete(&context, &mut head.headers, ending.refused).is_err() {
+        // The rules that were not applied may have been to take something secret out.
+        head.headers.clear();
+        head.status = StatusCode::INTERNAL_SERVER_ERROR;
+        kind = BodySource::Empty;
+    }
+    let wants = |name| context.variables.borrow().get(name).is_some();
+    let old = wants("downgrade-1.0") || wants("force-response-1.0");
+    if old {
+        head.version = Version::HTTP_10;
+    }
+    let is_head = context.head.method == Method::HEAD;
+    head.headers.insert(SERVER, server_name::header(&context.generation.software));
+    if head.status == StatusCode::RESET_CONTENT {
+        // It has no content, and says so (RFC 9110, 15.3.6).
+        head.headers.insert(CONTENT_LENGTH, 0.into());
+        kind = BodySource::Empty;
+    } else if matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
+        // Neither has content, and 204 must not tell a length (RFC 9110, 8.6). hyper removes it from answers to GET, but not to HEAD.
+        head.headers.remove(CONTENT_LENGTH);
+        kind = BodySource::Empty;
+    } else if is_head {
+        if let Some(length) = kind.length() {
+            head.headers.insert(CONTENT_LENGTH, length.into());
+        }
+        kind = BodySource::Empty;
+    }
+    kind.measure(context.record());
+    let is_before_chunks = context.stream.is_none() && (old || context.head.version < Version::HTTP_11);
+    let open_ended = is_before_chunks && kind.is_of_unknown_length();
+    if open_ended {
+        context.client.reads_to_the_end();
+    }
+    let leaving = context.client.must_close() || context.services.shared.is_stopping();
+    let close = ending.close || last || old || open_ended || wants("nokeepalive") || leaving;
+    if close {
+        head.headers.insert(CONNECTION, CLOSE);
+        // hyper would add to an answer of HTTP/1.1 that the connection is kept.
+        head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
+    }
+    context.status.set(head.status.as_u16());
+    if context.generation.access_logs.want_answer() {
+        let _ = context.answer.set(head.headers.clone());
+    }
+    let kept = !close && context.wants_keep_alive();
+    Response::from_parts(head, ResponseBody::new(kind, context, kept))
+}

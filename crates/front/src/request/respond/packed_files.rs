@@ -1,0 +1,142 @@
+//! Files that were compressed for an answer, kept for the next: for the process, in bounded memory.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::{HeaderMap, Response};
+
+use super::body::{AT_ONCE, BodySource, Encoder, FileBody, Segment, Step, Then};
+use crate::base::blocking;
+use crate::routing::Route;
+use base::stamp::Stamp;
+use config::response::compress::Coding;
+
+/// Longer files are compressed for each client, as it takes them; `PrecompressedFiles` is for them.
+const LONGEST: u64 = 1 << 20;
+/// Bytes of compressed files that are kept, and what each takes besides.
+const MOST: usize = 32 << 20;
+const EACH: usize = 256;
+/// A file that has changed so lately may change again without another stamp.
+const TICK: Duration = Duration::from_secs(2);
+
+/// A file's state, and what was made of it how. `None` is kept for one that compressing makes longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    stamp: Stamp,
+    coding: Coding,
+    level: u32,
+}
+
+type Packed = Option<Bytes>;
+
+static KEPT: LazyLock<Mutex<PackedFiles>> = LazyLock::new(Mutex::default);
+
+/// Each time that half of what may be kept was put in or asked for, all else is forgotten.
+#[derive(Default)]
+struct PackedFiles {
+    recent: HashMap<Key, Packed>,
+    recent_bytes: usize,
+    older: HashMap<Key, Packed>,
+}
+
+impl PackedFiles {
+    fn get(&mut self, key: &Key) -> Option<Packed> {
+        if let Some(packed) = self.older.remove(key) {
+            self.put(*key, packed);
+        }
+        self.recent.get(key).cloned()
+    }
+
+    fn put(&mut self, key: Key, packed: Packed) {
+        let size = EACH + packed.as_ref().map_or(0, Bytes::len);
+        if self.recent_bytes + size > MOST / 2 {
+            self.older = std::mem::take(&mut self.recent);
+            self.recent_bytes = 0;
+        }
+        if self.recent.insert(key, packed).is_none() {
+            self.recent_bytes += size;
+        }
+    }
+}
+
+/// Whether what a file of this size becomes is kept.
+pub fn is_for(route: &Route, size: u64) -> bool {
+    route.settings.response.compress.is_on() && size <= LONGEST
+}
+
+/// A response with a file that is read when it is known that it must be.
+pub fn unread(file: Arc<File>, size: u64, stamp: Stamp, described: HeaderMap) -> Response<BodySource> {
+    let mut response = Response::new(BodySource::Empty);
+    if size > 0 {
+        *response.body_mut() = BodySource::File(FileBody::new(file, [Segment::Range { from: 0, to: size }]));
+        response.extensions_mut().insert(stamp);
+    }
+    *response.headers_mut() = described;
+    response
+}
+
+/// What is sent of a file: itself, where compressing makes it longer.
+pub enum Answer {
+    Packed(Bytes),
+    Plain(BodySource),
+}
+
+/// The file, compressed now or before.
+pub async fn compressed(file: FileBody, stamp: Stamp, coding: Coding, level: u32) -> io::Result<Answer> {
+    let key = Key { stamp, coding, level };
+    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
+    match kept {
+        Some(Some(packed)) => return Ok(Answer::Packed(packed)),
+        Some(None) => return Ok(Answer::Plain(BodySource::File(file))),
+        None => {}
+    }
+    let is_settled = stamp.age_at(SystemTime::now()) > TICK;
+    let encoder = Encoder::new(coding, level, Some(file.length()))?;
+    let (plain, packed) = match encoder.cost_of(file.length()) > AT_ONCE {
+        true => blocking::compute(move || pack(file, encoder)).await.map_err(io::Error::other)??,
+        false => packed(file.whole().await?, encoder)?,
+    };
+    if is_settled {
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner).put(key, packed.clone());
+    }
+    Ok(packed.map_or(Answer::Plain(BodySource::whole(plain)), Answer::Packed))
+}
+
+/// Reads a file and compresses it, on a thread that may wait for the disk.
+fn pack(mut file: FileBody, encoder: Encoder) -> io::Result<(Bytes, Packed)> {
+    let mut plain = Vec::with_capacity(file.length() as usize);
+    while let Some(piece) = file.next()? {
+        plain.extend_from_slice(&piece);
+    }
+    packed(plain.into(), encoder)
+}
+
+fn packed(plain: Bytes, mut encoder: Encoder) -> io::Result<(Bytes, Packed)> {
+    let packed = encoder.run(&Step { pieces: vec![plain.clone()], then: Then::Finish })?;
+    let is_shorter = packed.len() < plain.len();
+    Ok((plain, is_shorter.then(|| Bytes::from(packed.into_boxed_slice()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_kept_than_there_is_room_for_and_what_is_used_stays() {
+        let stamp = Stamp::of(&std::fs::metadata("Cargo.toml").expect("a file"));
+        let key = |level| Key { stamp, coding: Coding::Gzip, level };
+        let mut kept = PackedFiles::default();
+        kept.put(key(0), Some(Bytes::from_static(b"used")));
+        for level in 1..1000 {
+            kept.put(key(level), Some(vec![0; 200_000].into()));
+            assert!(kept.get(&key(0)).is_some());
+            let all = kept.recent.values().chain(kept.older.values()).flatten();
+            assert!(all.map(Bytes::len).sum::<usize>() <= MOST);
+        }
+        assert!(kept.get(&key(999)).is_some() && kept.get(&key(1)).is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! What rules ask about a request, and the answers.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use http::request::Parts;
+
+use super::places::{document_root, is_folder};
+use crate::base::protocol::protocol;
+use crate::base::target;
+use crate::request::context::{RequestContext, variables};
+use crate::routing::{Route, bytes, server_name};
+use base::path::Text;
+use config::response::expr::Expr;
+use config::response::rewrite::{FileTest, Known, Seen};
+use files::open::{Links, Way};
+
+/// A request on its way.
+pub struct AskedOf<'a> {
+    /// All that is known of it.
+    pub context: &'a RequestContext,
+    /// Its head as it goes on.
+    pub head: &'a Parts,
+    /// Where it leads so far.
+    pub route: &'a Route,
+}
+
+impl Seen for AskedOf<'_> {
+    fn known(&self, known: Known) -> String {
+        let AskedOf { context, head, route } = *self;
+        let config = &context.generation.config;
+        let host = config.hosts.get(usize::from(route.host));
+        match known {
+            Known::DocumentRoot => Text::new(bytes(document_root(context, route))).0,
+            Known::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
+            Known::IsSubreq => "false".to_owned(),
+            Known::RemoteAddr => context.remote().ip.clone(),
+            Known::RemoteHost => match &context.visitor.borrow().name {
+                Some(name) => name.to_string(),
+                None => context.remote().ip.clone(),
+            },
+            Known::RemotePort => context.remote().port.to_string(),
+            Known::RemoteUser => {
+                context.visitor.borrow().user.as_ref().map(|user| user.name.clone()).unwrap_or_default()
+            }
+            Known::RequestMethod => head.method.as_str().to_owned(),
+            Known::RequestScheme => scheme(context).to_owned(),
+            Known::RequestUri => Text::new(&route.path).0,
+            Known::ServerAddr => context.client.local.ip.clone(),
+            Known::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
+            Known::ServerName => route.server_name.to_string(),
+            Known::ServerPort => port(context, head, route).to_string(),
+            Known::ServerSoftware => context.generation.software.to_string(),
+            Known::AuthType => context.visitor.borrow().user.as_ref().map(|_| "Basic".to_owned()).unwrap_or_default(),
+            Known::Time(format) => chrono::Local::now().format(format).to_string(),
+            Known::ServerProtocol => protocol(head.version).to_owned(),
+            Known::TheRequest => {
+                let written = context.head.uri.path_and_query().map_or("/", |target| target.as_str());
+                let target = target::as_sent(&context.head).map_or(written.into(), |sent| Text::new(sent).0);
+                format!("{} {target} {}", context.head.method, protocol(context.head.version))
+            }
+            Known::QueryString | Known::RequestFilename | Known::PathInfo => String::new(),
+        }
+    }
+
+    fn header(&self, name: &str) -> String {
+        let value = self.head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        value.unwrap_or_default().into_owned()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.context.variables.borrow().get(name).map(str::to_owned)
+    }
+
+    fn tls(&self, name: &str) -> String {
+        self.context.tls_variable(name).unwrap_or_default()
+    }
+
+    fn holds(&self, expr: &Expr) -> bool {
+        variables::is_true(self.context, self.head, self.route, expr)
+    }
+
+    fn file(&self, name: &str, test: FileTest) -> bool {
+        let (opener, path) = (&self.context.generation.opener, Text::bytes_of(PathBuf::from(name)));
+        // What must be opened to be known is opened as files are that are sent.
+        let opened = || opener.open(Way { root: &path, path: &path, links: Links::Follow }).ok();
+        match test {
+            FileTest::Folder => is_folder(&self.context.generation, &path),
+            FileTest::File => opener.is_there(&path) && !is_folder(&self.context.generation, &path),
+            FileTest::Size => opened().is_some_and(|it| it.kind.is_file() && it.size > 0),
+            FileTest::Executable => {
+                opened().and_then(|it| it.file.metadata().ok()).is_some_and(|it| it.permissions().mode() & 0o111 != 0)
+            }
+            FileTest::Link => {
+                let root = path.parent().unwrap_or(Path::new("/"));
+                opener.is_refused(Way { root, path: &path, links: Links::Refuse })
+            }
+        }
+    }
+
+    fn origin(&self) -> String {
+        let (scheme, secure) = (scheme(self.context), Some(self.context.is_secure()));
+        // The port where a proxy reaches us is not the client's.
+        let port = server_name::port_of(&self.context.generation.config, self.head, self.route, secure);
+        let usual = if scheme == "https" { 443 } else { 80 };
+        let name = &self.route.server_name;
+        if port == usual { format!("{scheme}://{name}") } else { format!("{scheme}://{name}:{port}") }
+    }
+}
+
+fn scheme(context: &RequestContext) -> &'static str {
+    if context.is_secure() { "https" } else { "http" }
+}
+
+fn port(context: &RequestContext, head: &Parts, route: &Route) -> u16 {
+    server_name::port_of(&context.generation.config, head, route, context.proto.get().copied())
+}

@@ -1,0 +1,106 @@
+//! From a path to the file that rules name, and back. Paths and names are texts as the configuration reads them ([`Text`]).
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use http::StatusCode;
+
+use crate::base::refusal::Refusal;
+use crate::generation::View;
+use crate::request::context::RequestContext;
+use crate::request::files::lookup;
+use crate::routing::{Route, bytes};
+use base::path::Text;
+use config::response::rewrite::{Rewrite, Rewritten};
+
+/// The file that a host's rules name: one of the disk, if the folder that they begin with is there, else one of the host's. It
+/// may be made of a client's words: it does not climb.
+pub fn file_of(context: &RequestContext, route: &Route, made: &Rewritten) -> Result<PathBuf, Refusal> {
+    if made.path.contains('\0') || Path::new(&made.path).components().any(|part| part == Component::ParentDir) {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let root = document_root(context, route);
+    let is_on_disk = || {
+        let first = made.path.get(1..).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+        Path::new(&made.path).starts_with(root)
+            || !first.is_empty() && context.generation.opener.is_there(&Path::new("/").join(first))
+    };
+    let file = match made.names_folder && is_on_disk() {
+        true => PathBuf::from(&made.path),
+        false => root.join(made.path.trim_start_matches('/')),
+    };
+    Ok(Text::bytes_of(file))
+}
+
+/// Without empty names and `.`: sections for files and paths look at the text.
+pub fn tidy(path: &str) -> String {
+    if !path.starts_with('/') {
+        return path.to_owned();
+    }
+    let names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    let end = if path.ends_with('/') || path.ends_with("/.") { "/" } else { "" };
+    let end = if names.is_empty() { "" } else { end };
+    format!("/{}{end}", names.join("/"))
+}
+
+/// Of the route's host.
+pub fn document_root<'a>(context: &'a RequestContext, route: &Route) -> &'a Path {
+    let host = context.generation.config.hosts.get(usize::from(route.host));
+    host.map_or(Path::new("/"), |host| &host.document_root)
+}
+
+/// The name of the route's file, with the first name on its way that is missing, and what stands behind that: of
+/// `/srv/www/wiki/Page/x` below an empty wiki `/srv/www/wiki/Page` and `/x`.
+pub fn parted(context: &RequestContext, route: &Route) -> (String, String) {
+    let whole = bytes(&route.filename);
+    let (there, rest) =
+        whole.split_at(lookup::existing_length(&context.generation, route.host, &route.filename).min(whole.len()));
+    let is_folder = is_folder(&context.generation, Path::new(OsStr::from_bytes(there)));
+    let next = || rest.iter().skip(1).position(|byte| *byte == b'/').map_or(rest.len(), |at| at + 1);
+    let (file, path_info) = whole.split_at(there.len() + if is_folder { next() } else { 0 });
+    (Text::new(file).0, Text::new(path_info).0)
+}
+
+/// The path that leads to `made`, which a folder's rules have made of `whole`, the route's file with its PATH_INFO; or
+/// `made` itself where that is a path already.
+pub fn path_of(context: &RequestContext, route: &Route, rules: &Rewrite, made: &str, whole: &str) -> String {
+    let folder = rules.folder.as_deref().filter(|folder| !folder.is_empty());
+    let in_folder = folder.and_then(|folder| made.strip_prefix(folder));
+    if let (Some(base), Some(rest)) = (&rules.base, in_folder) {
+        return format!("{base}{rest}");
+    }
+    let in_root = made.strip_prefix(Text::new(bytes(document_root(context, route))).0.as_str());
+    if let Some(rest) = in_root.filter(|rest| rest.starts_with('/') && rules.base.is_none()) {
+        return rest.to_owned();
+    }
+    let path = Text::new(&route.path).0;
+    let led = folder.and_then(|folder| whole.strip_prefix(folder)).and_then(|rest| path.strip_suffix(rest));
+    match (led.filter(|led| led.ends_with('/')), in_folder) {
+        (Some(led), Some(rest)) => format!("{led}{rest}"),
+        _ => made.to_owned(),
+    }
+}
+
+/// What takes the place of a request's path when rules of the host have named `file`: nothing, unless what stands behind the
+/// file's name (PATH_INFO) is no end of that path. `^/v/(.*)$ /app.pl/in/$1` makes `/app.pl/in/x` of `/v/x`.
+pub fn own_path(context: &RequestContext, route: &Route, made: &Rewritten, file: &Path) -> Option<Vec<u8>> {
+    let generation = &context.generation;
+    let (there, path_info) = bytes(file).split_at(lookup::existing_length(generation, route.host, file));
+    let is_end = route.path.ends_with(path_info);
+    let there = Path::new(OsStr::from_bytes(there));
+    (!is_end && generation.opener.is_there(there) && !is_folder(generation, there)).then(|| Text::bytes_in(&made.path))
+}
+
+/// Whether the route is a folder's and will be redirected to its path with a slash.
+pub fn lacks_slash(context: &RequestContext, route: &Route) -> bool {
+    route.is_static()
+        && !route.path.ends_with(b"/")
+        && route.settings.response.directory_slash != Some(false)
+        && is_folder(&context.generation, &route.filename)
+}
+
+/// Whether the path is that of a folder. Nothing is opened: a device might mind.
+pub fn is_folder(generation: &View, path: &Path) -> bool {
+    generation.opener.is_there(&path.join("."))
+}

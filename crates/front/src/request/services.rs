@@ -1,0 +1,133 @@
+//! What requests use beside their generation: it is there for all of them, whatever connection they come on and whichever
+//! generation answers. Some of it all threads have, some is each thread's own.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::UNIX_EPOCH;
+
+use wire::control::{FrontStatus, Load, PoolStatus, Spreads, Times};
+
+use super::access::passwords::Passwords;
+use super::access::reverse_dns::ReverseDns;
+use crate::base::shared::Shared;
+use crate::client::Client;
+use crate::client::registry::Connections;
+use crate::generation::{Generation, Generations, View, Views};
+use crate::workers::SharedPool;
+use access::names::System;
+
+/// How many idle clients a status names; their number is told in any case.
+const SHOWN_CLIENTS: usize = 100;
+
+/// What all threads have.
+#[derive(Clone)]
+pub struct Common {
+    /// What all parts of the front share.
+    pub shared: Arc<Shared>,
+    /// Who is connected.
+    pub connections: Arc<Connections>,
+    /// The generations.
+    pub generations: Arc<Generations>,
+}
+
+/// What one thread has.
+pub struct Services {
+    /// What all parts of the front share.
+    pub shared: Arc<Shared>,
+    /// Who is connected.
+    pub connections: Arc<Connections>,
+    /// The generations.
+    pub generations: Views,
+    /// Who users are.
+    pub passwords: Passwords,
+    /// Names of clients.
+    pub names: ReverseDns,
+}
+
+/// The connection that a request comes on.
+pub struct Connection {
+    /// Its client.
+    pub client: Rc<Client>,
+    /// The generation that served when it was made.
+    pub generation: Rc<View>,
+    pub services: Rc<Services>,
+}
+
+impl Common {
+    /// Nobody is connected, and no generation is known.
+    pub fn new(shared: Shared) -> Common {
+        Common { shared: Arc::new(shared), connections: Arc::default(), generations: Arc::default() }
+    }
+}
+
+impl Services {
+    /// For the thread `thread`.
+    pub fn new(common: &Common, thread: u8) -> Services {
+        Services {
+            shared: common.shared.clone(),
+            connections: common.connections.clone(),
+            generations: Views::new(common.generations.clone(), thread),
+            passwords: Passwords::default(),
+            names: ReverseDns::new(Arc::new(System)),
+        }
+    }
+
+    /// For `cameleer status`.
+    pub fn status(&self) -> FrontStatus {
+        let (counters, generations) = (&self.shared.counters, self.generations.all().all());
+        let (kept, kept_clients) = self.connections.kept(SHOWN_CLIENTS);
+        let serving = self.generations.all().serving();
+        let totals = self.shared.measures.totals();
+        let pools = || generations.iter().flat_map(|generation| generation.pools.iter());
+        FrontStatus {
+            started_s: self.shared.started.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            software: serving.as_ref().map(|serving| serving.software.clone()).unwrap_or_default(),
+            name: serving
+                .as_ref()
+                .and_then(|serving| serving.config.hosts.first()?.server_name.clone())
+                .unwrap_or_default(),
+            bytes: counters.bytes.load(Relaxed),
+            duration_ms: counters.duration_us.load(Relaxed) / 1000,
+            spreads: Some(Spreads::from(&totals)),
+            connections: self.connections.count() as u64,
+            kept: kept as u64,
+            kept_clients,
+            requests: counters.requests.load(Relaxed),
+            worker_requests: counters.worker_requests.load(Relaxed),
+            handed_over: counters.handed_over.load(Relaxed),
+            worked_us: serving
+                .as_ref()
+                .map_or(0, |serving| serving.pools.iter().map(|pool| pool.worked().as_micros() as u64).sum()),
+            queue_timeouts: counters.queue_timeouts.load(Relaxed),
+            turned_away: counters.turned_away.load(Relaxed),
+            slow_readers: counters.slow_readers.load(Relaxed),
+            http2_closed: counters.http2_closed.load(Relaxed),
+            too_fast: counters.too_fast.load(Relaxed),
+            throttled: counters.throttled.load(Relaxed),
+            overloaded: pools().any(|pool| pool.is_overloaded()),
+            shares: serving.iter().flat_map(|serving| serving.pools.iter()).flat_map(|pool| pool.shares()).collect(),
+            queued: pools().map(|pool| pool.queued()).sum(),
+            pools: serving.as_ref().map(|serving| pools_of(serving)).unwrap_or_default(),
+            times: Times::from(&totals),
+            codes: totals.codes,
+            slowest: self.shared.slowest.list(),
+            workers: generations
+                .iter()
+                .flat_map(|generation| generation.pools.iter().flat_map(|pool| pool.status(&generation.config)))
+                .collect(),
+        }
+    }
+}
+
+/// Nothing where there is one.
+fn pools_of(serving: &Generation) -> Vec<PoolStatus> {
+    let status = |pool: &Arc<SharedPool>| {
+        let Load { id, idle, busy, queued } = pool.load();
+        let name = serving.config.pool_name(id.pool).to_owned();
+        let generation = serving.config.perl_of(id.pool).generation.number();
+        let most = serving.config.pool_of(id.pool).max_clients;
+        PoolStatus { name, perl_generation: generation, idle, busy, queued, most, overloaded: pool.is_overloaded() }
+    };
+    if serving.pools.are_several() { serving.pools.iter().map(status).collect() } else { Vec::new() }
+}

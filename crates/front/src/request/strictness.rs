@@ -1,0 +1,63 @@
+//! What a host wants of clients beyond HTTP: a name that it has, a method that it knows.
+
+use http::StatusCode;
+use http::header::HOST;
+use http::request::Parts;
+
+use super::context::RequestContext;
+use crate::base::refusal::Refusal;
+use crate::base::target;
+use crate::routing::Route;
+use config::strictness::is_registered;
+
+/// Whether the request may be answered at all by the host that `route` found.
+pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
+    let config = &context.generation.config;
+    let Some(host) = config.hosts.get(usize::from(route.host)) else { return Ok(()) };
+    // What the first host of the address says holds before another is chosen by its name.
+    let first =
+        config.hosts_at(context.client.local.socket).next().and_then(|first| config.hosts.get(usize::from(first)));
+    let first = first.unwrap_or(host);
+    if first.strictness.known_hosts == Some(true) && !is_known_host(context, head) {
+        context.complain(route, &"the Host header names no ServerName or ServerAlias (StrictHostCheck)");
+        return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+    }
+    let wants_name = [first, host].iter().any(|host| host.strictness.named_by_tls == Some(true));
+    if wants_name && context.client.session().is_some_and(|session| session.name.is_none()) {
+        context.complain(route, &"no host was named in the TLS handshake (SSLStrictSNIVHostCheck)");
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    if host.strictness.plain_targets == Some(true) {
+        if target::as_sent(&context.head).is_some() {
+            context.complain(route, &"a byte in the target that must be percent-encoded (HttpProtocolOptions Strict)");
+            return Err(Refusal::closing(StatusCode::BAD_REQUEST));
+        }
+        if route.path.contains(&b'\\') {
+            return Err(Refusal::new(StatusCode::NOT_FOUND));
+        }
+    }
+    if host.strictness.registered_methods == Some(true) && !is_registered(head.method.as_str(), &config.methods) {
+        context.complain(route, &"the method is none of those that are registered (HttpProtocolOptions)");
+        return Err(Refusal::closing(StatusCode::NOT_IMPLEMENTED));
+    }
+    Ok(())
+}
+
+/// A client of HTTP/1.0 may name no host; that is no unknown one.
+fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
+    let config = &context.generation.config;
+    let Some(said) = head.headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty()) else {
+        return true;
+    };
+    config.hosts_at(context.client.local.socket).any(|at| {
+        let host = config.hosts.get(usize::from(at));
+        host.is_some_and(|host| host.has_name(said))
+    })
+}
+
+/// Whether a request is for another host than its connection was made for. Browsers that reuse a connection for all names
+/// in a certificate ask again on one of its own.
+pub fn is_misdirected(context: &RequestContext, route: &Route) -> bool {
+    let Some(name) = context.client.session().and_then(|session| session.name.as_deref()) else { return false };
+    name != &*route.server_name && context.generation.config.host(context.client.local.socket, name) != route.host
+}

@@ -1,0 +1,333 @@
+//! The `.htaccess` files that apply to a request (httpd manual, howto/htaccess.html and core, AllowOverride). httpd looks for one
+//! in each folder on the way at each request; here that costs no system call. What was read is kept per folder and forgotten
+//! when inotify reports a change in it (`watch`). A folder that cannot be watched is looked at again once a second (`RECHECK`).
+//!
+//! ```text
+//!   chain ──all folders known──▶ Chain
+//!     └─ Unread ─▶ read on a thread (`reading`) ─▶ learn ─▶ chain again
+//! ```
+
+mod folder;
+mod reading;
+mod watch;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+use nix::sys::inotify::{AddWatchFlags, InotifyEvent};
+
+use crate::base::blocking::{self, NoThread};
+use crate::base::fair::{Claimant, FairQueue, Turn};
+use base::log;
+use config::{ChainLoad, Config, Htaccess, Overrides, TOO_HEAVY, depth};
+use folder::{Folder, OverrideFile};
+use watch::Watcher;
+
+pub use reading::Unread;
+
+/// How many folders are kept. When there are more, all are forgotten and read again as they are needed.
+const MAX_FOLDERS: usize = 4096;
+/// How many bytes the parsed files of all folders may take. When it is more, the largest are forgotten.
+const MOST_MEMORY: usize = 40 << 20;
+/// How many bytes the texts may have that are kept for workers.
+const MOST_TEXTS: usize = 4 << 20;
+/// Reading and parsing: more at the same time would only wait for the same processors.
+static READING: FairQueue = FairQueue::new(2, 0);
+/// How often a folder that cannot be watched is looked at.
+pub const RECHECK: Duration = Duration::from_secs(1);
+
+pub struct Store {
+    config: Arc<Config>,
+    folders: RefCell<HashMap<PathBuf, Rc<Folder>>>,
+    watcher: Watcher,
+    /// Every name that an `AccessFileName` of any host mentions.
+    names: Vec<String>,
+    changes: Cell<u64>,
+    /// How many folders were ever looked at: each gets its number from it (`FolderVersion::number`).
+    looked: Cell<u64>,
+    /// Texts of files that apply together, as a worker gets them.
+    texts: RefCell<Texts>,
+    /// The last folder whose files together were too expensive, so that the log says it once and not at each request.
+    complained: RefCell<Option<PathBuf>>,
+}
+
+/// The files that apply to a request.
+#[derive(Debug, Default)]
+pub struct Chain {
+    /// Outermost first.
+    pub files: Vec<Arc<Htaccess>>,
+    /// Their folders and texts, for a worker; one value for all requests to which the same files apply.
+    pub texts: Rc<[u8]>,
+    /// The status that the request is refused with, because a file is wrong, unreadable or too expensive.
+    pub refusal: Option<StatusCode>,
+    /// Whether a folder on the way is not watched. Then this chain may be used for [`RECHECK`] only.
+    pub brief: bool,
+}
+
+impl Store {
+    /// An empty store; `None` when no section of the configuration allows `.htaccess` files.
+    pub fn new(config: &Arc<Config>) -> Option<Rc<Store>> {
+        let names = config.hosts.iter().flat_map(|host| host.access_file_names.iter().cloned());
+        config.allows_overrides().then(|| {
+            Rc::new_cyclic(|store| Store {
+                config: config.clone(),
+                folders: RefCell::default(),
+                watcher: Watcher::start(store.clone()),
+                names: names.collect(),
+                changes: Cell::new(0),
+                looked: Cell::new(0),
+                texts: RefCell::default(),
+                complained: RefCell::default(),
+            })
+        })
+    }
+
+    /// A number that is another one after each change. Routes that were made from [`Store::chain`] under an earlier one must be made
+    /// anew.
+    pub fn changes(&self) -> u64 {
+        self.changes.get()
+    }
+
+    /// The files that apply to `filename`: those of the folders above it, and its own when it is a folder. `Err` names what must
+    /// be read before that is known.
+    pub fn chain(&self, host: u16, sections: &[u16], filename: &Path) -> Result<Chain, Unread> {
+        let config = &self.config;
+        let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
+        let deepest = allowed.iter().rposition(|allowed| !allowed.is_none()).map_or(0, |at| at + 1);
+        let (mut chain, mut found) = (Chain::default(), Found::default());
+        let mut unread = Vec::new();
+        let mut path = PathBuf::new();
+        let mut parent: Option<Rc<Folder>> = None;
+        for (part, allowed) in filename.components().zip(allowed).take(deepest) {
+            if parent.is_some_and(|parent| !parent.may_hold(part.as_os_str())) {
+                break;
+            }
+            path.push(part);
+            let folder = self.folder(&path, chain.brief);
+            chain.brief |= folder.is_brief();
+            if !folder.exists() {
+                break;
+            }
+            if !allowed.is_none() {
+                match folder.first_of(&path, config.access_file_names(host), allowed) {
+                    Ok(file) => chain.add(&path, &file, allowed, &mut found),
+                    Err(wanted) => unread.push(wanted),
+                }
+            }
+            if found.is_too_much {
+                self.complain_once(&path);
+                return Ok(Chain {
+                    refusal: Some(StatusCode::INTERNAL_SERVER_ERROR),
+                    brief: chain.brief,
+                    ..Chain::default()
+                });
+            }
+            parent = Some(folder);
+        }
+        if !unread.is_empty() {
+            return Err(Unread { config: config.clone(), folders: unread, load: found.load });
+        }
+        chain.texts = self.texts.borrow_mut().of(&chain.files, &found.places);
+        Ok(chain)
+    }
+
+    fn complain_once(&self, folder: &Path) {
+        if self.complained.borrow().as_deref() != Some(folder) {
+            complain(format_args!("{}: {TOO_HEAVY}", folder.display()));
+            *self.complained.borrow_mut() = Some(folder.to_owned());
+        }
+    }
+
+    /// Waits for the folder's turn to read. The caller then asks [`Store::chain`] again before it reads: another request may have read
+    /// the same meanwhile.
+    pub async fn turn(&self, unread: &Unread) -> Option<Turn> {
+        READING.turn(Claimant::new(unread.folder(), None), 0).await
+    }
+
+    /// Reads on another thread what [`Store::chain`] lacks.
+    pub async fn read(&self, unread: Unread, turn: Option<Turn>) -> Result<(), NoThread> {
+        let (looks, _turn) = blocking::run("read .htaccess files", move || (unread.take(), turn)).await?;
+        looks.into_iter().for_each(|look| self.learn(look));
+        Ok(())
+    }
+
+    fn learn(&self, look: reading::Look) {
+        let folder = self.folders.borrow().get(&look.path).cloned();
+        let Some(folder) = folder else { return };
+        let path = look.path.clone();
+        folder.learn(look);
+        self.make_room(&path);
+    }
+
+    /// Forgets the largest files when all are too large, but none that applies in `folder`, which somebody waits for.
+    fn make_room(&self, folder: &Path) {
+        let mut sizes: Vec<_> =
+            self.folders.borrow().values().map(|folder| (folder.memory(), folder.clone())).collect();
+        let mut memory: usize = sizes.iter().map(|(size, _)| size).sum();
+        if memory <= MOST_MEMORY {
+            return;
+        }
+        let around: Vec<_> = folder.ancestors().filter_map(|path| self.folders.borrow().get(path).cloned()).collect();
+        sizes.retain(|(_, folder)| !around.iter().any(|around| Rc::ptr_eq(around, folder)));
+        sizes.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+        for (size, folder) in sizes {
+            if memory <= MOST_MEMORY / 4 * 3 {
+                break;
+            }
+            folder.forget_files();
+            memory -= size;
+        }
+        self.texts.take();
+        self.changed();
+    }
+
+    fn folder(&self, path: &Path, brief: bool) -> Rc<Folder> {
+        let known = self.folders.borrow().get(path).cloned();
+        match known {
+            Some(folder) if folder.is_current(path, &self.names) => return folder,
+            Some(_) => self.forget(path),
+            None => {}
+        }
+        if self.folders.borrow().len() >= MAX_FOLDERS {
+            self.forget(Path::new("/"));
+        }
+        self.looked.update(|n| n + 1);
+        let folder = Rc::new(Folder::look(path, &self.watcher, &self.names, brief, self.looked.get()));
+        self.folders.borrow_mut().insert(path.to_owned(), folder.clone());
+        folder
+    }
+
+    /// Forgets a folder and all below it. If none of them was known, no route depends on them, and nothing has changed.
+    fn forget(&self, path: &Path) {
+        let before = self.folders.borrow().len();
+        self.folders.borrow_mut().retain(|known, _| {
+            let stays = !known.starts_with(path);
+            if !stays {
+                self.watcher.leave(known);
+            }
+            stays
+        });
+        if self.folders.borrow().len() < before {
+            self.changed();
+        }
+    }
+
+    fn changed(&self) {
+        self.changes.update(|n| n.wrapping_add(1));
+    }
+
+    /// Handles one event of inotify.
+    fn happened(&self, event: &InotifyEvent) {
+        if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
+            return self.forget(Path::new("/"));
+        }
+        for path in self.watcher.paths(event.wd) {
+            match &event.name {
+                Some(name) => self.happened_to(&path, Path::new(name), event.mask),
+                None => self.forget(&path),
+            }
+        }
+    }
+
+    fn happened_to(&self, path: &Path, name: &Path, mask: AddWatchFlags) {
+        let folder = self.folders.borrow().get(path).cloned();
+        let Some(folder) = folder else { return };
+        if self.names.iter().any(|known| Path::new(known) == name) {
+            folder.forget_file(&name.to_string_lossy());
+            return self.changed();
+        }
+        let inner = path.join(name);
+        if folder.entry_changed(&inner, name.as_os_str(), mask) || self.folders.borrow().contains_key(&inner) {
+            let before = self.changes();
+            self.forget(&inner);
+            if self.changes() == before && folder.was_missed(name.as_os_str()) {
+                self.changed();
+            }
+        }
+    }
+}
+
+/// What the files of a chain come to while they are gathered.
+#[derive(Default)]
+struct Found {
+    load: ChainLoad,
+    is_too_much: bool,
+    /// Their folders and texts.
+    places: Vec<(PathBuf, Rc<str>)>,
+}
+
+/// Texts of files that apply together, by the addresses of the files, which live as long as they stand here.
+#[derive(Default)]
+struct Texts {
+    known: HashMap<Vec<*const Htaccess>, TextsOfFiles>,
+    size: usize,
+}
+
+/// The files, and their texts as a worker gets them.
+type TextsOfFiles = (Vec<Arc<Htaccess>>, Rc<[u8]>);
+
+impl Texts {
+    fn of(&mut self, files: &[Arc<Htaccess>], places: &[(PathBuf, Rc<str>)]) -> Rc<[u8]> {
+        if files.is_empty() {
+            return Rc::default();
+        }
+        let addresses: Vec<_> = files.iter().map(Arc::as_ptr).collect();
+        if let Some((_, texts)) = self.known.get(&addresses) {
+            return texts.clone();
+        }
+        let mut texts = Vec::new();
+        for (folder, text) in places {
+            wire::overrides::put(folder.as_os_str().as_bytes(), text, &mut texts);
+        }
+        let texts: Rc<[u8]> = texts.into();
+        self.size += texts.len();
+        if self.size > MOST_TEXTS {
+            (self.size, self.known) = (texts.len(), HashMap::new());
+        }
+        self.known.insert(addresses, (files.to_vec(), texts.clone()));
+        texts
+    }
+}
+
+impl Chain {
+    fn add(&mut self, folder: &Path, file: &OverrideFile, allowed: Overrides, found: &mut Found) {
+        match file {
+            OverrideFile::Absent => {}
+            OverrideFile::Refused(status) => self.refusal = self.refusal.or(Some(*status)),
+            OverrideFile::Text(text) => match text.meaning(allowed).flatten() {
+                Some(file) if file.meter.is_used_up() => {
+                    file.meter.untold().into_iter().for_each(complain);
+                    // Its allowance of time grows again by itself, without an event: the route must be asked for again.
+                    self.brief = true;
+                    self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
+                }
+                Some(file) => {
+                    found.is_too_much |= !found.load.bears(&file);
+                    found.places.push((folder.to_owned(), text.text().clone()));
+                    self.files.push(file);
+                }
+                None => self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR),
+            },
+        }
+    }
+}
+
+/// When a folder that is not watched must be looked at again.
+fn later() -> Instant {
+    Instant::now() + RECHECK
+}
+
+/// Writes a line to the server's error log.
+pub fn complain(message: impl Display) {
+    log::write(config::LogLevel::Error, "front", &log::Subject::default(), &message);
+}
+
+#[cfg(test)]
+mod tests;

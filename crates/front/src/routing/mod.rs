@@ -1,0 +1,357 @@
+//! Where requests lead. Worked out once for a host and a path and kept, so that a path that is asked for often costs one
+//! look into a table.
+
+mod asked;
+mod explained;
+mod htaccess;
+mod once_read;
+pub mod redirect;
+mod route;
+pub mod server_name;
+
+pub use asked::{Asked, port as port_of};
+pub use explained::route_of;
+pub use once_read::{NotYet, once_read};
+pub use route::{Fields, Memo, Route, bytes};
+
+use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::StatusCode;
+
+use base::cache::Cache;
+use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
+use config::{Applied, Config, Handler, Htaccess, Scope, Settings};
+use files::open::root;
+use htaccess::{Chain, RECHECK, Store, Unread};
+
+/// Routes that are kept.
+const KEPT: usize = 8192;
+/// Merged settings that are kept.
+const KEPT_SETTINGS: usize = 4096;
+/// What merged settings take for each byte of `.htaccess` files that they come from.
+const SETTINGS_OF_BYTE: usize = 16;
+/// What all of them may take, in bytes. Beyond it all routes are worked out anew.
+const MOST_SETTINGS: usize = 12 << 20;
+/// Routes with longer keys are not kept: they are probably never asked for again.
+const LONGEST: usize = 512;
+
+/// The table of routes of one configuration.
+pub struct Routes {
+    /// `<Files>` stands somewhere, so what applies depends on the file that is found.
+    by_file: bool,
+    key: RefCell<Vec<u8>>,
+    known: RefCell<Cache<Box<[u8]>, Rc<Route>, KEPT>>,
+    /// By sections, whether `ScriptAlias` applies, `.htaccess` files, and `AddHandler`'s handler.
+    settings: RefCell<Cache<Sections, Rc<Settings>, KEPT_SETTINGS>>,
+    overrides: Option<Rc<Store>>,
+    /// What `settings` takes, about.
+    memory: Cell<usize>,
+    /// The state of `overrides` that the tables come from.
+    state: Cell<u64>,
+}
+
+type Sections = (Vec<u16>, bool, Same, Option<Handler>);
+
+/// Texts of `.htaccess` files, compared by their address: those of the same files have one.
+#[derive(Clone)]
+struct Same(Rc<[u8]>);
+
+impl PartialEq for Same {
+    fn eq(&self, other: &Same) -> bool {
+        Rc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
+    }
+}
+
+impl Eq for Same {}
+
+impl Hash for Same {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let address = if self.0.is_empty() { 0 } else { self.0.as_ptr().addr() };
+        address.hash(state);
+    }
+}
+
+impl Routes {
+    /// An empty table.
+    pub fn new(config: &Arc<Config>) -> Routes {
+        Routes {
+            by_file: config.sections.iter().any(|section| matches!(section.scope, Scope::Files(_))),
+            key: RefCell::default(),
+            known: RefCell::default(),
+            settings: RefCell::default(),
+            overrides: Store::new(config),
+            memory: Cell::default(),
+            state: Cell::default(),
+        }
+    }
+
+    /// Finds or works out a route.
+    pub fn find(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, NotYet> {
+        let mut key = self.key.borrow_mut();
+        key.clear();
+        for part in [asked.local.ip.as_bytes(), &asked.local.port.to_le_bytes(), asked.host.as_bytes()] {
+            key.extend_from_slice(part);
+            key.push(0);
+        }
+        key.extend_from_slice(asked.path.as_bytes());
+        self.forget_changed();
+        if let Some(route) = self.known.borrow_mut().get(&key[..]).filter(|route| route.is_current()) {
+            return Ok(route.clone());
+        }
+        let route = Rc::new(self.work_out(config, asked)?);
+        if key.len() <= LONGEST {
+            self.known.borrow_mut().put(key[..].into(), route.clone());
+        }
+        Ok(route)
+    }
+
+    fn forget_changed(&self) {
+        let now = self.overrides.as_ref().map_or(0, |overrides| overrides.changes());
+        if self.state.replace(now) != now {
+            self.forget();
+        }
+    }
+
+    fn forget(&self) {
+        self.known.borrow_mut().clear();
+        self.settings.borrow_mut().clear();
+        self.memory.set(0);
+    }
+
+    fn work_out(&self, config: &Config, asked: Asked<'_>) -> Result<Route, NotYet> {
+        let host = config.host(asked.local.socket, asked.host);
+        let said = config.encoded_slashes(host);
+        let is_for_psgi = said.is_none() && has_encoded_slash(asked.path.as_bytes());
+        let slashes = if is_for_psgi { EncodedSlashes::Decoded } else { said.unwrap_or_default() };
+        let path = normalise_with(asked.path.as_bytes(), slashes);
+        let path = path.map_err(|bad| if is_for_psgi { BadPath::Impossible } else { bad })?;
+        let text = Text::new(&path);
+        let mapping = config.translate(host, &text.0);
+        let filename = Text::bytes_of(mapping.filename);
+        let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
+        let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
+        let found = self.look(config, &place)?;
+        let settings = found.settings;
+        // Who answers is known only now.
+        if is_for_psgi && !settings.is_psgi() {
+            return Err(BadPath::Impossible.into());
+        }
+        let redirect = redirect::find(&config.hosts[host as usize], &settings, &text.0);
+        let script_length = settings.script_length(&path);
+        let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);
+        Ok(Route {
+            host,
+            server_name,
+            server_port,
+            filename,
+            path,
+            sent,
+            by_rules: false,
+            script_alias,
+            sections: found.sections,
+            settings,
+            redirect,
+            script_length,
+            resolved: false,
+            overrides: found.overrides,
+            files: found.files,
+            refusal: found.refusal,
+            until: found.until,
+            ambiguous: found.ambiguous,
+            memo: Memo::default(),
+        })
+    }
+
+    /// What the sections and `.htaccess` files say of a path and its file.
+    fn look(&self, config: &Config, place: &Place<'_>) -> Result<Applicable, Unread> {
+        let &Place { host, path, sent, filename, script_alias } = place;
+        let text = Text::new(bytes(filename)).0;
+        let named = Path::new(&text);
+        let sections = match sent {
+            Some(sent) => config.sections_as_sent(host, &path.0, sent, named),
+            None => config.sections(host, &path.0, named),
+        };
+        let chain = match &self.overrides {
+            Some(store) => store.chain(host, &sections, filename)?,
+            None => Chain::default(),
+        };
+        let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
+        let ambiguous = may_pass_a_file(config, &chain.files, host, root(config, host, filename), &text);
+        let applied = config.apply(sections, chain.files, &path.0, named);
+        let overrides = chain.texts;
+        Ok(Applicable {
+            files: applied.files.as_slice().into(),
+            settings: self.settings(config, &applied, script_alias, &overrides, named),
+            sections: applied.sections,
+            overrides,
+            refusal: hidden.or(chain.refusal),
+            ambiguous,
+            until: chain.brief.then(|| Instant::now() + RECHECK),
+        })
+    }
+
+    /// The settings of a list of sections; merged once for each list, and for each handler that extensions add.
+    fn settings(
+        &self,
+        config: &Config,
+        applied: &Applied,
+        script_alias: bool,
+        overrides: &Rc<[u8]>,
+        file: &Path,
+    ) -> Rc<Settings> {
+        let size = overrides.len() * SETTINGS_OF_BYTE;
+        if self.memory.get() + 2 * size > MOST_SETTINGS {
+            self.forget();
+        }
+        let made = |settings| {
+            self.memory.update(|memory| memory + size);
+            Rc::new(settings)
+        };
+        let mut merged = self.settings.borrow_mut();
+        let overrides = Same(overrides.clone());
+        let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
+        let settings = merged.get_or_put(key, || made(config.settings_of(applied, script_alias)));
+        // `x.pl/` is a folder's path, or the script's with PATH_INFO: the disk knows.
+        let is_folder = bytes(file).ends_with(b"/");
+        let Some(handler) = settings.handler_of(file).filter(|_| !is_folder) else { return settings };
+        let key = (applied.sections.clone(), script_alias, overrides, Some(handler.clone()));
+        merged.get_or_put(key, || made(settings.with_handler(handler)))
+    }
+
+    /// The route where rules have given a path another file. Sections for the path that was asked for hold for one that takes
+    /// its place, too.
+    pub fn at_file(
+        &self,
+        config: &Config,
+        route: &Route,
+        filename: &Path,
+        path: Option<Vec<u8>>,
+    ) -> Result<Rc<Route>, NotYet> {
+        let sent = path.as_ref().map(|_| Rc::from(Text::new(&route.path).0)).or_else(|| route.sent.clone());
+        let path = path.unwrap_or_else(|| route.path.clone());
+        let place =
+            Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias: false };
+        let found = self.look(config, &place)?;
+        let redirect = redirect::of_place(&found.settings, &place.path.0);
+        Ok(Rc::new(Route {
+            filename: filename.to_path_buf(),
+            by_rules: true,
+            script_alias: false,
+            script_length: found.settings.script_length(&path),
+            path,
+            sent,
+            sections: found.sections,
+            settings: found.settings,
+            redirect,
+            overrides: found.overrides,
+            files: found.files,
+            refusal: found.refusal,
+            until: found.until,
+            ambiguous: found.ambiguous,
+            ..route.clone()
+        }))
+    }
+
+    /// The route of a file that was found on disk.
+    pub fn refine(&self, config: &Config, route: &Route, found: FoundFile<'_>) -> Result<Rc<Route>, Unread> {
+        // What `.htaccess` files say of a file may be another thing by now.
+        let is_lasting = self.overrides.is_none() || !self.by_file && route.overrides.is_empty();
+        if !is_lasting || found.is_another(route) || found.script_length < found.path.len() {
+            return self.refined(config, route, found).map(Rc::new);
+        }
+        let known = &route.memo.itself;
+        if let Some(known) = known.get() {
+            return Ok(known.clone());
+        }
+        let refined = Rc::new(self.refined(config, route, found)?);
+        Ok(known.get_or_init(|| refined).clone())
+    }
+
+    fn refined(&self, config: &Config, route: &Route, found: FoundFile<'_>) -> Result<Route, Unread> {
+        let is_another = found.is_another(route);
+        let FoundFile { path, filename, script_length } = found;
+        let mut refined = Route { script_length: Some(script_length as u32), resolved: true, ..route.clone() };
+        if is_another {
+            (refined.path, refined.filename) = (path.to_vec(), filename.to_path_buf());
+        }
+        if self.by_file || is_another || !route.overrides.is_empty() {
+            let (text, sent) = (Text::new(path), route.sent.as_deref());
+            let &Route { host, script_alias, .. } = route;
+            let applicable = self.look(config, &Place { host, path: &text, sent, filename, script_alias })?;
+            refined.sections = applicable.sections;
+            refined.settings = applicable.settings;
+            refined.overrides = applicable.overrides;
+            refined.files = applicable.files;
+            refined.refusal = applicable.refusal;
+        }
+        Ok(refined)
+    }
+}
+
+/// The path with its repeated slashes, where `MergeSlashes` is off.
+fn sent(config: &Config, host: u16, path: &str, slashes: EncodedSlashes) -> Option<Rc<str>> {
+    let merges = config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
+    let sent = unmerged(path.as_bytes(), slashes).filter(|_| !merges)?;
+    Some(Text::new(&sent).0.into())
+}
+
+/// A file that was found on disk.
+#[derive(Clone, Copy)]
+pub struct FoundFile<'a> {
+    /// Names it, and may have more behind it.
+    pub path: &'a [u8],
+    pub filename: &'a Path,
+    /// So many bytes of the path name it.
+    pub script_length: usize,
+}
+
+impl FoundFile<'_> {
+    /// Whether it is another than the route leads to.
+    fn is_another(&self, route: &Route) -> bool {
+        self.path != route.path || self.filename.as_os_str() != route.filename.as_os_str()
+    }
+}
+
+/// A path, as it is and as it was sent, and the file that it stands for.
+struct Place<'a> {
+    host: u16,
+    path: &'a Text,
+    sent: Option<&'a str>,
+    filename: &'a Path,
+    script_alias: bool,
+}
+
+/// What [`Routes::look`] finds.
+struct Applicable {
+    files: Rc<[Arc<Htaccess>]>,
+    sections: Vec<u16>,
+    settings: Rc<Settings>,
+    overrides: Rc<[u8]>,
+    refusal: Option<StatusCode>,
+    ambiguous: bool,
+    until: Option<Instant>,
+}
+
+/// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
+/// file with more of a path behind it, it is protected still. Each name is looked at once: a client may send thousands.
+fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], host: u16, root: &Path, filename: &str) -> bool {
+    // The root's own name counts, those above it do not.
+    let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
+    let ruled = config.names_with_rules(files);
+    let mut names = filename.split('/').filter(|name| !name.is_empty()).skip(above).peekable();
+    let is_folder = filename.ends_with('/');
+    while let Some(name) = names.next() {
+        let on_the_way = is_folder || names.peek().is_some();
+        let has_rules = || ruled.iter().any(|regex| regex.is_match(name));
+        if config.hides_name(host, OsStr::new(name)) || on_the_way && has_rules() {
+            return true;
+        }
+    }
+    false
+}

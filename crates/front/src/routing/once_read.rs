@@ -1,0 +1,66 @@
+//! Questions about routes, which may have to wait until `.htaccess` files were read.
+
+use super::Routes;
+use super::htaccess::Unread;
+use crate::base::refusal::Refusal;
+use base::path::BadPath;
+use config::meter;
+
+/// Why a question about a route has no answer.
+pub enum NotYet {
+    /// These `.htaccess` files must be read first.
+    Unread(Unread),
+    /// The path is malformed.
+    Bad(BadPath),
+    /// The answer is this refusal.
+    Refused(Refusal),
+}
+
+impl From<Unread> for NotYet {
+    fn from(unread: Unread) -> NotYet {
+        NotYet::Unread(unread)
+    }
+}
+
+impl From<Refusal> for NotYet {
+    fn from(refusal: Refusal) -> NotYet {
+        NotYet::Refused(refusal)
+    }
+}
+
+impl From<BadPath> for NotYet {
+    fn from(bad: BadPath) -> NotYet {
+        NotYet::Bad(bad)
+    }
+}
+
+/// Files that change while they are read are read again so often.
+const MOST_TRIES: usize = 20;
+
+/// The answer to a question that may hang on `.htaccess` files: asked again when those that it lacks were read, which other
+/// threads do.
+pub async fn once_read<T>(routes: &Routes, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
+    let Some(store) = &routes.overrides else { return refused(ask()) };
+    let ask = || meter::stretch(&ask);
+    for _ in 0..MOST_TRIES {
+        match ask() {
+            Err(NotYet::Unread(unread)) => {
+                let turn = store.turn(&unread).await;
+                match ask() {
+                    Err(NotYet::Unread(unread)) => store.read(unread, turn).await?,
+                    answer => return refused(answer),
+                }
+            }
+            answer => return refused(answer),
+        }
+    }
+    Err(Refusal::busy())
+}
+
+fn refused<T>(answer: Result<T, NotYet>) -> Result<T, Refusal> {
+    answer.map_err(|not_yet| match not_yet {
+        NotYet::Refused(refusal) => refusal,
+        NotYet::Bad(bad) => bad.into(),
+        NotYet::Unread(_) => Refusal::busy(),
+    })
+}

@@ -1,0 +1,40 @@
+//! `Redirect` and `RedirectMatch`: which path is sent where, and what the client is told.
+
+use http::StatusCode;
+use http::header::{HeaderValue, LOCATION};
+use percent_encoding::percent_encode;
+
+use crate::base::refusal::Refusal;
+use base::path::{PATH, Text};
+use config::response::redirect::{Redirect, RedirectResponse};
+use config::{Host, Settings};
+
+/// The redirection for a decoded path: a host's own come before those of containers.
+pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<RedirectResponse> {
+    let of_host = first(&host.redirects, path).map(|answer| RedirectResponse { of_host: true, ..answer });
+    of_host.or_else(|| of_place(settings, path))
+}
+
+/// That of containers.
+pub fn of_place(settings: &Settings, path: &str) -> Option<RedirectResponse> {
+    first(&settings.response.redirects, path)
+}
+
+fn first(redirects: &[Redirect], path: &str) -> Option<RedirectResponse> {
+    let escape = |part: &str| percent_encode(&Text::bytes_in(part), PATH).to_string();
+    redirects.iter().find_map(|redirect| redirect.answer(path, &escape))
+}
+
+/// What the client is told: the request's query goes on unless the new place has one.
+pub fn refusal(answer: &RedirectResponse, query: Option<&str>) -> Refusal {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::FOUND);
+    let Some(location) = &answer.location else { return Refusal::new(status) };
+    let location = match query.filter(|_| !location.contains('?')) {
+        Some(query) => format!("{location}?{query}"),
+        None => location.clone(),
+    };
+    match HeaderValue::from_str(&location) {
+        Ok(location) => Refusal::with(status, LOCATION, location),
+        Err(_) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}

@@ -1,0 +1,53 @@
+//! What the server calls itself: in its `Server` header, in links to itself, below its own pages.
+
+use std::rc::Rc;
+
+use http::header::{HOST, HeaderValue};
+use http::request::Parts;
+
+use super::asked::port;
+use super::{Asked, Route};
+use config::{CanonicalName, Config, Host, Named, Settings, without_port};
+
+/// For a name that no header can hold.
+const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
+
+/// The `Server` header.
+pub fn header(software: &str) -> HeaderValue {
+    HeaderValue::from_str(software).unwrap_or(NAME)
+}
+
+/// `UseCanonicalName`: name and port in links to the server itself.
+pub fn of(host: &Host, settings: &Settings, asked: &Asked<'_>) -> (Rc<str>, u16) {
+    let canonical = settings.response.canonical_name.unwrap_or_default();
+    let said = Some(without_port(asked.host).to_ascii_lowercase()).filter(|name| !name.is_empty());
+    let name = match canonical {
+        CanonicalName::Off => said.or_else(|| host.server_name.clone()),
+        CanonicalName::On | CanonicalName::Dns => host.server_name.clone().or(said),
+    };
+    let port = said_port(host, settings, asked.host).unwrap_or(asked.local.port);
+    (name.unwrap_or_else(|| asked.local.ip.clone()).into(), port)
+}
+
+fn said_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
+    let canonical = settings.response.canonical_name.unwrap_or_default();
+    port(asked).filter(|_| canonical != CanonicalName::On).or(host.server_port)
+}
+
+/// The port in links to ourselves: where a proxy says how the client speaks, the one where it reaches us is not the client's.
+pub fn port_of(config: &Config, head: &Parts, route: &Route, secure: Option<bool>) -> u16 {
+    let Some(secure) = secure else { return route.server_port };
+    let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let host = config.hosts.get(usize::from(route.host));
+    let said = host.and_then(|host| said_port(host, &route.settings, asked));
+    said.unwrap_or(if secure { 443 } else { 80 })
+}
+
+/// `ServerSignature`, as HTML.
+pub fn foot(config: &Config, software: &str, route: &Route) -> String {
+    let Some(signature) = route.settings.response.signature else { return String::new() };
+    let hosts = &config.hosts;
+    let admin = hosts.get(usize::from(route.host)).and_then(|host| host.server_admin.as_deref());
+    let (name, port) = (&route.server_name, route.server_port);
+    signature.html(&Named { software, name, port, admin })
+}

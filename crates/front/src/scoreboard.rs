@@ -1,0 +1,56 @@
+//! Tells this server's workers what `cameleer status` shows of the front, for Apache::Scoreboard: see decision 0005.
+
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener as StdListener};
+use std::rc::Rc;
+use std::time::Duration;
+
+use nix::unistd::geteuid;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{UnixListener, UnixStream};
+
+use super::request::services::Services;
+use base::log;
+
+/// How long to wait when the kernel has no descriptors left for us.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Answers until it is aborted. `master` is the process whose number the workers know.
+pub async fn run(services: Rc<Services>, master: u32) {
+    let listener = match listen(master) {
+        Ok(listener) => listener,
+        Err(error) => return log::warn("front", format_args!("no scoreboard for workers: {error}")),
+    };
+    loop {
+        match listener.accept().await {
+            Ok((worker, _)) if is_ours(&worker) => {
+                tokio::task::spawn_local(tell(services.clone(), worker));
+            }
+            Ok(_) => {}
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+/// A name without a file: it goes with the process, and needs no folder that workers may enter. Containers that share a
+/// network may have the same pids, so the name has their namespace too: `cameleer/pid:[4026531836]/812`.
+fn listen(master: u32) -> io::Result<UnixListener> {
+    let pids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let name = SocketAddr::from_abstract_name(format!("cameleer/{}/{master}", pids.display()))?;
+    let listener = StdListener::bind_addr(&name)?;
+    listener.set_nonblocking(true)?;
+    UnixListener::from_std(listener)
+}
+
+/// Anybody on this host may connect; the paths that visitors ask for are not anybody's business.
+fn is_ours(worker: &UnixStream) -> bool {
+    worker.peer_cred().is_ok_and(|peer| peer.uid() == 0 || peer.uid() == geteuid().as_raw())
+}
+
+async fn tell(services: Rc<Services>, mut worker: UnixStream) {
+    if let Ok(text) = serde_json::to_vec(&services.status()) {
+        // A worker that leaves meanwhile did not want to know.
+        let _ = worker.write_all(&text).await;
+    }
+}

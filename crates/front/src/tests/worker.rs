@@ -1,0 +1,278 @@
+//! A worker without Perl: a thread that does what the request's path says.
+
+use std::io::{IoSlice, Read, Seek};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use nix::sys::socket::{Shutdown, shutdown};
+use wire::channel::send_packet;
+use wire::frame::{Field, Frame};
+use wire::memory::blocks;
+use wire::reply::{End, Head, LeaveReason, LogKind, Outgoing, Reply};
+use wire::transport::{Inbound, WorkerPort, packet_buffer};
+
+/// What all workers of a test share.
+#[derive(Clone, Default)]
+pub struct Script {
+    /// Requests for `/wait` are answered when the test says so.
+    gate: Arc<Mutex<Option<Receiver<()>>>>,
+    /// Packets of `/large` that were sent.
+    pub sent: Arc<AtomicUsize>,
+    /// Requests that were begun.
+    pub begun: Arc<AtomicUsize>,
+    /// What `/who` answers.
+    pub name: &'static str,
+}
+
+impl Script {
+    /// Whose workers answer `/who` with `name`.
+    pub fn named(name: &'static str) -> Script {
+        Script { name, ..Script::default() }
+    }
+
+    fn wait(&self) {
+        let gate = self.gate.lock().expect("the gate");
+        let _ = gate.as_ref().expect("a gate").recv();
+    }
+
+    /// With the end that opens the gate, once for each message.
+    pub fn gated() -> (Script, Sender<()>) {
+        let (open, gate) = channel();
+        (Script { gate: Arc::new(Mutex::new(Some(gate))), ..Script::default() }, open)
+    }
+}
+
+/// What `WireMemory` is when nothing is said.
+pub const BLOCKS: usize = blocks::MOST;
+
+/// Pieces of `/large`, of 32 KiB each.
+pub const LARGE: usize = 64;
+
+/// Answers until it is told to leave, or does what a bad worker does.
+pub fn run(mut port: WorkerPort, script: &Script) {
+    port.say(&Reply::Ready { fork_us: 7 }).expect("said");
+    while let Ok(Some(inbound)) = port.next(Vec::new()) {
+        match inbound {
+            Inbound::Request(frame, body) => {
+                script.begun.fetch_add(1, Ordering::SeqCst);
+                if !answer(&mut port, &frame, body, script) {
+                    return;
+                }
+            }
+            Inbound::Logs { .. } | Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell => {}
+            Inbound::Greet => port.say(&Reply::Greeted { fork_us: 7 }).expect("said"),
+            Inbound::Bells(bells) => port.take_bells(bells).expect("bells"),
+            Inbound::Inspect { .. } => {}
+            Inbound::Leave | Inbound::Promote(_) => return,
+        }
+    }
+}
+
+/// A worker's end.
+pub fn port(socket: OwnedFd, memory: &OwnedFd) -> WorkerPort {
+    WorkerPort::new(socket, packet_buffer(), sys::map_memory(memory).expect("mapped"), BLOCKS)
+}
+
+/// Says these at once.
+pub fn say(port: &mut WorkerPort, id: u64, replies: &[Reply<'_>]) {
+    let mut packet = Vec::new();
+    replies.iter().for_each(|reply| reply.put(id, &mut packet));
+    say_raw(port, &packet);
+}
+
+fn say_raw(port: &mut WorkerPort, packet: &[u8]) {
+    // The front may have given up on this worker.
+    let _ = port.send(&Outgoing { before: packet, ..Outgoing::default() });
+}
+
+/// A head.
+pub fn head(status: u16, headers: &[(&str, &str)]) -> Reply<'static> {
+    let headers = headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
+    Reply::Head(Head { status, headers: headers.collect(), ..Head::default() })
+}
+
+fn end() -> Reply<'static> {
+    Reply::End(End { cpu_us: 42, ..End::default() })
+}
+
+fn whole(port: &mut WorkerPort, id: u64, body: &[u8]) -> bool {
+    say(port, id, &[head(200, &[("Content-Type", "text/plain")]), Reply::Body(body), end()]);
+    true
+}
+
+/// Says whether the worker goes on.
+fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &Script) -> bool {
+    let id = frame.id();
+    let path = String::from_utf8_lossy(frame.field(Field::Path)).into_owned();
+    match path.trim_start_matches("/app") {
+        "/echo" => {
+            let mut text = describe(frame);
+            text.extend_from_slice(&received(frame, body));
+            text.chunks(60_000).enumerate().for_each(|(i, piece)| match i {
+                0 => say(port, id, &[head(200, &[]), Reply::Body(piece)]),
+                _ => say(port, id, &[Reply::Body(piece)]),
+            });
+            say(port, id, &[end()]);
+            true
+        }
+        "/who" => whole(port, id, script.name.as_bytes()),
+        "/wait" => {
+            script.wait();
+            whole(port, id, b"waited")
+        }
+        "/late" => {
+            say(port, id, &[head(200, &[]), Reply::Body(b"first,")]);
+            script.wait();
+            say(port, id, &[Reply::Body(b"second"), end()]);
+            true
+        }
+        "/cleans-up" => {
+            say(port, id, &[head(200, &[]), Reply::Body(b"done"), Reply::Complete]);
+            script.wait();
+            say(port, id, &[end()]);
+            true
+        }
+        "/dies-cleaning" => {
+            say(port, id, &[head(200, &[]), Reply::Body(b"done"), Reply::Complete]);
+            false
+        }
+        "/large" => {
+            say(port, id, &[head(200, &[])]);
+            for _ in 0..LARGE {
+                say(port, id, &[Reply::Body(&[b'x'; 32 * 1024])]);
+                script.sent.fetch_add(1, Ordering::SeqCst);
+            }
+            say(port, id, &[end()]);
+            true
+        }
+        "/empty" => {
+            say(port, id, &[head(200, &[]), end()]);
+            true
+        }
+        "/no-content" => {
+            say(port, id, &[head(204, &[]), Reply::Body(b"not sent"), end()]);
+            true
+        }
+        "/headers" => {
+            let headers = [("Connection", "close"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("X-A", "b")];
+            say(port, id, &[head(201, &headers), Reply::Body(b"made"), end()]);
+            true
+        }
+        "/long" => {
+            say(port, id, &[head(200, &[("Content-Length", "10")]), Reply::Body(b"short"), end()]);
+            true
+        }
+        "/length" => {
+            say(port, id, &[head(200, &[("Content-Length", "5")])]);
+            say(port, id, &[Reply::Body(b"12345")]);
+            say(port, id, &[end()]);
+            true
+        }
+        "/hints" => {
+            let link = (b"Link".to_vec(), b"</a.css>; rel=preload".to_vec());
+            say(port, id, &[Reply::Info(Head { status: 103, headers: vec![link], ..Head::default() })]);
+            whole(port, id, b"page")
+        }
+        "/notes" => {
+            let log = vec![
+                (LogKind::Note, b"n".to_vec(), b"a note".to_vec()),
+                (LogKind::Env, b"E".to_vec(), b"an env".to_vec()),
+                (LogKind::User, Vec::new(), b"joe".to_vec()),
+            ];
+            let end = End { cpu_us: 42, log, ..End::default() };
+            say(port, id, &[head(200, &[("X-A", "b")]), Reply::Body(b"hello"), Reply::End(end)]);
+            true
+        }
+        "/file" => {
+            say(port, id, &[Reply::File(frame.field(Field::Filename)), end()]);
+            true
+        }
+        "/leave" => {
+            let end = End { leaving: Some(LeaveReason::Program), ..End::default() };
+            say(port, id, &[head(200, &[]), Reply::Body(b"bye"), Reply::End(end)]);
+            false
+        }
+        "/truncated" => {
+            let end = End { truncated: true, ..End::default() };
+            say(port, id, &[head(200, &[]), Reply::Body(b"half"), Reply::End(end)]);
+            true
+        }
+        "/die" => false,
+        "/die-late" => {
+            say(port, id, &[head(200, &[]), Reply::Body(b"half")]);
+            script.wait();
+            false
+        }
+        "/bad-header" => {
+            say(port, id, &[head(200, &[("X", "a\r\nSet-Cookie: stolen")]), end()]);
+            true
+        }
+        "/two-heads" => lie(port, id, &[head(200, &[]), head(200, &[])]),
+        "/body-first" => lie(port, id, &[Reply::Body(b"x"), end()]),
+        "/wrong-id" => lie(port, id + 1, &[head(200, &[]), end()]),
+        "/ready-again" => lie(port, 0, &[Reply::Ready { fork_us: 1 }]),
+        "/after-end" => lie(port, id, &[head(200, &[]), end(), Reply::Body(b"more")]),
+        "/endless-hints" => {
+            let hint = || Reply::Info(Head { status: 103, ..Head::default() });
+            (0..100).for_each(|_| say(port, id, &[hint()]));
+            whole(port, id, b"page")
+        }
+        "/endless-extends" => {
+            let extend: Vec<_> = (0..3000).map(|_| Reply::Extend(0)).collect();
+            (0..400).for_each(|_| say(port, id, &extend));
+            false
+        }
+        "/falls-silent" => {
+            shutdown(port.as_fd().as_raw_fd(), Shutdown::Write).expect("shut");
+            script.wait();
+            false
+        }
+        "/descriptors" => {
+            let mine = std::fs::File::open("/dev/null").expect("opened");
+            let packet = [IoSlice::new(b"here you are")];
+            send_packet(port.as_fd(), &packet, &[mine.as_raw_fd()]).expect("sent");
+            true
+        }
+        "/our-descriptors" => {
+            let path = format!("/proc/self/fd/{}", String::from_utf8_lossy(frame.field(Field::Query)));
+            say(port, id, &[Reply::File(path.as_bytes()), end()]);
+            true
+        }
+        "/garbage" => {
+            say_raw(port, b"\xff\xff\xff garbage");
+            true
+        }
+        _ => whole(port, id, b"hello"),
+    }
+}
+
+fn lie(port: &mut WorkerPort, id: u64, replies: &[Reply<'_>]) -> bool {
+    say(port, id, replies);
+    true
+}
+
+/// What arrived, for a test to look at.
+fn describe(frame: &Frame) -> Vec<u8> {
+    let mut text = Vec::new();
+    for field in [Field::Method, Field::Target, Field::Protocol, Field::Path, Field::Query, Field::ServerName] {
+        text.extend_from_slice(frame.field(field));
+        text.push(b'|');
+    }
+    for (name, value) in frame.headers() {
+        text.extend_from_slice(&[name, b": ", value, b"|"].concat());
+    }
+    text.extend_from_slice(format!("{}\n", frame.body_length()).as_bytes());
+    text
+}
+
+fn received(frame: &Frame, body: Option<OwnedFd>) -> Vec<u8> {
+    let Some(body) = body else { return frame.body().to_vec() };
+    let mut file = std::fs::File::from(body);
+    assert_eq!(file.stream_position().expect("a position"), 0);
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).expect("read");
+    bytes
+}

@@ -1,0 +1,101 @@
+//! The threads of the front. Each owns its connections and has a runtime, caches and rings of its own; what they
+//! have in common stands behind locks that are held for moments: the pool, the logs, the limits, the register of connections.
+//!
+//! ```text
+//!   first thread                                     further threads (FrontThreads - 1)
+//!     control, clock, scoreboard
+//!     accept loops, permits ──── Handover ─────────▶ ConnectionServer
+//!     its own connections                            its own connections
+//!          │                                              │
+//!          └──────────────▶ SharedPool ◀──────────────────┘        ◀── Notice ──▶ what is for requests of another thread
+//! ```
+//!
+//! They are started when a configuration wants them, and end with the process: one that a later configuration does not want
+//! gets no new connections. A panic in any of them ends the process ([`panics`](super::panics)).
+
+use std::io;
+use std::rc::Rc;
+use std::thread::Builder;
+
+use tokio::runtime::{Builder as RuntimeBuilder, LocalOptions, LocalRuntime};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::{JoinHandle, spawn_local};
+
+use super::Front;
+use super::accept::{ConnectionServer, Handover};
+use super::base::turn;
+use super::request::services::Services;
+use super::workers::{self, Mailbox, mailbox};
+use base::log;
+
+/// What this thread does its work with.
+pub fn runtime() -> io::Result<LocalRuntime> {
+    turn::look_with(workers::look);
+    RuntimeBuilder::new_current_thread()
+        .enable_all()
+        .on_thread_park(workers::before_sleep)
+        .build_local(LocalOptions::default())
+}
+
+/// Lets the first thread, which is this one, hear what the pool has for it.
+pub fn first(front: &Front) -> JoinHandle<()> {
+    let (address, mailbox) = mailbox();
+    front.mailboxes.add(address);
+    spawn_local(hear(front.services.clone(), mailbox))
+}
+
+impl Front {
+    /// Sees to it that there are `wanted` threads at least, the first one included. When the system gives no more, those that
+    /// there are serve everybody.
+    pub(super) fn start_threads(&self, wanted: usize) {
+        for number in (0..=u8::MAX).take(wanted).skip(self.acceptor.threads()) {
+            if let Err(error) = self.start_thread(number) {
+                let advice = "see ulimit -u of User, systemd's TasksMax";
+                return log::warn(
+                    "front",
+                    format_args!("{number} threads, FrontThreads wants {wanted}: {error}: {advice}"),
+                );
+            }
+        }
+    }
+
+    fn start_thread(&self, number: u8) -> io::Result<()> {
+        let (way, handovers) = unbounded_channel();
+        let (address, mailbox) = mailbox();
+        let (common, limit) = (self.common.clone(), self.acceptor.limit().clone());
+        let live = move || {
+            let runtime = runtime();
+            let serve = async move {
+                let services = Rc::new(Services::new(&common, number));
+                spawn_local(hear(services.clone(), mailbox));
+                take_over(ConnectionServer::new(services, limit), handovers).await;
+            };
+            match runtime {
+                Ok(runtime) => runtime.block_on(serve),
+                Err(error) => panic!("a thread of the front has no runtime: {error}"),
+            }
+        };
+        // Linux shows 15 characters.
+        Builder::new().name(format!("front-{number}")).spawn(live)?;
+        self.mailboxes.add(address);
+        self.acceptor.add_thread(way);
+        Ok(())
+    }
+}
+
+/// Serves what the first thread hands over, until that ends.
+async fn take_over(server: ConnectionServer, mut handovers: UnboundedReceiver<Handover>) {
+    while let Some(handover) = handovers.recv().await {
+        server.serve(handover);
+    }
+}
+
+/// Passes on what the pools of all generations have for this thread. To look for a view lets go of those of generations that are
+/// over.
+async fn hear(services: Rc<Services>, mut mailbox: Mailbox) {
+    while let Some((id, notice)) = mailbox.recv().await {
+        if let Some(view) = services.generations.get(id.generation) {
+            view.workers.of(id.pool).receive(notice);
+        }
+    }
+}

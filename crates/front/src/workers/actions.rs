@@ -1,0 +1,175 @@
+//! Does what the pool wants: in workers' sockets and by word to the master; what is for a request goes to its thread.
+
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Instant;
+
+use nix::sys::socket::{Shutdown, shutdown};
+use wire::control::{FromFront, WorkerId};
+use wire::transport::Sent;
+
+use super::mailbox::Notice;
+use super::pool::queue::Change;
+use super::pool::{Action, Cause, RequestId, Stretch};
+use super::ring::owe_bell;
+use super::shared_pool::{SharedPool, State};
+use super::submitted::Begun;
+use crate::base::failure::Failure;
+use crate::base::shared::count;
+use base::log;
+use sys::is_stopped;
+
+/// Tells the thread of that number.
+type Tell<'a> = &'a mut dyn FnMut(u8, Notice);
+
+impl SharedPool {
+    pub(super) fn perform_all(&self, state: &mut State, mut tell: impl FnMut(u8, Notice)) {
+        while let Some(action) = state.pool.next_action() {
+            self.perform(state, action, &mut tell);
+        }
+    }
+
+    fn perform(&self, state: &mut State, action: Action, tell: Tell<'_>) {
+        match action {
+            Action::Send { worker, request, ahead } => self.send(state, worker, request, ahead),
+            Action::Begin { worker, request } => self.begin(state, worker, request),
+            Action::TakeBack(worker) => take_back(state, worker),
+            Action::WaitAgain(request) => {
+                // Its exchange has heard nothing of it yet.
+                if let Some(waiting) = state.requests.get_mut(&request) {
+                    waiting.begun = None;
+                }
+            }
+            Action::TellAbandoned { worker, request } => {
+                state.workers.get(&worker).inspect(|worker| worker.tell_abandoned(request));
+            }
+            Action::TellHungUp { worker, request } => {
+                state.workers.get(&worker).inspect(|worker| worker.tell_hung_up(request));
+            }
+            Action::Spill(request) => {
+                state.requests.get(&request).inspect(|spilling| tell(spilling.thread, Notice::Spill(request)));
+            }
+            Action::Press { request, patience } => {
+                state.requests.get(&request).inspect(|slow| tell(slow.thread, Notice::Press(request, patience)));
+            }
+            Action::Interrupt { worker, request, first } => self.interrupt(state, worker, request, first),
+            Action::Look(worker) => {
+                let is_stopped = state.workers.get(&worker).is_some_and(|worker| is_stopped(worker.pid()));
+                state.pool.looked(worker, is_stopped, Instant::now());
+            }
+            Action::LookForRest(worker) => {
+                let waits = state.workers.get(&worker).is_some_and(|worker| worker.waits());
+                state.pool.looked_for_rest(worker, waits, Instant::now());
+            }
+            Action::AskToLeave(worker) => {
+                state.workers.get(&worker).inspect(|worker| worker.ask_to_leave());
+                self.say(FromFront::Leaving { worker, reason: None });
+            }
+            Action::Leaves { worker, reason } => self.say(FromFront::Leaving { worker, reason: Some(reason) }),
+            Action::Kill { worker, reason, exit } => {
+                log::error("front", format_args!("{} {reason}", state.name(worker)));
+                self.say(FromFront::Kill { worker, reason, exit });
+            }
+            Action::Forget(worker) => {
+                state.last.remove(&worker);
+                state.workers.remove(&worker).inspect(|worker| worker.close());
+            }
+            Action::Over(request) => {
+                if let Some(over) = state.requests.remove(&request) {
+                    self.front.spare_frame(over.frame);
+                    tell(over.thread, Notice::Over(request, over.begun));
+                    state.remember(over.label, over.begun);
+                }
+            }
+            Action::Fail { request, failure, cause } => self.fail(state, request, failure, cause, tell),
+            Action::Overload { lane, change } => tell_overload(state, lane, change),
+        }
+    }
+
+    fn send(&self, state: &mut State, worker: WorkerId, request: RequestId, ahead: bool) {
+        let (Some(to), Some(sent)) = (state.workers.get(&worker), state.requests.get(&request)) else { return };
+        match to.send(&sent.frame, sent.body.as_ref().map(|file| file.as_fd()), sent.thread) {
+            Ok(sent) => {
+                if sent == Sent::Left {
+                    owe_bell(to);
+                }
+                if !ahead {
+                    self.begin(state, worker, request);
+                }
+            }
+            Err(error) => state.pool.not_sent(worker, request, &error.to_string(), Instant::now()),
+        }
+    }
+
+    fn begin(&self, state: &mut State, worker: WorkerId, request: RequestId) {
+        let pid = state.workers.get(&worker).map_or(0, |worker| worker.pid());
+        let Some(begun) = state.requests.get_mut(&request) else { return };
+        let since = Instant::now();
+        begun.begun = Some(Begun { waited: since.saturating_duration_since(begun.at), since, worker, pid });
+        count(&self.front.counters.worker_requests);
+    }
+
+    fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: Option<Stretch>) {
+        // A handler that waits for the client of its connection hears no signal, but the end. What is no socket stays as it is.
+        if let Some(body) = state.requests.get(&request).and_then(|interrupted| interrupted.body.as_ref()) {
+            let _ = shutdown(body.as_raw_fd(), Shutdown::Both);
+        }
+        if let Some(stretch) = first {
+            tell_late(state, worker, request, stretch);
+        }
+        self.say(FromFront::Interrupt { worker, request });
+    }
+
+    fn fail(&self, state: &mut State, request: RequestId, failure: Failure, cause: Cause, tell: Tell<'_>) {
+        let Some(failed) = state.requests.remove(&request) else { return };
+        match cause {
+            Cause::TurnedAway => count(&self.front.counters.turned_away),
+            Cause::QueueTimeout => count(&self.front.counters.queue_timeouts),
+            Cause::Lost(worker) => {
+                log::error("front", format_args!("{} lost {}", state.name(worker), failed.label));
+            }
+            Cause::LostCleanups(worker) => {
+                log::error("front", format_args!("{} lost the cleanups of {}", state.name(worker), failed.label));
+            }
+            Cause::PerhapsBegun => {}
+        }
+        tell(failed.thread, Notice::Failed(request, failure, failed.begun));
+    }
+}
+
+fn tell_late(state: &State, worker: WorkerId, request: RequestId, stretch: Stretch) {
+    let label =
+        state.requests.get(&request).map(|late| &late.label).or(state.last.get(&worker).map(|(label, _)| label));
+    let Some(label) = label else { return };
+    let what = match stretch {
+        Stretch::Answer => "",
+        Stretch::Cleanups => "the cleanups of ",
+        Stretch::Rest => "destructors that run behind the end of ",
+    };
+    log::warn("front", format_args!("{} RequestTimeout has passed for {what}{label}", state.name(worker)));
+}
+
+fn take_back(state: &mut State, worker: WorkerId) {
+    let Some(from) = state.workers.get(&worker).cloned() else { return };
+    let requests = from.take_back(&mut state.buffer);
+    state.pool.taken_back(worker, &requests, Instant::now());
+}
+
+fn tell_overload(state: &State, lane: usize, change: Change) {
+    let Some(lane) = state.pool.queue().lanes().get(lane) else { return };
+    let place = lane.share.as_ref().map_or("the pool", |(_, place)| place);
+    match change {
+        Change::Begins => log::warn(
+            "front",
+            format_args!(
+                "{place} is overloaded: {} requests wait for {} busy workers and more come; now the newest is served first, and who waits \
+                 too long gets 503 at once (QueueStale): raise MaxClients or the PoolShare, or find out what is slow",
+                lane.len(),
+                lane.busy
+            ),
+        ),
+        Change::Ends { turned_away, after } => log::warn(
+            "front",
+            format_args!("{place} is overloaded no more, after {after:.1?}; {turned_away} requests were turned away"),
+        ),
+    }
+}

@@ -1,0 +1,98 @@
+//! Clients against a clock that the tests move.
+
+use std::time::Duration;
+
+use super::*;
+use config::scheduling::Rate;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn limit(requests: Option<u32>, worker_seconds: Option<u32>) -> SpeedLimit {
+    let rate = |amount| Rate { amount, period: 10 * SECOND };
+    SpeedLimit { id: 1, requests: requests.map(rate), worker_seconds: worker_seconds.map(rate) }
+}
+
+fn client(text: &str) -> IpAddr {
+    text.parse().expect("an address")
+}
+
+#[test]
+fn a_client_may_use_all_at_once_and_then_goes_on_at_the_speed_of_the_limit() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(5), None), Instant::now());
+    let mut asks = |after: Duration| clients.enter(&limit, client("192.0.2.1"), now + after).is_ok();
+    assert_eq!((0..8).map(|_| asks(Duration::ZERO)).filter(|may| *may).count(), 5);
+    assert!(!asks(SECOND), "one in two seconds");
+    assert!(asks(2 * SECOND) && !asks(2 * SECOND), "what was refused does not count");
+    assert_eq!((0..8).map(|_| asks(60 * SECOND)).filter(|may| *may).count(), 5, "not more for having waited longer");
+    assert!(clients.enter(&limit, client("192.0.2.2"), now).is_ok(), "others are not concerned");
+}
+
+#[test]
+fn the_time_to_come_again_is_told_exactly() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
+    let mut asks = |after: Duration| clients.enter(&limit, client("192.0.2.1"), now + after);
+    assert!(asks(Duration::ZERO).is_ok());
+    assert_eq!(asks(SECOND).err().map(|slow| slow.retry_after), Some(9));
+    assert!(asks(10 * SECOND).is_ok());
+}
+
+#[test]
+fn seconds_of_workers_count_while_they_pass() {
+    let (mut clients, limit, now) = (Clients::default(), limit(None, Some(2)), Instant::now());
+    let one = client("192.0.2.1");
+    let id = clients.enter(&limit, one, now).expect("the first");
+    assert!(clients.begin(id, now) && clients.begin(id, now));
+    assert!(clients.enter(&limit, one, now + SECOND / 2).is_ok(), "one second is used");
+    assert!(clients.enter(&limit, one, now + 2 * SECOND).is_err(), "four are, though nothing has ended");
+    clients.end(id, now, now + 2 * SECOND);
+    clients.end(id, now, now + 2 * SECOND);
+    let slow = clients.enter(&limit, one, now + 2 * SECOND).expect_err("they still are");
+    assert_eq!(slow.retry_after, 10, "two too many, at a fifth of a second a second");
+    assert!(clients.enter(&limit, one, now + 13 * SECOND).is_ok());
+}
+
+#[test]
+fn who_has_a_request_at_work_is_not_forgotten() {
+    let (mut clients, limit, now) = (Clients::default(), limit(None, Some(1)), Instant::now());
+    let id = clients.enter(&limit, client("192.0.2.1"), now).expect("the first");
+    assert!(clients.begin(id, now));
+    for n in 0..3 * KEPT as u32 {
+        let _ = clients.enter(&limit, IpAddr::from((n | 1 << 31).to_be_bytes()), now);
+    }
+    clients.end(id, now, now + SECOND);
+    assert!(clients.enter(&limit, client("192.0.2.1"), now + SECOND).is_err(), "its second counts");
+}
+
+#[test]
+fn a_network_of_64_bits_is_one_client() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
+    let mut asks = |address: &str| clients.enter(&limit, client(address), now).is_ok();
+    assert!(asks("2001:db8:1:2::1") && !asks("2001:db8:1:2:ffff::9") && asks("2001:db8:1:3::1"));
+    assert!(asks("::ffff:192.0.2.1") && !asks("192.0.2.1"));
+}
+
+#[test]
+fn a_client_has_one_line_a_minute_that_tells_how_often_it_was_refused() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
+    let mut line = |after: u64| {
+        clients.enter(&limit, client("192.0.2.1"), now + Duration::from_millis(after)).err().and_then(|slow| slow.line)
+    };
+    assert_eq!(line(0), None, "let in");
+    let first = line(1).expect("a line");
+    assert!(first.contains("client 192.0.2.1") && first.contains("SpeedLimit requests=1/10s"), "{first}");
+    assert_eq!((line(2), line(3)), (None, None));
+    assert_eq!(line(60_500), None, "let in again");
+    assert!(line(61_500).expect("another").contains("2 times more"), "a minute later");
+}
+
+#[test]
+fn memory_is_bounded_and_who_asks_often_is_not_forgotten() {
+    let (mut clients, limit, now) = (Clients::default(), limit(Some(1), None), Instant::now());
+    let busy = client("192.0.2.1");
+    assert!(clients.enter(&limit, busy, now).is_ok());
+    for n in 0..5 * KEPT as u32 {
+        let _ = clients.enter(&limit, IpAddr::from(n.to_be_bytes()), now);
+        assert!(n % 1000 != 0 || clients.enter(&limit, busy, now).is_err());
+    }
+    assert!(clients.len() <= 2 * KEPT);
+}

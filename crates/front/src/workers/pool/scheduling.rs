@@ -1,0 +1,197 @@
+//! Requests that wait for a worker: how they get into the queue, and out of it.
+
+use std::time::Instant;
+
+use wire::control::WorkerId;
+
+use super::queue::Waiting;
+use super::request::{NewRequest, Request, RequestId, Stage};
+use super::{Action, Cause, Pool};
+use crate::base::failure::Failure;
+
+impl Pool {
+    /// A request has come: it is sent to a worker, or put into its lane of the queue.
+    pub fn submit(&mut self, new: NewRequest, now: Instant) -> Result<(), Failure> {
+        let NewRequest { id, lane, .. } = new;
+        self.requests.insert(id, Request::new(new, now));
+        if !self.queue.arrives(lane) || self.next_idle().is_none() {
+            return self.wait(id, lane, now);
+        }
+        match self.joins(now).filter(|_| new.small) {
+            Some(worker) => {
+                self.queue.occupy(lane);
+                self.queued += 1;
+                self.put_ahead(worker, id);
+            }
+            None => self.give_to_idle(id, lane, now),
+        }
+        Ok(())
+    }
+
+    fn give_to_idle(&mut self, id: RequestId, lane: usize, now: Instant) {
+        if let Some(worker) = self.idle.pop() {
+            self.queue.occupy(lane);
+            self.assign(worker, id, now);
+            self.latest = Some((worker, now));
+        }
+    }
+
+    fn wait(&mut self, id: RequestId, lane: usize, now: Instant) -> Result<(), Failure> {
+        if self.queue.push(lane, Waiting { order: id, since: now, item: id }).is_err() {
+            self.requests.remove(&id);
+            return Err(self.too_busy(lane));
+        }
+        self.queued += 1;
+        self.release_held();
+        self.turn_away(now);
+        Ok(())
+    }
+
+    /// Somebody waits: no worker has to wait for a slow client.
+    fn release_held(&mut self) {
+        if self.held > 0 {
+            let held = self.workers.values().filter(|worker| worker.held && !worker.stuck);
+            let held: Vec<_> = held.filter_map(|worker| worker.current).collect();
+            held.into_iter().for_each(|request| self.act(Action::Spill(request)));
+        }
+    }
+
+    fn assign(&mut self, worker: WorkerId, request: RequestId, now: Instant) {
+        self.occupy(worker, request, now);
+        self.act(Action::Send { worker, request, ahead: false });
+    }
+
+    /// A request could not be sent to `worker`. One that had nothing else to do is broken, and another gets the request;
+    /// a busy one may have no room for more.
+    pub fn not_sent(&mut self, worker: WorkerId, id: RequestId, why: &str, now: Instant) {
+        match self.requests.get(&id).map(|request| request.stage) {
+            Some(Stage::Running(_)) => {
+                self.vacate(worker, now);
+                self.wait_again(id);
+                self.discard(worker, format!("cannot be sent a request: {why}"), Failure::WorkerGone, now);
+            }
+            Some(Stage::Ahead(_)) if self.forget_ahead(worker, id) => {
+                self.wait_again(id);
+                // It gives the place in its share back: there may be an idle worker for another.
+                self.serve_queue(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// A request that has no worker any more waits in the queue again, in the place that it had, unless nobody waits for it.
+    pub(super) fn wait_again(&mut self, id: RequestId) {
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        let lane = request.lane;
+        if request.abandoned {
+            self.requests.remove(&id);
+            self.queue.release(lane, None);
+            return self.act(Action::Over(id));
+        }
+        if matches!(std::mem::replace(&mut request.stage, Stage::Queued), Stage::Running(_)) {
+            self.queued += 1;
+        }
+        self.queue.put_back(lane, Waiting { order: id, since: request.queued_at, item: id });
+        self.act(Action::WaitAgain(id));
+    }
+
+    /// Gives idle workers what waits.
+    pub(super) fn serve_queue(&mut self, now: Instant) {
+        self.turn_away(now);
+        let mut served = Vec::new();
+        while let Some(worker) = self.next_idle() {
+            let Some(id) = self.queue.pop() else { break };
+            self.idle.pop();
+            self.queued -= 1;
+            self.assign(worker, id, now);
+            served.push(worker);
+        }
+        served.into_iter().for_each(|worker| self.send_ahead(worker));
+    }
+
+    /// The client of a request has left. `owed`: it has not got all that it was promised. `unfinished`: the worker is
+    /// still at the answer.
+    pub fn client_gone(&mut self, id: RequestId, owed: bool, unfinished: bool) {
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        let (lane, stage) = (request.lane, request.stage);
+        let was_abandoned = request.abandoned;
+        match stage {
+            Stage::Queued => {
+                self.queued -= 1;
+                self.queue.remove(lane, id);
+                self.requests.remove(&id);
+                self.act(Action::Over(id));
+            }
+            Stage::Ahead(worker) => {
+                request.abandoned = true;
+                self.queued -= u32::from(!was_abandoned);
+                self.take_back(worker);
+            }
+            Stage::Running(worker) => {
+                request.abandoned |= owed;
+                if owed && unfinished {
+                    // What was sent ahead would lie before the word that nobody waits.
+                    self.take_back(worker);
+                    self.act(Action::TellAbandoned { worker, request: id });
+                }
+            }
+            Stage::Ending => request.abandoned |= owed,
+        }
+    }
+
+    /// The client of a request sends nothing more. [`Pool::told_hung_up`] is to be asked when all actions were done: it may turn
+    /// out that the request was not begun.
+    pub fn client_hung_up(&mut self, id: RequestId) {
+        if let Some(Request { stage: Stage::Running(worker), .. }) = self.requests.get(&id) {
+            // What was sent ahead would lie before the word.
+            let worker = *worker;
+            self.take_back(worker);
+        }
+    }
+
+    /// Whether the client of a request, which sends nothing more, can be given its answer all the same: one that waits for
+    /// a worker is taken for gone, as nginx does, since most are, and an overload is no time to work for nobody.
+    pub fn told_hung_up(&mut self, id: RequestId) -> bool {
+        match self.requests.get(&id).map(|request| request.stage) {
+            Some(Stage::Running(worker)) => self.act(Action::TellHungUp { worker, request: id }),
+            Some(Stage::Queued | Stage::Ahead(_)) => return false,
+            Some(Stage::Ending) | None => {}
+        }
+        true
+    }
+
+    /// Answers those at once that an overload leaves no place for.
+    fn turn_away(&mut self, now: Instant) {
+        let late = self.queue.expired(now);
+        self.refuse(late, Cause::TurnedAway);
+    }
+
+    /// Ends what has waited for its QueueTimeout.
+    pub(super) fn time_out(&mut self, now: Instant) {
+        let requests = &self.requests;
+        let allowed = |id: &RequestId| requests.get(id).map(|request| request.timeouts.queue);
+        let late = self.queue.timed_out(|id, age| allowed(id).is_some_and(|allowed| age >= allowed), now);
+        self.refuse(late, Cause::QueueTimeout);
+    }
+
+    fn refuse(&mut self, late: Vec<RequestId>, cause: Cause) {
+        for id in late {
+            self.queued -= 1;
+            let lane = self.requests.remove(&id).map_or(0, |request| request.lane);
+            let failure = self.too_busy(lane);
+            self.act(Action::Fail { request: id, failure, cause });
+        }
+    }
+
+    fn too_busy(&self, lane: usize) -> Failure {
+        Failure::Busy(self.queue.retry_after(lane))
+    }
+
+    /// Finds out whether more requests come than are answered.
+    pub(super) fn watch_load(&mut self, now: Instant) {
+        let workers = self.workers.len() as u32;
+        for (lane, change) in self.queue.watch(workers, now) {
+            self.act(Action::Overload { lane, change });
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What workers say.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wire::Malformed;
+use wire::control::FromFront;
+use wire::reply::{Packet, Reply};
+
+use super::exchange::SharedExchange;
+use super::reply_port::ReplyPort;
+use super::worker::{Way, Worker};
+use super::{Failure, RequestId, Workers};
+
+impl Workers {
+    /// Hears what `worker` says to this thread until it has gone. One that falls silent and lives is of no use to anybody, and would keep
+    /// its place in the pool.
+    pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, way: Way) {
+        let port = match ReplyPort::new(worker, self.thread, way) {
+            Ok(port) => Rc::new(port),
+            Err(error) => return base::log::error("front", format_args!("a worker cannot be listened to: {error}")),
+        };
+        let worker = &port.worker;
+        let heard = std::future::poll_fn(|cx| {
+            if let Some((request, after)) = port.was_held() {
+                self.tell(|pool| pool.resumed(worker.id, request, after));
+            }
+            port.poll_listen(cx, &mut self.buffers.borrow_mut(), |heard| self.hear(&port, heard))
+        });
+        match heard.await {
+            Ok(()) if worker.has_ended() => {
+                if worker.is_all_heard() {
+                    self.pool.gone(worker.id);
+                }
+            }
+            Ok(()) => self.pool.discard(worker.id, "has closed its socket", Failure::WorkerGone),
+            Err(error) => self.pool.discard(worker.id, &error.to_string(), Failure::WorkerLied),
+        }
+    }
+
+    /// Takes a packet of a worker. One that breaks the protocol is as good as dead.
+    fn hear(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) {
+        if let Err(malformed) = self.read(port, packet) {
+            self.pool.discard(port.worker.id, &malformed.to_string(), Failure::WorkerLied);
+        }
+    }
+
+    fn read(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) -> Result<(), Malformed> {
+        let mut heard: Option<SharedExchange> = None;
+        let mut more_time = Duration::ZERO;
+        for message in Packet::new(packet) {
+            let (id, reply) = message?;
+            if id == 0 {
+                self.read_own(&port.worker, reply)?;
+                continue;
+            }
+            let exchange = match &heard {
+                Some(exchange) if exchange.borrow().id == id => exchange,
+                Some(_) => return Err(Malformed("answers to two requests in one packet")),
+                None => match self.speaks_of(port, id)? {
+                    Some(exchange) => heard.insert(exchange),
+                    // It is for a front that has died.
+                    None => continue,
+                },
+            };
+            if let Reply::Extend(millis) = reply {
+                more_time += Duration::from_millis(millis.into());
+            }
+            let mut exchange = exchange.borrow_mut();
+            match reply {
+                Reply::Lent { block, length } => {
+                    let piece = port.worker.take_block(block, length)?;
+                    exchange.hear_block(piece, port.worker.is_short_of_blocks())?;
+                }
+                reply => exchange.hear(reply)?,
+            }
+        }
+        if let Some(exchange) = &heard {
+            if !more_time.is_zero() {
+                let id = exchange.borrow().id;
+                self.tell(|pool| pool.extend(id, more_time));
+            }
+            self.progress(port, exchange);
+        }
+        Ok(())
+    }
+
+    /// What is about no request.
+    fn read_own(self: &Rc<Self>, worker: &Arc<Worker>, reply: Reply<'_>) -> Result<(), Malformed> {
+        match (reply, self.is_adopted(worker)) {
+            (Reply::Ready { fork_us }, false) | (Reply::Greeted { fork_us }, true) => self.ready(worker, fork_us),
+            // It was being forked for the front before us.
+            (Reply::Ready { .. }, true) => Ok(()),
+            _ => Err(Malformed("an answer to no request")),
+        }
+    }
+
+    fn ready(self: &Rc<Self>, worker: &Arc<Worker>, fork_us: u32) -> Result<(), Malformed> {
+        worker.set_ours();
+        self.pool.say(FromFront::Ready { worker: worker.id, fork_us });
+        if !worker.set_ready() {
+            return Ok(());
+        }
+        self.tell(|pool| pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
+    }
+
+    /// The exchange of a request that a worker speaks of, if it may; `None`: it is none of ours, and need not be.
+    fn speaks_of(self: &Rc<Self>, port: &Rc<ReplyPort>, id: RequestId) -> Result<Option<SharedExchange>, Malformed> {
+        if !port.worker.speaks_to_us() {
+            // The front before us has counted its requests from 1, too.
+            return Ok(None);
+        }
+        let exchange = self.exchange(id).ok_or(Malformed("an answer to no request"))?;
+        if exchange.borrow().is_heard_from(port) {
+            return Ok(Some(exchange));
+        }
+        let worker = port.worker.id;
+        self.tell(|pool| pool.heard_of(worker, id, Instant::now())).map_err(|said| Malformed(said.0))?;
+        exchange.borrow_mut().start(port.clone());
+        Ok(Some(exchange))
+    }
+
+    /// After a packet for `exchange`: the client may go on, and at the end the worker too.
+    fn progress(self: &Rc<Self>, port: &Rc<ReplyPort>, exchange: &SharedExchange) {
+        let mut heard = exchange.borrow_mut();
+        heard.wake();
+        let (worker, id) = (port.worker.id, heard.id);
+        let Some(outcome) = &heard.outcome else {
+            if heard.is_for_nobody() {
+                drop(heard);
+                self.abandon(exchange);
+                return;
+            }
+            if heard.is_full() && self.pool.queued() > 0 {
+                heard.spill();
+            }
+            if heard.is_whole() {
+                drop(heard);
+                self.tell(|pool| pool.completed(worker, id, Instant::now()));
+            } else if heard.is_full() {
+                let stuck = heard.is_stuck();
+                port.pause(id);
+                drop(heard);
+                self.tell(|pool| pool.hold(worker, id, stuck));
+            }
+            return;
+        };
+        let leaving = outcome.as_ref().ok().and_then(|end| end.leaving);
+        drop(heard);
+        self.tell(|pool| pool.ended(worker, id, leaving, Instant::now()));
+    }
+}

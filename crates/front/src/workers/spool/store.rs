@@ -1,0 +1,88 @@
+//! What all answers that clients have not taken hold together, in memory and in files, and the limits on that.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock};
+
+use config::Spooling;
+
+/// Bytes of answers in the front's memory above which every further piece goes to a file, whether others wait or not.
+const MEMORY: u64 = 64 * 1024 * 1024;
+
+/// Bytes that all answers of a front hold.
+#[derive(Default)]
+pub struct Totals {
+    memory: AtomicU64,
+    disk: AtomicU64,
+}
+
+impl Totals {
+    /// Of this process.
+    pub fn of_front() -> Arc<Totals> {
+        static FRONT: LazyLock<Arc<Totals>> = LazyLock::new(Arc::default);
+        FRONT.clone()
+    }
+}
+
+/// Where answers may be stored, and how much of them. One for each thread and generation; the totals are the front's.
+#[derive(Default)]
+pub struct Store {
+    /// The configured folder and limits.
+    pub rules: Spooling,
+    totals: Arc<Totals>,
+}
+
+impl Store {
+    /// With the limits of a configuration.
+    pub fn new(rules: Spooling, totals: Arc<Totals>) -> Store {
+        Store { rules, totals }
+    }
+
+    /// Whether answers hold so much memory that further pieces belong into files.
+    pub(super) fn is_short_of_memory(&self) -> bool {
+        self.totals.memory.load(Relaxed) > MEMORY
+    }
+
+    pub(super) fn add_memory(&self, bytes: usize) {
+        self.totals.memory.fetch_add(bytes as u64, Relaxed);
+    }
+
+    pub(super) fn free_memory(&self, bytes: usize) {
+        self.totals.memory.fetch_sub(bytes as u64, Relaxed);
+    }
+
+    /// Reserves room in files, unless that exceeds `SpoolTotalLimit`.
+    pub(super) fn reserve_disk(&self, bytes: u64) -> bool {
+        let reserved = self.totals.disk.fetch_add(bytes, Relaxed).saturating_add(bytes) <= self.rules.total;
+        if !reserved {
+            self.free_disk(bytes);
+        }
+        reserved
+    }
+
+    pub(super) fn free_disk(&self, bytes: u64) {
+        self.totals.disk.fetch_sub(bytes, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_answers_together_have_a_limit_on_the_disk() {
+        let store = Store::new(Spooling { folder: None, most: 100, total: 150 }, Arc::default());
+        assert!(store.reserve_disk(100) && !store.reserve_disk(100) && store.reserve_disk(50));
+        store.free_disk(100);
+        assert!(store.reserve_disk(100) && !store.reserve_disk(1));
+    }
+
+    #[test]
+    fn memory_is_short_above_its_limit() {
+        let store = Store::default();
+        store.add_memory(MEMORY as usize);
+        assert!(!store.is_short_of_memory());
+        store.add_memory(1);
+        assert!(store.is_short_of_memory());
+    }
+}

@@ -1,0 +1,103 @@
+//! A configuration with Perl in it: an expander runs that, bounded in time, and what it answers is read on.
+//!
+//! At the start there is nothing else to do and [`read`] waits. During a reload the old generation is served: the master
+//! keeps the [`Expansion`] and hears of it in its loop.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use wire::control::{FromExpander, ToExpander};
+use wire::transport::read_configuration;
+
+use super::{CheckedConfig, ConfigOrigin, Mistakes, Reading};
+use crate::children::{Expander, start_expander};
+use config::{At, Bundle, ConfigError};
+use sys::privileges;
+
+/// An expander at work.
+#[derive(Debug)]
+pub struct Expansion {
+    /// The process.
+    pub child: Expander,
+    /// By then it must have answered.
+    pub by: Instant,
+    /// `StartTimeout`
+    allowed: Duration,
+    /// The line whose code it runs, and what stands there.
+    reached: Option<(At, String)>,
+}
+
+/// Reads a configuration whole, and waits for its Perl.
+pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
+    let reading = Reading::of(origin)?;
+    if !reading.needs_perl() {
+        return Ok(reading.finish()?);
+    }
+    let error_log = io::stderr().as_fd().try_clone_to_owned()?;
+    let mut expansion = Expansion::start(reading, &error_log, origin)?;
+    let checked = expansion.wait();
+    expansion.child.dismiss();
+    checked
+}
+
+impl Expansion {
+    /// Starts it.
+    pub fn start(reading: Reading, error_log: &OwnedFd, origin: &ConfigOrigin) -> anyhow::Result<Expansion> {
+        let known = reading.sketch();
+        privileges::account(known.user.as_deref(), known.group.as_deref())?;
+        let mut child = start_expander(error_log, &origin.facts.env)?;
+        child.peer.send(ToExpander::Expand, vec![reading.for_expander()?]);
+        let allowed = known.timeouts.start;
+        Ok(Expansion { child, by: Instant::now() + allowed, allowed, reached: None })
+    }
+
+    fn wait(&mut self) -> anyhow::Result<CheckedConfig> {
+        loop {
+            match self.hear()? {
+                Some(checked) => return Ok(checked),
+                None if self.child.peer.is_gone() => return Err(self.died()),
+                None => self.child.peer.wait(self.by).map_err(|_| self.is_late())?,
+            }
+        }
+    }
+
+    /// What has become of the configuration, when the expander has said it.
+    pub fn hear(&mut self) -> anyhow::Result<Option<CheckedConfig>> {
+        self.child.peer.flush();
+        let memory = loop {
+            match self.child.peer.receive_with_fds()? {
+                None => return Ok(None),
+                Some((FromExpander::Reached { file, line, name }, _)) => {
+                    self.reached = Some((At { file: file.into(), line }, name));
+                }
+                Some((FromExpander::Expanded, fds)) => break fds.into_iter().next(),
+            }
+        };
+        let memory = memory.context("the expander answered without a configuration")?;
+        let answer: Result<Bundle, Vec<ConfigError>> = serde_json::from_slice(&read_configuration(memory)?)?;
+        Ok(Some(CheckedConfig::of(answer.map_err(Mistakes)?)?))
+    }
+
+    /// It ended and had not answered.
+    pub fn died(&self) -> anyhow::Error {
+        self.blame("ended the process that runs it: see what in this code kills or crashes it")
+    }
+
+    /// The Perl of the configuration takes too long.
+    pub fn is_late(&self) -> anyhow::Error {
+        let seconds = self.allowed.as_secs();
+        self.blame(&format!("still runs after {seconds} s: shorten it, or let StartTimeout allow more"))
+    }
+
+    fn blame(&self, what: &str) -> anyhow::Error {
+        match &self.reached {
+            Some((at, name)) => {
+                let message = format!("{name}: {what}");
+                Mistakes(vec![ConfigError { at: Some(at.clone()), message }]).into()
+            }
+            None => anyhow!("the expander, which runs the Perl of the configuration: {what}"),
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! A configuration as the master needs it: read, checked, and as the bytes that front and mold build theirs from.
+
+pub mod expansion;
+pub mod trial;
+
+mod mistakes;
+
+pub use mistakes::{CodeError, Mistakes};
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use wire::transport::in_memory;
+
+use super::children::peer::Fd;
+use base::log;
+use config::log_format;
+use config::parse::{Reader, Source};
+use config::perl_api::MODPERL2;
+use config::{
+    At, Bundle, Config, ConfigError, Directive, Envvars, Expanded, Facts, Generation, Listen, regular, speaks_of,
+};
+use tls::{self, Identity};
+
+/// A shorter secret can be guessed.
+const LEAST_TOKEN: usize = 16;
+const LONGEST_TOKEN: u64 = 1024;
+/// Debian's has 2 kB.
+const LONGEST_ENVVARS: u64 = 64 * 1024;
+
+/// Where a configuration is read from, now and at every reload.
+#[derive(Debug, Clone)]
+pub struct ConfigOrigin {
+    /// The file or the text.
+    pub from: From,
+    /// `-D NAME`
+    pub defines: Vec<String>,
+    /// `-C directive`: read before the rest.
+    pub before: Vec<String>,
+    /// `-c directive`: read after the rest.
+    pub after: Vec<String>,
+    /// What the configuration may know of the world.
+    pub facts: Facts,
+}
+
+/// A file, or what the command line stands for.
+#[derive(Debug, Clone)]
+pub enum From {
+    /// `-f FILE`
+    File(PathBuf),
+    /// `cameleer run …`, written as directives.
+    Options(Vec<OptionText>),
+}
+
+/// What an option, or the program, stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionText {
+    /// As the user knows it: `--max-requests`.
+    pub option: String,
+    /// Whole lines.
+    pub directives: String,
+}
+
+/// A configuration that may serve.
+#[derive(Debug)]
+pub struct CheckedConfig {
+    /// What will be done.
+    pub config: Config,
+    bundle: Bundle,
+    /// What its hosts prove themselves with, as it was read last.
+    identities: RefCell<Vec<Identity>>,
+}
+
+/// What the files say, not yet what it means: Perl in it may have a word to add.
+#[derive(Debug)]
+pub struct Reading(Bundle);
+
+impl Reading {
+    /// Reads the files.
+    pub fn of(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
+        let beside = origin.envvars();
+        let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
+        let source = origin.source(&env);
+        let reader = origin.read_for_its_generation(|| Reader::new(&source));
+        let facts = origin.facts_with(&beside, reader.defined());
+        Ok(Reading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
+    }
+
+    /// The same for a server that runs.
+    pub fn again(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
+        let mut reading = Reading::of(origin)?;
+        reading.0.facts.reload = true;
+        Ok(reading)
+    }
+
+    /// Whether the meaning depends on Perl code.
+    pub fn needs_perl(&self) -> bool {
+        self.0.needs_perl()
+    }
+
+    /// What is said so far, mistakes left out.
+    pub fn sketch(&self) -> Config {
+        Config::sketch(&self.0.tree, &self.0.facts)
+    }
+
+    /// For the expander.
+    pub fn for_expander(mut self) -> std::io::Result<Fd> {
+        self.0.facts.expanded = Some(Expanded::default());
+        in_memory_of(&self.0)
+    }
+
+    /// What it means, when it needs no Perl.
+    pub fn finish(self) -> Result<CheckedConfig, Mistakes> {
+        CheckedConfig::of(self.0)
+    }
+}
+
+/// A configuration as somebody sees it who only looks: all of it that can be read, and what is wrong with the rest.
+#[derive(Debug)]
+pub struct Survey {
+    /// What stands in the files, [skipped blocks](config::is_skipped) included.
+    pub tree: Vec<Directive>,
+    /// Where relative paths start.
+    pub server_root: PathBuf,
+    /// What a start would refuse. What Perl in the configuration adds is not known.
+    pub mistakes: Vec<ConfigError>,
+    /// What a start would complain about.
+    pub warnings: Vec<ConfigError>,
+}
+
+impl Survey {
+    /// Reads the files, and runs none of their Perl.
+    pub fn of(origin: &ConfigOrigin) -> Survey {
+        let beside = origin.envvars();
+        let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
+        let source = origin.source(&env);
+        let reader = origin.read_for_its_generation(|| Reader::surveying(&source));
+        let facts = origin.facts_with(&beside, reader.defined());
+        let (tree, mut mistakes) = reader.into_parts();
+        let bundle = Bundle { tree, facts };
+        let (config, _, errors) = examine(&bundle.without_skipped());
+        // A file that cannot be read, or Perl, may say what is missing.
+        let may_be_elsewhere = bundle.needs_perl() || !mistakes.is_empty();
+        mistakes.extend(errors.into_iter().filter(|error| error.at.is_some() || !may_be_elsewhere));
+        let mistakes = Mistakes::new(mistakes).0;
+        Survey { tree: bundle.tree, server_root: config.server_root, mistakes, warnings: config.warnings }
+    }
+}
+
+/// What a configuration means as far as it can be understood, and everything that is wrong with it and with the files
+/// that it names.
+fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
+    let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
+    config.warnings.extend(bundle.facts.odd.iter().cloned());
+    errors.extend(wrong_log_formats(&config, bundle));
+    errors.extend(wrong_spool_directory(&config));
+    errors.extend(admin_token(&config).err());
+    if hides_identities(&errors, bundle) {
+        return (config, Vec::new(), errors);
+    }
+    let identities = match tls::read(&config) {
+        Ok((identities, odd)) => {
+            config.warnings.extend(odd);
+            identities
+        }
+        Err(more) => {
+            errors.extend(more);
+            Vec::new()
+        }
+    };
+    (config, identities, errors)
+}
+
+/// Whether one of the errors may be why a host has no certificate: what it says of that would be false.
+fn hides_identities(errors: &[ConfigError], bundle: &Bundle) -> bool {
+    let is_wrong = |directive: &Directive| errors.iter().any(|error| error.at.as_ref() == Some(&directive.at));
+    let concerns = |directive: &Directive| directive.section.is_some() || directive.name.starts_with("SSL");
+    bundle.flat().any(|directive| concerns(directive) && is_wrong(directive))
+}
+
+/// Whether `User` can write there the front finds out.
+/// What `AdminToken` says, without the end of its line.
+pub fn admin_token(config: &Config) -> Result<Option<String>, ConfigError> {
+    let Some((path, at)) = &config.monitor.token else { return Ok(None) };
+    let wrong = |why: String| ConfigError::at(at, format!("AdminToken: {}: {why}", path.display()));
+    let token = read_secret(path).map_err(|error| wrong(error.to_string()))?;
+    match token.trim_end_matches(['\r', '\n']) {
+        token if token.len() < LEAST_TOKEN => {
+            Err(wrong(format!("expected {LEAST_TOKEN} characters at least: openssl rand -hex 32 makes some")))
+        }
+        token if token.contains(|c: char| !c.is_ascii_graphic()) => {
+            Err(wrong("expected a line of letters, digits and signs".to_owned()))
+        }
+        token => Ok(Some(token.to_owned())),
+    }
+}
+
+/// A file that nobody else may read. It may be a FIFO or a device that never ends.
+fn read_secret(path: &Path) -> std::io::Result<String> {
+    let mut options = File::options();
+    let file = options.read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("is no file"));
+    }
+    if about.mode() & 0o077 != 0 {
+        return Err(std::io::Error::other("others may read it: chmod 600"));
+    }
+    let mut text = String::new();
+    file.take(LONGEST_TOKEN).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
+    let folder = config.spooling.folder.as_ref().filter(|folder| !folder.is_dir())?;
+    let message = format!("SpoolDirectory: {} is no folder: make it, so that User can write there", folder.display());
+    Some(ConfigError { at: None, message })
+}
+
+impl CheckedConfig {
+    /// What a configuration means that is read completely.
+    pub fn of(bundle: Bundle) -> Result<CheckedConfig, Mistakes> {
+        let (config, identities, errors) = examine(&bundle);
+        match errors.is_empty() {
+            true => Ok(CheckedConfig { config, bundle, identities: RefCell::new(identities) }),
+            false => Err(Mistakes::new(errors)),
+        }
+    }
+
+    /// What it means, and what it says.
+    pub fn into_parts(self) -> (Config, Vec<Directive>) {
+        (self.config, self.bundle.tree)
+    }
+
+    /// What it was made from besides its text.
+    pub fn facts(&self) -> &Facts {
+        &self.bundle.facts
+    }
+
+    /// The descriptor that goes with a `Configure` message.
+    pub fn in_memory(&self) -> std::io::Result<Fd> {
+        in_memory_of(&self.bundle)
+    }
+
+    /// The descriptor with certificates and keys that only the front gets.
+    pub fn identities_in_memory(&self) -> std::io::Result<Fd> {
+        Ok(Fd::new(in_memory("certificates", &serde_json::to_vec(&*self.identities.borrow())?)?.into()))
+    }
+
+    /// Reads certificates and keys again. Says whether they have changed; those that cannot be used change nothing.
+    pub fn renew_identities(&self) -> Result<bool, Mistakes> {
+        let (identities, odd) = tls::read(&self.config).map_err(Mistakes)?;
+        let changed = *self.identities.borrow() != identities;
+        if changed {
+            odd.iter().for_each(|odd| log::warn("master", odd));
+        }
+        self.identities.replace(identities);
+        Ok(changed)
+    }
+
+    /// `site.conf:3: Listen 127.0.0.1:8080`: where an address to listen on was asked for.
+    pub fn place_of(&self, listen: &Listen) -> String {
+        let means =
+            |d: &&Directive| d.name.eq_ignore_ascii_case("Listen") && d.args.first().is_some_and(|a| same(a, listen));
+        match self.bundle.tree.iter().find(means) {
+            Some(d) => format!("{}: Listen {}", d.at, d.args.join(" ")),
+            None => format!("Listen {}", address_name(listen)),
+        }
+    }
+}
+
+/// How an address is written in messages: `127.0.0.1:8080`, `[::]:80` or `/run/site.sock`.
+pub fn address_name(address: &Listen) -> String {
+    match address {
+        Listen::Tcp(address) => address.to_string(),
+        Listen::Unix(path) => path.display().to_string(),
+    }
+}
+
+fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
+    Ok(Fd::new(in_memory("configuration", &serde_json::to_vec(bundle)?)?.into()))
+}
+
+/// Formats of access logs that cannot be compiled.
+fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
+    let wrong = |format: &String| {
+        let reason = log_format::check(format).err()?;
+        let said = bundle.flat().find(|directive| directive.args.contains(format));
+        let name = said.map_or("CustomLog", |directive| &directive.name);
+        let message = format!("{name} \"{format}\": {reason}");
+        Some(ConfigError { at: said.map(|directive| directive.at.clone()), message })
+    };
+    config.hosts.iter().flat_map(|host| &host.access_logs).filter_map(|log| wrong(&log.format)).collect()
+}
+
+impl ConfigOrigin {
+    /// The file, or `command line`.
+    pub fn name(&self) -> String {
+        match &self.from {
+            From::File(path) => path.display().to_string(),
+            From::Options(_) => "command line".to_string(),
+        }
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.from {
+            From::File(path) => Some(path),
+            From::Options(_) => None,
+        }
+    }
+
+    /// Debian keeps the values of `${APACHE_RUN_DIR}` and its kin beside apache2.conf. What the environment says stands before them.
+    fn envvars(&self) -> Envvars {
+        let Some(path) = self.file().map(|file| file.with_file_name("envvars")) else { return Envvars::default() };
+        let file = path.display().to_string();
+        match regular::read(&path, LONGEST_ENVVARS) {
+            Ok((_, text)) => Envvars::parse(&String::from_utf8_lossy(&text), &file, instance(&path), &environment),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Envvars::default(),
+            Err(error) => {
+                let at = At { file: file.into(), line: 0 };
+                let message = format!("{error}: what the configuration wants of it, give in the environment");
+                Envvars { odd: vec![ConfigError::at(&at, message)], ..Envvars::default() }
+            }
+        }
+    }
+
+    fn facts_with(&self, beside: &Envvars, defined: Vec<(String, Option<String>)>) -> Facts {
+        let mut facts = Facts { defined, odd: beside.odd.clone(), ..self.facts.clone() };
+        let is_new = |(name, _): &&(String, String)| self.facts.env.iter().all(|(known, _)| known != name);
+        facts.env.extend(beside.values.iter().filter(is_new).cloned());
+        facts
+    }
+
+    fn source<'a>(&self, env: &'a dyn Fn(&str) -> Option<String>) -> Source<'a> {
+        let started_in = self.facts.started_in.clone();
+        Source { defines: self.defines.clone(), started_in, ..Source::disk(&self.facts.server_root, env) }
+    }
+
+    /// What speaks of mod_perl 2 is read once more, with the name defined that mod_perl 2 defines.
+    fn read_for_its_generation<'a>(&self, reader: impl Fn() -> Reader<'a>) -> Reader<'a> {
+        let first = self.read_by(reader());
+        match speaks_of(&first) {
+            Some(Generation::Two) if !first.defines(MODPERL2) => {
+                let mut second = reader();
+                second.define(&[(MODPERL2.to_owned(), None)]);
+                self.read_by(second)
+            }
+            _ => first,
+        }
+    }
+
+    fn read_by<'a>(&self, mut reader: Reader<'a>) -> Reader<'a> {
+        self.before.iter().for_each(|line| reader.option(line, "-C"));
+        match &self.from {
+            From::File(path) => reader.load(path),
+            From::Options(all) => all.iter().for_each(|said| reader.option(&said.directives, &said.option)),
+        }
+        self.after.iter().for_each(|line| reader.option(line, "-c"));
+        reader
+    }
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// `two` of `/etc/apache2-two/envvars`: a second server, as Debian sets it up.
+fn instance(envvars: &Path) -> Option<&str> {
+    envvars.parent()?.to_str()?.strip_prefix("/etc/apache2-")
+}
+
+/// Whether this argument of `Listen` means this address: `8080`, `*:8080` and `0.0.0.0:8080` are one.
+fn same(argument: &str, listen: &Listen) -> bool {
+    match listen {
+        Listen::Unix(path) => argument.trim_start_matches("unix:") == path.to_string_lossy(),
+        Listen::Tcp(address) => {
+            argument == address.to_string()
+                || (address.ip().is_unspecified() && argument.rsplit(':').next() == Some(&address.port().to_string()))
+        }
+    }
+}

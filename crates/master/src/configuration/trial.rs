@@ -1,0 +1,50 @@
+//! A trial: a mold that loads a configuration's Perl and is sent away. Nothing is bound, nothing is served.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use anyhow::bail;
+use wire::control::{FromMold, LateCode, PoolId, PoolNumber, ToMold};
+use wire::memory_words;
+
+use super::{CheckedConfig, CodeError, ConfigOrigin, expansion};
+use crate::children::{Mold, start_mold};
+use config::ConfigError;
+use sys::new_words;
+use sys::privileges;
+
+/// Reads `origin` and compiles its Perl; returns what is odd but no mistake.
+pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
+    let mut origin = origin.clone();
+    origin.facts.check = true;
+    let checked = expansion::read(&origin)?;
+    privileges::account(checked.config.user.as_deref(), checked.config.group.as_deref())?;
+    checked.config.pool_numbers().try_for_each(|pool| compile_pool(&origin, &checked, pool))?;
+    Ok(checked.config.warnings)
+}
+
+fn compile_pool(origin: &ConfigOrigin, checked: &CheckedConfig, pool: PoolNumber) -> anyhow::Result<()> {
+    let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
+    // It forks no worker that would read them.
+    let (_, words) = new_words(memory_words::COUNT)?;
+    let fds = vec![checked.in_memory()?, words.into()];
+    let pool = PoolId { generation: 1, pool };
+    mold.peer.send(ToMold::Configure { pool, preload: LateCode::default() }, fds);
+    let verdict = verdict(&mut mold, Instant::now() + checked.config.timeouts.start);
+    mold.peer.send(ToMold::Retire, vec![]);
+    mold.dismiss();
+    verdict
+}
+
+fn verdict(mold: &mut Mold, by: Instant) -> anyhow::Result<()> {
+    loop {
+        match mold.peer.receive()? {
+            Some(FromMold::Ready { .. }) => return Ok(()),
+            Some(FromMold::Failed { error }) => return Err(CodeError(error).into()),
+            Some(_) => {}
+            None if mold.peer.is_gone() => bail!("the mold, which loads the site's Perl, ended without a word"),
+            None => mold.peer.wait(by)?,
+        }
+    }
+}

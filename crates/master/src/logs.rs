@@ -1,0 +1,294 @@
+//! The log files and piped loggers: opened by the master, written by the others, opened anew on USR1.
+//!
+//! A piped logger's pipe is ours at both ends, so what is written while the logger is being restarted is not lost. Nobody
+//! ever waits for a logger: the pipe does not block, and who finds it full keeps or drops its lines.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{AccessFlags, Pid, access, dup2_stderr, pipe2};
+
+use super::backoff::Backoff;
+use super::children::peer::Fd;
+use base::log;
+use config::{Config, LogTarget};
+use sys::exposed;
+
+/// How long the end waits for piped loggers.
+const LAST_LINES: Duration = Duration::from_millis(500);
+/// What a pipe holds: the kernel's own limit for a user that is not root.
+const PIPE: i32 = 1024 * 1024;
+
+/// Everything that is logged to.
+#[derive(Debug)]
+pub struct Logs {
+    sinks: Vec<Sink>,
+    stdout: Fd,
+    stderr: Fd,
+    /// What piped loggers complain to. Not to the error log: it may be theirs.
+    complaints: Fd,
+}
+
+/// A file or a piped logger that is open.
+#[derive(Debug)]
+struct Sink {
+    target: LogTarget,
+    fd: Fd,
+    logger: Option<Logger>,
+}
+
+/// The program behind a piped log.
+#[derive(Debug)]
+struct Logger {
+    command: String,
+    input: OwnedFd,
+    complaints: Fd,
+    pid: Option<Pid>,
+    backoff: Backoff,
+}
+
+/// The descriptors that one configuration logs to.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// `ErrorLog`
+    pub error: Fd,
+    /// [`Config::logs`], in its order.
+    pub access: Vec<Fd>,
+    /// [`Config::error_logs`], in its order.
+    pub hosts: Vec<Fd>,
+}
+
+impl Logs {
+    /// Nothing is open but the standard streams. A server that will leave the terminal leaves no logger behind there.
+    pub fn new(in_background: bool) -> io::Result<Logs> {
+        let (stdout, stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
+        let complaints = match in_background {
+            true => Fd::new(OpenOptions::new().write(true).open("/dev/null")?.into()),
+            false => stderr.clone(),
+        };
+        Ok(Logs { sinks: Vec::new(), stdout, stderr, complaints })
+    }
+
+    /// Lets go of the standard streams as they were: in the background they are others now, and whoever started us
+    /// may wait until nobody holds the old ones.
+    pub fn renew_standard(&mut self) -> io::Result<()> {
+        (self.stdout, self.stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
+        Ok(())
+    }
+
+    /// Opens what `config` names and is not open yet.
+    pub fn open(&mut self, config: &Config) -> anyhow::Result<Opened> {
+        let error = self.descriptor("ErrorLog", &config.error_log, |logs| logs.stderr.clone())?;
+        let access = config.logs.iter().map(|log| self.descriptor("CustomLog", log, |logs| logs.stdout.clone()));
+        let access = access.collect::<anyhow::Result<_>>()?;
+        let hosts = config.error_logs.iter().map(|log| self.descriptor("ErrorLog", log, |logs| logs.stderr.clone()));
+        Ok(Opened { error, access, hosts: hosts.collect::<anyhow::Result<_>>()? })
+    }
+
+    /// Closes what `config` does not name.
+    pub fn keep(&mut self, config: &Config) {
+        let named = |target: &LogTarget| config.logs.contains(target) || config.error_logs.contains(target);
+        self.sinks.retain(|sink| sink.target == config.error_log || named(&sink.target));
+    }
+
+    /// Opens the files anew, after they were moved away. What cannot be opened stays as it is and is reported.
+    pub fn reopen(&mut self) -> Vec<anyhow::Error> {
+        let mut failures = Vec::new();
+        for sink in &mut self.sinks {
+            let LogTarget::File(path) = &sink.target else { continue };
+            match open_file(path) {
+                Ok(fd) => sink.fd = fd,
+                Err(error) => failures.push(error),
+            }
+        }
+        failures
+    }
+
+    /// Whether that is the process of a logger.
+    pub fn has_started(&self, pid: Pid) -> bool {
+        self.sinks.iter().filter_map(|sink| sink.logger.as_ref()).any(|logger| logger.pid == Some(pid))
+    }
+
+    /// Sets `ended` down as a logger that must be started again, if it is one.
+    pub fn reap(&mut self, ended: Pid, now: Instant) -> bool {
+        let mut loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
+        let Some(logger) = loggers.find(|logger| logger.pid == Some(ended)) else { return false };
+        logger.pid = None;
+        logger.backoff.failed(now);
+        true
+    }
+
+    /// Starts again what ended and has waited long enough.
+    pub fn restart(&mut self, now: Instant) -> Vec<anyhow::Error> {
+        let loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
+        let due = loggers.filter(|logger| logger.pid.is_none() && logger.backoff.ends(now).is_none());
+        due.filter_map(|logger| logger.start().err()).collect()
+    }
+
+    /// Undoes [`Opened::take_stderr`].
+    pub fn give_stderr_back(&self) {
+        let _ = dup2_stderr(&*self.stderr);
+    }
+
+    /// The server has ended: standard error is the terminal's again, and the loggers get a moment to read the rest.
+    pub fn finish(&mut self) {
+        self.give_stderr_back();
+        let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
+        let mut loggers: Vec<Pid> = loggers.collect();
+        let by = Instant::now() + LAST_LINES;
+        let runs = |pid: &Pid| waitpid(*pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive);
+        loggers.retain(runs);
+        while Instant::now() < by && !loggers.is_empty() {
+            std::thread::sleep(Duration::from_millis(2));
+            loggers.retain(runs);
+        }
+        for logger in loggers {
+            // It leads a group of its own, is our child, and was not reaped.
+            let _ = killpg(logger, Signal::SIGTERM);
+        }
+    }
+
+    /// When [`Self::restart`] has something to do.
+    pub fn wakes(&self, now: Instant) -> Option<Instant> {
+        let loggers = self.sinks.iter().filter_map(|sink| sink.logger.as_ref());
+        loggers.filter(|logger| logger.pid.is_none()).map(|logger| logger.backoff.ends(now).unwrap_or(now)).min()
+    }
+
+    fn descriptor(&mut self, directive: &str, target: &LogTarget, standard: fn(&Logs) -> Fd) -> anyhow::Result<Fd> {
+        if *target == LogTarget::Standard {
+            return Ok(standard(self));
+        }
+        if let Some(sink) = self.sinks.iter().find(|sink| sink.target == *target) {
+            return Ok(sink.fd.clone());
+        }
+        let sink = Sink::open(target.clone(), &self.complaints).with_context(|| directive.to_string())?;
+        let fd = sink.fd.clone();
+        self.sinks.push(sink);
+        Ok(fd)
+    }
+}
+
+impl Opened {
+    /// Our own standard error becomes the error log: libraries and panics write there too.
+    pub fn take_stderr(&self) -> io::Result<()> {
+        Ok(dup2_stderr(&*self.error)?)
+    }
+}
+
+impl Sink {
+    fn open(target: LogTarget, complaints: &Fd) -> anyhow::Result<Sink> {
+        let LogTarget::Pipe(command) = &target else {
+            let LogTarget::File(path) = &target else { anyhow::bail!("the standard streams are always open") };
+            return Ok(Sink { fd: open_file(path)?, target, logger: None });
+        };
+        let (input, output) = pipe2(OFlag::O_CLOEXEC)?;
+        fcntl(&output, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        // A user who has many pipes already may not have large ones.
+        let _ = fcntl(&output, FcntlArg::F_SETPIPE_SZ(PIPE));
+        let (command, complaints) = (command.clone(), complaints.clone());
+        let mut logger = Logger { command, input, complaints, pid: None, backoff: Backoff::default() };
+        program_of(&logger.command)?;
+        logger.start()?;
+        Ok(Sink { target, fd: Fd::new(output), logger: Some(logger) })
+    }
+}
+
+impl Logger {
+    fn start(&mut self) -> anyhow::Result<()> {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(&self.command).stdin(self.input.try_clone()?).stdout(Stdio::null());
+        shell.stderr(self.complaints.try_clone()?);
+        // Its own group: the terminal's INT must not end it before the last line is written.
+        shell.process_group(0);
+        sys::with_signals_unblocked(&mut shell);
+        let child = shell.spawn().with_context(|| format!("cannot start the piped log \"|{}\"", self.command))?;
+        self.pid = Some(Pid::from_raw(child.id().cast_signed()));
+        Ok(())
+    }
+}
+
+/// A program that is named by its path must be one: the shell that starts it would say so only later, to the log.
+fn program_of(command: &str) -> anyhow::Result<()> {
+    let Some(program) = command.split_whitespace().next().filter(|word| word.starts_with('/')) else { return Ok(()) };
+    if program.contains(['"', '\'', '\\', '$', '`', '*', '?', '[', ';', '&', '|', '<', '>', '(']) {
+        return Ok(());
+    }
+    access(program, AccessFlags::X_OK)
+        .with_context(|| format!("the piped log \"|{command}\" cannot be started: {program}"))
+}
+
+fn duplicate(stream: impl AsFd) -> io::Result<Fd> {
+    stream.as_fd().try_clone_to_owned().map(Fd::new)
+}
+
+/// Where others than root may put links, none is followed.
+fn open_file(path: &Path) -> anyhow::Result<Fd> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    let exposed = exposed::because(path);
+    if exposed.is_some() {
+        options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NOCTTY | OFlag::O_NONBLOCK).bits());
+    }
+    let cannot = || format!("cannot open {} for writing", path.display());
+    let file = options.open(path).with_context(cannot)?;
+    if let Some(why) = exposed {
+        if file.metadata()?.nlink() > 1 {
+            bail!("{}: it has a second name, and {why}", cannot());
+        }
+        let advice = "write logs to a folder that only root may write to";
+        log::warn("master", format_args!("log {}: {why}; {advice}", path.display()));
+    }
+    Ok(Fd::new(file.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn folder(name: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("cameleer-logs-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("folder");
+        folder
+    }
+
+    fn write(to: &Fd, line: &str) {
+        let mut file = std::fs::File::from(to.try_clone().expect("duplicate"));
+        file.write_all(line.as_bytes()).expect("written");
+    }
+
+    #[test]
+    fn after_a_reopen_lines_go_to_the_new_file() {
+        let folder = folder("reopen");
+        let path = folder.join("error.log");
+        let mut logs = Logs::new(false).expect("logs");
+        let target = LogTarget::File(path.clone());
+        write(&logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect("open"), "old\n");
+        std::fs::rename(&path, folder.join("error.log.1")).expect("moved");
+        assert!(logs.reopen().is_empty());
+        write(&logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect("open"), "new\n");
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), "new\n");
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn an_unwritable_log_is_named() {
+        let target = LogTarget::File("/nowhere/error.log".into());
+        let mut logs = Logs::new(false).expect("logs");
+        let error = logs.descriptor("ErrorLog", &target, |l| l.stderr.clone()).expect_err("no such folder");
+        assert_eq!(
+            format!("{error:#}"),
+            "ErrorLog: cannot open /nowhere/error.log for writing: No such file or directory (os error 2)"
+        );
+    }
+}

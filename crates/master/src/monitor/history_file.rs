@@ -1,0 +1,113 @@
+//! `HistoryFile`: opened by the master, which is allowed to, and passed to the monitor.
+
+use std::fs::{File, OpenOptions, rename};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg, OFlag};
+
+use config::{Config, History};
+
+use crate::children::peer::Fd;
+use base::log;
+use status::history::{Damage, Ring, WEEK};
+use sys::exposed;
+
+/// The file, which no other server writes meanwhile.
+#[derive(Debug)]
+pub struct HistoryFile {
+    path: PathBuf,
+    fd: Fd,
+    _lock: Flock<File>,
+}
+
+impl HistoryFile {
+    /// What the configuration wants; where it cannot be had the server is served all the same.
+    pub fn of(config: &Config) -> Option<HistoryFile> {
+        let path = match &config.monitor.history {
+            History::Off => return None,
+            History::File(path) => path.clone(),
+            History::Auto => state_directory(config)?.join("history"),
+        };
+        match HistoryFile::open(&path) {
+            Ok(file) => Some(file),
+            Err(error) => {
+                log::error("master", format_args!("HistoryFile {}: no history is kept: {error}", path.display()));
+                None
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// For the monitor.
+    pub fn fd(&self) -> Fd {
+        self.fd.clone()
+    }
+
+    fn open(path: &Path) -> io::Result<HistoryFile> {
+        let lock = lock(open(path)?)?;
+        match Ring::open(lock.try_clone()?, WEEK) {
+            Ok(_) => HistoryFile::new(path, lock),
+            Err(Damage::Io(error)) => Err(error),
+            Err(damage) => {
+                let aside = aside(path);
+                rename(path, &aside)?;
+                let line = format_args!("HistoryFile {} {damage}; it lies at {} now", path.display(), aside.display());
+                log::warn("master", line);
+                let lock = self::lock(open(path)?)?;
+                Ring::open(lock.try_clone()?, WEEK).map_err(|damage| io::Error::other(damage.to_string()))?;
+                HistoryFile::new(path, lock)
+            }
+        }
+    }
+
+    fn new(path: &Path, lock: Flock<File>) -> io::Result<HistoryFile> {
+        Ok(HistoryFile { path: path.to_owned(), fd: Fd::new(lock.try_clone()?.into()), _lock: lock })
+    }
+}
+
+/// A FIFO would wait for a reader, and a device has no places.
+fn open(path: &Path) -> io::Result<File> {
+    if let Some(why) = exposed::because(path) {
+        return Err(io::Error::other(format!("{why}; name a file in a folder that only root may write to")));
+    }
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_NOFOLLOW;
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create(true).mode(0o640).custom_flags(flags.bits()).open(path)?;
+    let about = file.metadata()?;
+    match about.is_file() {
+        true if exposed::is_planted(&about) => {
+            Err(io::Error::other("is another user's file, or has a second name: remove it"))
+        }
+        true => Ok(file),
+        false => Err(io::Error::other("is no file")),
+    }
+}
+
+fn lock(file: File) -> io::Result<Flock<File>> {
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
+        Errno::EWOULDBLOCK => io::Error::other("another server writes it"),
+        error => error.into(),
+    })
+}
+
+/// `history.damaged-1790000000`
+fn aside(path: &Path) -> PathBuf {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".damaged-{now}"));
+    path.with_file_name(name)
+}
+
+/// systemd's `StateDirectory`, the first where there are several.
+fn state_directory(config: &Config) -> Option<PathBuf> {
+    let (_, folders) = config.facts.env.iter().find(|(name, _)| name == "STATE_DIRECTORY")?;
+    folders.split(':').find(|folder| folder.starts_with('/')).map(PathBuf::from)
+}

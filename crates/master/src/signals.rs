@@ -1,0 +1,80 @@
+//! The signals that the master obeys, read from a descriptor.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// A child ended.
+    Reap,
+    /// TERM, QUIT, WINCH: finish what is under way, then end.
+    StopGracefully,
+    /// INT: end now.
+    StopFast,
+    /// HUP: read the configuration and the code anew.
+    Reload,
+    /// USR1: open the logs anew.
+    ReopenLogs,
+    /// TTIN: one worker more, until the next reload.
+    OneMore,
+    /// TTOU: one worker fewer, until the next reload.
+    OneFewer,
+    /// URG: a worker becomes the mold.
+    Refork,
+    /// USR2: has no meaning yet.
+    Nothing,
+}
+
+const OBEYED: [(Signal, Request); 11] = [
+    (Signal::SIGCHLD, Request::Reap),
+    (Signal::SIGTERM, Request::StopGracefully),
+    (Signal::SIGQUIT, Request::StopGracefully),
+    (Signal::SIGWINCH, Request::StopGracefully),
+    (Signal::SIGINT, Request::StopFast),
+    (Signal::SIGHUP, Request::Reload),
+    (Signal::SIGUSR1, Request::ReopenLogs),
+    (Signal::SIGUSR2, Request::Nothing),
+    (Signal::SIGURG, Request::Refork),
+    (Signal::SIGTTIN, Request::OneMore),
+    (Signal::SIGTTOU, Request::OneFewer),
+];
+
+/// The source of signals.
+#[derive(Debug)]
+pub struct Signals(SignalFd);
+
+impl Signals {
+    /// From here on the signals wait to be read; children must unblock them.
+    pub fn block() -> io::Result<Signals> {
+        sys::default_child_signal()?;
+        let mut set: SigSet = OBEYED.iter().map(|(signal, _)| *signal).collect();
+        // A terminal sends it when its window changes size; see `waits_in_a_terminal`.
+        if waits_in_a_terminal() {
+            set.remove(Signal::SIGWINCH);
+        }
+        set.thread_block()?;
+        Ok(Signals(SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
+    }
+
+    /// The next one that has arrived.
+    pub fn next(&self) -> Option<Request> {
+        let arrived = self.0.read_signal().ok().flatten()?;
+        OBEYED.iter().find(|(signal, _)| *signal as u32 == arrived.ssi_signo).map(|(_, request)| *request)
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// In the foreground of a terminal WINCH means a window's new size, as httpd's -X and -DFOREGROUND users learned.
+fn waits_in_a_terminal() -> bool {
+    use std::io::IsTerminal;
+    io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()
+}

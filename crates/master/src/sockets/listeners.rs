@@ -1,0 +1,324 @@
+//! The listening sockets: bound before anything else starts, kept over reloads and restarts of the others.
+
+use std::fs::{remove_file, symlink_metadata};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use nix::sys::socket::{
+    AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrLike, SockaddrStorage, UnixAddr, bind, getsockname,
+    listen, setsockopt, shutdown, socket, sockopt,
+};
+use nix::sys::stat::{Mode, umask};
+use socket2::{SockFilter, SockRef};
+
+use crate::children::peer::Fd;
+use crate::configuration::{CheckedConfig, address_name};
+use base::log;
+use config::Listen;
+
+/// A program for the kernel that drops segments with SYN and without ACK, the first of each connection: 13 is where a TCP
+/// header has its flags. Handshakes that have begun come to their end.
+const NO_NEW_CONNECTION: [SockFilter; 5] = {
+    const LOAD_BYTE: u16 = 0x30;
+    const AND: u16 = 0x54;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    const SYN: u32 = 0x02;
+    const ACK: u32 = 0x10;
+    [
+        SockFilter::new(LOAD_BYTE, 0, 0, 13),
+        SockFilter::new(AND, 0, 0, SYN | ACK),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 1, SYN),
+        SockFilter::new(RETURN, 0, 0, 0),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+    ]
+};
+
+/// Administrators are few.
+const PRIVATE_BACKLOG: i32 = 128;
+
+/// A bound socket.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// Where.
+    pub address: Listen,
+    /// The socket.
+    pub fd: Fd,
+    /// systemd's: we neither made its file nor remove it.
+    passed: bool,
+}
+
+/// All that we listen on.
+#[derive(Debug, Default)]
+pub struct Listeners {
+    bound: Vec<Bound>,
+}
+
+impl Listeners {
+    /// What systemd handed over, if it did; the sockets serve whether or not a `Listen` names them.
+    pub fn passed() -> anyhow::Result<Listeners> {
+        let count = passed_count(&|name| std::env::var(name).ok(), std::process::id());
+        let fds = sys::passed_descriptors(count).context("LISTEN_FDS names descriptors that are not open")?;
+        let bound = fds.into_iter().map(Bound::passed).collect::<anyhow::Result<_>>()?;
+        Ok(Listeners { bound })
+    }
+
+    /// The addresses.
+    pub fn addresses(&self) -> impl Iterator<Item = &Listen> {
+        self.bound.iter().map(|bound| &bound.address)
+    }
+
+    /// The sockets.
+    pub fn all(&self) -> &[Bound] {
+        &self.bound
+    }
+
+    /// What `checked` wants: sockets that we have, and newly bound ones. Ours stay as they are until [`Self::keep`].
+    pub fn for_config(&self, checked: &CheckedConfig) -> anyhow::Result<Vec<Bound>> {
+        let mut wanted: Vec<Bound> = self.bound.iter().filter(|b| b.passed).cloned().collect();
+        for address in &checked.config.listen {
+            if wanted.iter().any(|b| b.address == *address) {
+                continue;
+            }
+            let bound = match self.bound.iter().find(|b| b.address == *address) {
+                Some(bound) => Ok(bound.clone()),
+                None => Bound::bind(address, &checked.config.listen, checked.config.listen_backlog),
+            };
+            match bound {
+                Ok(bound) => wanted.push(bound),
+                Err(error) => {
+                    self.abandon(wanted);
+                    return Err(anyhow!("{}: {error:#}", checked.place_of(address)));
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// From now on these; the others close.
+    pub fn keep(&mut self, wanted: Vec<Bound>) {
+        let old = std::mem::replace(&mut self.bound, wanted);
+        for gone in old.iter().filter(|old| self.bound.iter().all(|ours| ours.address != old.address)) {
+            gone.remove_file();
+        }
+    }
+
+    /// Undoes [`Self::for_config`]: closes what is not ours.
+    pub fn abandon(&self, bound: Vec<Bound>) {
+        for gone in bound.into_iter().filter(|b| self.bound.iter().all(|ours| ours.address != b.address)) {
+            gone.remove_file();
+            // The front may hold it too, for a generation that will never serve: the address must be free at once.
+            let _ = shutdown(gone.fd.as_raw_fd(), Shutdown::Both);
+        }
+    }
+
+    /// The server ends: nobody is let in any more. Who is in already, the front accepts.
+    pub fn close(&mut self) {
+        self.let_nobody_in(|_| true);
+        self.bound.drain(..).for_each(|bound| bound.remove_file());
+    }
+
+    /// From now on the kernel completes no further connection to `these`; whoever tries is refused when they close. A socket
+    /// that is merely closed resets the connections that the kernel has accepted and nobody has taken.
+    pub fn let_nobody_in(&self, these: impl Fn(&Bound) -> bool) {
+        // systemd goes on listening on its own: for the next start.
+        for bound in self.bound.iter().filter(|bound| !bound.passed && these(bound)) {
+            // Then those are reset that come between the front's last look and its close.
+            if let Err(error) = bound.let_nobody_in() {
+                log::info(
+                    "master",
+                    format_args!("{}: connections may be reset: {error}", address_name(&bound.address)),
+                );
+            }
+        }
+    }
+
+    /// Where systemd's sockets listen, without taking them.
+    pub fn passed_addresses() -> Vec<Listen> {
+        let count = passed_count(&|name| std::env::var(name).ok(), std::process::id());
+        let names = (3..).take(count).filter_map(|fd| getsockname::<SockaddrStorage>(fd).ok());
+        names.filter_map(|name| listen_of(&name)).collect()
+    }
+}
+
+impl Bound {
+    fn passed(fd: OwnedFd) -> anyhow::Result<Bound> {
+        let address: SockaddrStorage =
+            getsockname(fd.as_raw_fd()).context("a descriptor of LISTEN_FDS is no socket")?;
+        let address = listen_of(&address).ok_or_else(|| anyhow!("LISTEN_FDS: only TCP and unix sockets are known"))?;
+        Ok(Bound { address, fd: Fd::new(fd), passed: true })
+    }
+
+    fn bind(address: &Listen, all: &[Listen], backlog: u32) -> anyhow::Result<Bound> {
+        let fd = match address {
+            Listen::Tcp(tcp) => bind_tcp(*tcp, shares_port_with_ipv4(*tcp, all)),
+            // As open as a port on this machine is: the proxy in front runs as another user. The folder's mode restricts it.
+            Listen::Unix(path) => bind_unix(path, 0o666),
+        };
+        let fd = fd.map_err(|error| advise(error, address))?;
+        // The kernel caps it at net.core.somaxconn.
+        // The kernel bounds it by net.core.somaxconn, which may be more than any constant.
+        rustix::net::listen(&fd, backlog.min(65535).cast_signed()).context("listen")?;
+        Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
+    }
+
+    /// For the monitor: what a unix socket's folder lets in, only our own user gets in by.
+    pub fn private(address: &Listen) -> anyhow::Result<Bound> {
+        let fd = match address {
+            Listen::Tcp(tcp) => bind_tcp(*tcp, false),
+            Listen::Unix(path) => bind_unix(path, 0o600),
+        };
+        let fd = fd.map_err(|error| advise(error, address))?;
+        listen(&fd, Backlog::new(PRIVATE_BACKLOG)?).context("listen")?;
+        Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
+    }
+
+    fn let_nobody_in(&self) -> io::Result<()> {
+        match self.address {
+            Listen::Tcp(_) => SockRef::from(&*self.fd).attach_filter(&NO_NEW_CONNECTION),
+            // Nobody finds it any more.
+            Listen::Unix(_) => {
+                self.remove_file();
+                Ok(())
+            }
+        }
+    }
+
+    /// The file of a socket that is ours.
+    pub fn remove_file(&self) {
+        if let (Listen::Unix(path), false) = (&self.address, self.passed) {
+            let _ = remove_file(path);
+        }
+    }
+}
+
+fn bind_tcp(address: SocketAddr, only_v6: bool) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let fd = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
+    setsockopt(&fd, sockopt::ReuseAddr, &true)?;
+    if address.is_ipv6() {
+        setsockopt(&fd, sockopt::Ipv6V6Only, &only_v6)?;
+    }
+    bind_to(&fd, &SockaddrStorage::from(address))?;
+    Ok(fd)
+}
+
+/// `Listen 0.0.0.0:80` beside `Listen [::]:80`: the second must leave IPv4 to the first.
+fn shares_port_with_ipv4(address: SocketAddr, all: &[Listen]) -> bool {
+    all.iter().any(|other| matches!(other, Listen::Tcp(other) if other.is_ipv4() && other.port() == address.port()))
+}
+
+fn bind_unix(path: &Path, mode: u32) -> io::Result<OwnedFd> {
+    remove_stale(path)?;
+    let fd = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
+    with_mode(mode, || bind_to(&fd, &UnixAddr::new(path)?))?;
+    Ok(fd)
+}
+
+fn bind_to(fd: &OwnedFd, address: &dyn SockaddrLike) -> io::Result<()> {
+    Ok(bind(fd.as_raw_fd(), address)?)
+}
+
+/// Makes a socket file with this mode. To change the mode behind the name afterwards could change that of another file.
+pub fn with_mode<T>(mode: u32, make: impl FnOnce() -> T) -> T {
+    let before = umask(Mode::from_bits_truncate(!mode & 0o777));
+    let made = make();
+    umask(before);
+    made
+}
+
+/// A socket file that nobody answers at was left by a server that was killed.
+pub fn remove_stale(path: &Path) -> io::Result<()> {
+    let Ok(found) = symlink_metadata(path) else { return Ok(()) };
+    if !found.file_type().is_socket() {
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "the file exists and is not a socket"));
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => remove_file(path),
+        Err(error) => Err(error),
+        Ok(_) => Err(ErrorKind::AddrInUse.into()),
+    }
+}
+
+fn advise(error: io::Error, address: &Listen) -> anyhow::Error {
+    match (error.kind(), address) {
+        (ErrorKind::AddrInUse, Listen::Tcp(a)) => {
+            anyhow!("address already in use; ss -ltnp 'sport = :{}' names the program that has it", a.port())
+        }
+        (ErrorKind::AddrInUse, Listen::Unix(_)) => anyhow!("address already in use: another server answers there"),
+        (ErrorKind::PermissionDenied, Listen::Tcp(a)) if a.port() < 1024 => {
+            anyhow!("permission denied: ports below 1024 need root, or CAP_NET_BIND_SERVICE")
+        }
+        (ErrorKind::AddrNotAvailable, _) => {
+            anyhow!("this machine has no such address; ip addr lists those that it has")
+        }
+        _ => error.into(),
+    }
+}
+
+fn listen_of(address: &SockaddrStorage) -> Option<Listen> {
+    if let Some(v4) = address.as_sockaddr_in() {
+        return Some(Listen::Tcp(SocketAddr::V4((*v4).into())));
+    }
+    if let Some(v6) = address.as_sockaddr_in6() {
+        return Some(Listen::Tcp(SocketAddr::V6((*v6).into())));
+    }
+    address.as_unix_addr()?.path().map(|path| Listen::Unix(path.to_owned()))
+}
+
+fn passed_count(env: &dyn Fn(&str) -> Option<String>, us: u32) -> usize {
+    let number = |name| env(name).and_then(|value| value.parse::<u32>().ok());
+    if number("LISTEN_PID") == Some(us) { number("LISTEN_FDS").unwrap_or(0) as usize } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_meant_for_another_process_are_left_alone() {
+        let env = |name: &str| match name {
+            "LISTEN_PID" => Some("17".to_string()),
+            "LISTEN_FDS" => Some("2".to_string()),
+            _ => None,
+        };
+        assert_eq!(passed_count(&env, 17), 2);
+        assert_eq!(passed_count(&env, 18), 0);
+        assert_eq!(passed_count(&|_| None, 17), 0);
+    }
+
+    #[test]
+    fn a_stale_socket_is_removed_and_a_live_one_is_not() {
+        let folder = std::env::temp_dir().join(format!("cameleer-listeners-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("folder");
+        let path = folder.join("a.sock");
+        let live = bind_unix(&path, 0o666).expect("bound");
+        listen(&live, Backlog::new(1).expect("backlog")).expect("listens");
+        assert_eq!(bind_unix(&path, 0o666).expect_err("in use").kind(), ErrorKind::AddrInUse);
+        drop(live);
+        bind_unix(&path, 0o666).expect("stale file removed");
+        std::fs::write(folder.join("plain"), "").expect("file");
+        assert_eq!(bind_unix(&folder.join("plain"), 0o666).expect_err("a file").kind(), ErrorKind::AlreadyExists);
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn a_taken_port_is_named_with_the_way_to_find_who_has_it() {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+        let address = taken.local_addr().expect("address");
+        let error = Bound::bind(&Listen::Tcp(address), &[], 10).expect_err("in use").to_string();
+        assert!(error.contains("address already in use") && error.contains(&address.port().to_string()), "{error}");
+    }
+
+    #[test]
+    fn ipv6_leaves_a_shared_port_to_ipv4() {
+        let both = ["0.0.0.0:80", "[::]:80"].map(|a| Listen::Tcp(a.parse().expect("address")));
+        assert!(shares_port_with_ipv4("[::]:80".parse().expect("address"), &both));
+        assert!(!shares_port_with_ipv4("[::]:81".parse().expect("address"), &both));
+    }
+}

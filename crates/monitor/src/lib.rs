@@ -1,0 +1,124 @@
+//! The monitor: a process of its own that shows the server to its administrators (`AdminListen`) and keeps its past (`HistoryFile`).
+//!
+//! Once a second the master tells it how things stand, and never waits for it; when it ends the master starts another, and no client of
+//! the site notices. It asks nobody and can change nothing.
+//!
+//! ```text
+//!   master ── Configure, Status a second ──▶ Hub ──▶ status.json, metrics, server-status?auto
+//!                                             ├────▶ events: each second to whoever listens
+//!                                             └────▶ history: a ring of seconds in a file
+//! ```
+
+#![forbid(unsafe_code)]
+
+// What is known now, and who listens.
+mod hub;
+
+// Who is connected, and for how long.
+mod connections;
+
+// Who may ask.
+mod access;
+
+// What is asked.
+mod pages;
+
+// The page for browsers.
+mod dashboard;
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, bail};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::runtime::{Builder, LocalOptions};
+use wire::channel::Channel;
+
+use self::access::Access;
+use self::hub::Hub;
+use base::log;
+use status::history::{Ring, SECONDS_IN_MEMORY};
+use status::monitor::{Settings, ToMonitor};
+use sys::privileges;
+
+/// Nothing is ever said to the master.
+type Master = AsyncFd<Channel<(), ToMonitor>>;
+
+/// So many read the history at once.
+const READERS: usize = 2;
+
+/// Shows and keeps what the master tells, until that has gone.
+pub fn run(control: OwnedFd) -> anyhow::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    let mut runtime = Builder::new_current_thread();
+    runtime.enable_all().max_blocking_threads(READERS);
+    runtime.build_local(LocalOptions::default())?.block_on(serve(control))
+}
+
+async fn serve(control: OwnedFd) -> anyhow::Result<()> {
+    fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    let master = open(control)?;
+    let Some((ToMonitor::Configure(settings), fds)) = hear(&master).await? else {
+        bail!("the master did not begin with Configure")
+    };
+    let mut fds = fds.into_iter();
+    let ring = ring(&settings, &mut fds)?;
+    let slow = fds.next().context("no slow requests came with Configure")?;
+    let hub = Rc::new(Hub::new(ring, File::from(slow)));
+    if let Some(account) = &settings.account {
+        privileges::become_account(account)?;
+    }
+    for (address, fd) in settings.listen.into_iter().zip(fds) {
+        let access = Access::new(&address, settings.token.clone());
+        connections::listen(fd, &address, access, hub.clone())?;
+    }
+    while let Some((message, _)) = hear(&master).await.context("control channel")? {
+        match message {
+            ToMonitor::Status(status) => hub.take(now(), *status),
+            ToMonitor::Configure(_) => bail!("the master said Configure twice"),
+        }
+    }
+    Ok(())
+}
+
+#[allow(deprecated, reason = "the new spelling is unsafe; a Channel owns its descriptor and never changes it")]
+fn open(control: OwnedFd) -> std::io::Result<Master> {
+    AsyncFd::with_interest(Channel::new(control), Interest::READABLE)
+}
+
+async fn hear(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd>)>> {
+    loop {
+        let mut guard = master.readable().await?;
+        match master.get_ref().receive() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => guard.clear_ready(),
+            heard => return heard,
+        }
+    }
+}
+
+/// The master's file, which it has looked at, or one that has no name and goes with us.
+fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow::Result<Ring> {
+    let opened = match settings.has_history_file {
+        true => Ring::read(File::from(fds.next().context("no history came with Configure")?)),
+        false => Ring::open(tempfile::tempfile().context("the history's last hour")?, SECONDS_IN_MEMORY),
+    };
+    opened.map_err(|damage| anyhow::anyhow!("the history {damage}"))
+}
+
+/// In seconds since 1970.
+fn now() -> u32 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    u32::try_from(since).unwrap_or(u32::MAX)
+}
+
+/// Tells the error log.
+fn warn(what: std::fmt::Arguments<'_>) {
+    log::warn("monitor", what);
+}

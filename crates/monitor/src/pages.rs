@@ -1,0 +1,234 @@
+//! What is asked of the monitor, and its answers. All of it is read only.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use http::{Method, Request, Response, StatusCode};
+use http_body::{Body, Frame};
+use hyper::body::Incoming;
+use tokio::sync::mpsc::Receiver;
+use tokio::task::spawn_blocking;
+
+use super::access::{Access, Denied};
+use super::hub::{Hub, View};
+use super::{dashboard, now};
+use status::auto::Facts;
+use status::history::points;
+use status::metrics::{Format, write};
+
+/// No chart has more points.
+const MOST_POINTS: u32 = 20_000;
+/// What is told when nothing else is asked for.
+const HOUR: u32 = 3600;
+const DAY: u32 = 24 * HOUR;
+
+/// Nothing is loaded, run or shown that is not this server's own.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// An answer.
+type Answer = Response<Page>;
+
+/// Its body.
+pub enum Page {
+    /// All of it.
+    Whole(Option<Bytes>),
+    /// One second after the other.
+    Events(Receiver<Bytes>),
+}
+
+impl Body for Page {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = match &mut *self {
+            Page::Whole(bytes) => Poll::Ready(bytes.take()),
+            Page::Events(events) => events.poll_recv(cx),
+        };
+        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match self {
+            Page::Whole(bytes) => http_body::SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Page::Events(_) => http_body::SizeHint::default(),
+        }
+    }
+}
+
+/// Answers one request.
+pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) -> Answer {
+    let mut answer = match access.check(request.headers()) {
+        Err(denied) => refuse(denied),
+        Ok(()) if !matches!(*request.method(), Method::GET | Method::HEAD) => {
+            let refused = say(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+            with(refused, ALLOW, HeaderValue::from_static("GET, HEAD"))
+        }
+        Ok(()) => page(hub, &request).await,
+    };
+    // Each second another answer; what a page may do is nothing that it needs.
+    for (name, value) in [
+        (CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("x-content-type-options"), "nosniff"),
+        (HeaderName::from_static("referrer-policy"), "no-referrer"),
+        (HeaderName::from_static("content-security-policy"), POLICY),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    answer
+}
+
+async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
+    let query = request.uri().query().unwrap_or_default();
+    let path = request.uri().path();
+    if let Some((media_type, text)) = dashboard::file(path) {
+        return whole(media_type, text);
+    }
+    match path {
+        "/status.json" => of(hub, |view| whole("application/json", view.json())),
+        "/metrics" => {
+            let accepted = request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+            let format = Format::accepted(accepted);
+            of(hub, |view| metrics(format, view))
+        }
+        "/server-status" if query.split('&').any(|option| option == "auto") => of(hub, auto),
+        "/server-status" => say(StatusCode::NOT_FOUND, "only server-status?auto is here; / is for people\n"),
+        "/events" => with(Response::new(Page::Events(hub.listen())), CONTENT_TYPE, plain("text/event-stream")),
+        "/history.json" => history(hub, query).await,
+        "/slow.json" => match hub.slow() {
+            Ok(text) => whole("application/json", text),
+            Err(_) => say(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing: ask again in a second\n"),
+        },
+        _ => say(
+            StatusCode::NOT_FOUND,
+            "here are /, /status.json, /events, /metrics, /history.json, /slow.json, /server-status?auto\n",
+        ),
+    }
+}
+
+/// Of what the master has told last.
+fn of(hub: &Hub, make: impl FnOnce(&View) -> Answer) -> Answer {
+    match hub.latest() {
+        Some(view) => make(&view),
+        None => say(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just begun: ask again in a second\n"),
+    }
+}
+
+fn metrics(format: Format, view: &View) -> Answer {
+    match &view.status.front {
+        Some(front) => whole(format.media_type(), write(format, front, &view.status.counts, Some(&view.status.memory))),
+        None => say(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
+    }
+}
+
+fn auto(view: &View) -> Answer {
+    match Facts::of(&view.status) {
+        Some(facts) => whole("text/plain; charset=utf-8", facts.auto()),
+        None => say(StatusCode::SERVICE_UNAVAILABLE, "the front does not answer\n"),
+    }
+}
+
+/// Reading a week takes a while, in which others are answered.
+async fn history(hub: &Rc<Hub>, query: &str) -> Answer {
+    let asked = match Asked::of(query, now()) {
+        Ok(asked) => asked,
+        Err(wrong) => return say(StatusCode::BAD_REQUEST, wrong),
+    };
+    let ring = hub.ring();
+    match spawn_blocking(move || points(&ring, asked.from..=asked.to, asked.step)).await {
+        Ok(Ok(points)) => whole("application/json", serde_json::to_string(&points).unwrap_or_default()),
+        _ => say(StatusCode::INTERNAL_SERVER_ERROR, "the history cannot be read\n"),
+    }
+}
+
+/// `from=1790000000&to=1790003600&step=60`, all of it optional; `from=-3600` is an hour ago.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    from: u32,
+    to: u32,
+    step: u32,
+}
+
+impl Asked {
+    fn of(query: &str, now: u32) -> Result<Asked, &'static str> {
+        let (mut from, mut to, mut step) = (now.saturating_sub(HOUR), now, None);
+        for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {
+            match name {
+                "from" => from = moment(value, now)?,
+                "to" => to = moment(value, now)?,
+                "step" => step = Some(value.parse().ok().filter(|step| (1..=DAY).contains(step)).ok_or(WRONG_STEP)?),
+                _ => {}
+            }
+        }
+        if from > to {
+            return Err("from comes after to\n");
+        }
+        let least = (to - from) / MOST_POINTS + 1;
+        Ok(Asked { from, to, step: step.unwrap_or(1).max(least) })
+    }
+}
+
+const WRONG_STEP: &str = "step: expected seconds, from 1 to 86400\n";
+
+fn moment(text: &str, now: u32) -> Result<u32, &'static str> {
+    let moment = match text.strip_prefix('-') {
+        Some(ago) => ago.parse().ok().map(|ago| now.saturating_sub(ago)),
+        None => text.parse().ok(),
+    };
+    moment.ok_or("from, to: expected seconds since 1970, or -3600 for an hour ago\n")
+}
+
+fn refuse(denied: Denied) -> Answer {
+    match denied {
+        Denied::Token => {
+            let refused =
+                say(StatusCode::UNAUTHORIZED, "AdminToken: send it as Authorization: Bearer, or as a password\n");
+            with(refused, WWW_AUTHENTICATE, plain("Basic realm=\"cameleer\", charset=\"UTF-8\""))
+        }
+        Denied::Host => say(StatusCode::MISDIRECTED_REQUEST, "this address answers for localhost only\n"),
+        Denied::Origin => say(StatusCode::FORBIDDEN, "pages of other sites are not answered\n"),
+    }
+}
+
+fn say(status: StatusCode, text: &'static str) -> Answer {
+    let mut answer = whole("text/plain; charset=utf-8", text);
+    *answer.status_mut() = status;
+    answer
+}
+
+fn whole(media_type: &'static str, text: impl Into<Bytes>) -> Answer {
+    with(Response::new(Page::Whole(Some(text.into()))), CONTENT_TYPE, plain(media_type))
+}
+
+fn plain(value: &'static str) -> HeaderValue {
+    HeaderValue::from_static(value)
+}
+
+fn with(mut answer: Answer, name: HeaderName, value: HeaderValue) -> Answer {
+    answer.headers_mut().insert(name, value);
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_asked_for_by_its_seconds_or_by_how_long_ago_it_was() {
+        let ask = |query| Asked::of(query, 1_000_000);
+        assert_eq!(ask(""), Ok(Asked { from: 996_400, to: 1_000_000, step: 1 }));
+        assert_eq!(ask("from=5&to=10&step=60&x"), Ok(Asked { from: 5, to: 10, step: 60 }));
+        assert_eq!(ask("from=-100"), Ok(Asked { from: 999_900, to: 1_000_000, step: 1 }));
+        // Whoever asks for all there is gets it in fewer points.
+        assert_eq!(ask("from=0").expect("asked").step, 51);
+        for wrong in ["from=x", "to=-", "step=0", "step=99999999", "from=7&to=6", "from=4294967296"] {
+            assert!(ask(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A recording: all workers are looked at so many times a second, for so many seconds.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use libperl::Activity;
+
+use super::profile::{Frame, Profile, RequestProfile, Stack};
+use super::watched::Watched;
+use base::log;
+
+/// So many requests are told apart, by method, host and path.
+const MOST_REQUESTS: usize = 1000;
+/// So many stacks.
+const MOST_STACKS: usize = 50_000;
+const OTHERS: &str = "(others)";
+/// Bounds of what may be asked for.
+const HERTZ: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
+/// Nobody records for longer, in seconds.
+pub const MOST_SECONDS: f64 = 3600.0;
+
+/// One that is going on.
+#[derive(Debug)]
+pub struct Recording {
+    into: OwnedFd,
+    /// Closed when it is written.
+    done: OwnedFd,
+    began: Instant,
+    ends: Instant,
+    period: Duration,
+    due: Instant,
+    rounds: u64,
+    torn: u64,
+    /// What each worker has had of the processors, when it was last looked at.
+    used: HashMap<i32, Duration>,
+    frames: Places,
+    requests: HashMap<String, HashMap<Vec<u32>, Weight>>,
+    stacks: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Weight {
+    samples: u64,
+    cpu: Duration,
+}
+
+/// Frames, each once.
+#[derive(Debug, Default)]
+struct Places {
+    numbers: HashMap<Frame, u32>,
+    all: Vec<Frame>,
+}
+
+impl Places {
+    fn number(&mut self, frame: Frame) -> u32 {
+        let next = self.all.len() as u32;
+        *self.numbers.entry(frame).or_insert_with_key(|frame| {
+            self.all.push(frame.clone());
+            next
+        })
+    }
+}
+
+impl Recording {
+    pub fn new(seconds: f64, hertz: f64, into: OwnedFd, done: OwnedFd, workers: &[Watched]) -> Recording {
+        let now = Instant::now();
+        let used = workers.iter().map(|worker| (worker.pid, worker.processor_time())).collect();
+        let bounded = |value: f64, least: f64, most: f64| if value.is_nan() { least } else { value.clamp(least, most) };
+        let period = Duration::from_secs_f64(1.0 / bounded(hertz, *HERTZ.start(), *HERTZ.end()));
+        let ends = now + Duration::from_secs_f64(bounded(seconds, 0.0, MOST_SECONDS));
+        let (frames, requests) = (Places::default(), HashMap::new());
+        let due = now + period;
+        Recording { into, done, began: now, ends, period, due, rounds: 0, torn: 0, used, frames, requests, stacks: 0 }
+    }
+
+    /// When it has something to do.
+    pub fn due(&self) -> Instant {
+        self.due.min(self.ends)
+    }
+
+    pub fn is_over(&self, now: Instant) -> bool {
+        self.ends <= now
+    }
+
+    /// Looks at all workers, if it is time. A round that comes late takes the place of those that it missed.
+    pub fn sample(&mut self, now: Instant, workers: &mut [Watched]) {
+        if self.due > now {
+            return;
+        }
+        self.rounds += 1;
+        while self.due <= now {
+            self.due += self.period;
+        }
+        for worker in workers {
+            self.look_at(worker);
+        }
+    }
+
+    fn look_at(&mut self, worker: &mut Watched) {
+        let used = worker.processor_time();
+        // A worker that was forked since has had all of it meanwhile.
+        let before = self.used.insert(worker.pid, used).unwrap_or_default();
+        let cpu = used.saturating_sub(before);
+        let Some(activity) = worker.activity() else { return };
+        let stack = worker.stack(&activity).map(|frames| self.numbered(frames));
+        if stack.is_none() {
+            self.torn += 1;
+        }
+        let request = self.request(&activity);
+        let is_known =
+            stack.as_ref().is_none_or(|stack| self.requests.get(&request).is_some_and(|r| r.contains_key(stack)));
+        let stack = stack.filter(|_| is_known || self.stacks < MOST_STACKS).unwrap_or_default();
+        self.stacks += usize::from(!is_known);
+        let weight = self.requests.entry(request).or_default().entry(stack).or_default();
+        weight.samples += 1;
+        weight.cpu += cpu;
+    }
+
+    fn numbered(&mut self, frames: Vec<Frame>) -> Vec<u32> {
+        frames.into_iter().rev().map(|frame| self.frames.number(frame)).collect()
+    }
+
+    fn request(&self, activity: &Activity) -> String {
+        let path = activity.target.split('?').next().unwrap_or_default();
+        let request = format!("{} {}{path}", activity.method, activity.host);
+        let is_one_more = self.requests.len() >= MOST_REQUESTS && !self.requests.contains_key(&request);
+        if is_one_more { OTHERS.to_owned() } else { request }
+    }
+
+    /// Tells what it has.
+    pub fn end(self, now: Instant) {
+        let Recording { into, done, began, rounds, torn, frames, requests, .. } = self;
+        let mut requests: Vec<RequestProfile> = requests.into_iter().map(by_stacks).collect();
+        requests.sort_by(|a, b| a.request.cmp(&b.request));
+        let samples = requests.iter().flat_map(|request| &request.stacks).map(|stack| stack.samples).sum();
+        let seconds = (now - began).as_secs_f64();
+        let profile = Profile { seconds, rounds, samples, torn, frames: frames.all, requests };
+        let written = serde_json::to_vec(&profile).map_err(std::io::Error::from);
+        if let Err(error) = written.and_then(|text| File::from(into).write_all(&text)) {
+            log::error("profiler", format_args!("cannot tell what was recorded: {error}"));
+        }
+        drop(done);
+    }
+}
+
+fn by_stacks((request, stacks): (String, HashMap<Vec<u32>, Weight>)) -> RequestProfile {
+    let stack = |(frames, weight): (Vec<u32>, Weight)| {
+        let cpu_us = u64::try_from(weight.cpu.as_micros()).unwrap_or(u64::MAX);
+        Stack { frames, samples: weight.samples, cpu_us }
+    };
+    let mut stacks: Vec<Stack> = stacks.into_iter().map(stack).collect();
+    stacks.sort_by(|a, b| a.frames.cmp(&b.frames));
+    RequestProfile { request, stacks }
+}

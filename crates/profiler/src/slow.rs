@@ -1,0 +1,337 @@
+//! `SlowLog`: where requests are that take too long. All workers are looked at ten times a second; one whose request is older than that
+//! has its stack read each time, and when the request is over a line tells of it.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use libperl::Activity;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use wire::board;
+use wire::control::{GenerationNumber, Slot};
+
+use super::profile::Frame;
+use super::watched::Watched;
+use base::log;
+use config::Phase;
+
+/// Between two looks.
+const PERIOD: Duration = Duration::from_millis(100);
+/// So many slow requests are kept for who asks later.
+const KEPT: usize = 100;
+/// So many different stacks of one request.
+const MOST_STACKS: usize = 50;
+/// Between two writings for the monitor.
+const SHOWS: Duration = Duration::from_secs(1);
+/// So much of it is other things than requests.
+const AROUND: usize = 100;
+/// So many frames of a stack stand in the log; `cameleer why` shows all.
+const FRAMES_IN_LOG: usize = 6;
+
+/// A request that took longer than `SlowLog`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlowRequest {
+    /// When the front had its head, in µs since 1970.
+    pub received_us: u64,
+    /// `GET`
+    pub method: String,
+    /// The host that was asked for.
+    pub host: String,
+    /// Path and query.
+    pub target: String,
+    /// Which worker.
+    pub worker: Slot,
+    /// Its process.
+    pub pid: i32,
+    /// Which generation's code.
+    pub generation: GenerationNumber,
+    /// What the worker took, to a tenth of a second; so far, while `is_over` is false.
+    pub took_ms: u64,
+    /// It waited so long for a worker before.
+    pub queued_ms: u64,
+    /// What it had of a processor.
+    pub cpu_ms: u64,
+    /// By so much it made the worker's memory grow, in bytes.
+    pub grown: i64,
+    /// The answer is made, or the worker has ended.
+    pub is_over: bool,
+    /// The worker ended with it.
+    pub worker_ended: bool,
+    /// Looks that found it over the limit.
+    pub looks: u64,
+    /// How long it was in which phase, to a tenth of a second: by how often it was seen there from its beginning. In the order in which
+    /// requests go through them.
+    #[serde(default)]
+    pub phases: Vec<SlowPhase>,
+    /// Where it was then, what was seen most first.
+    pub stacks: Vec<SlowStack>,
+}
+
+/// A stack of a slow request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlowStack {
+    /// In so many looks.
+    pub looks: u64,
+    /// The innermost first.
+    pub frames: Vec<Frame>,
+}
+
+/// A phase of a slow request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlowPhase {
+    /// `PerlHandler`; `other` for what is between phases.
+    pub phase: String,
+    /// What it took of `took_ms`.
+    pub took_ms: u64,
+}
+
+/// What is known of a request under way.
+#[derive(Debug)]
+struct Observed {
+    activity: Activity,
+    /// What the worker had of the processors, and its memory, when the request was first seen.
+    used: Duration,
+    memory: u64,
+    looks: u64,
+    stacks: BTreeMap<String, SlowStack>,
+    /// How often it was seen in which phase, also before it was slow.
+    phases: BTreeMap<u16, u64>,
+}
+
+impl Observed {
+    fn begin(activity: Activity, worker: &Watched) -> Observed {
+        let (used, memory) = (worker.processor_time(), worker.anonymous_memory());
+        let phases = BTreeMap::from([(activity.phase, 1)]);
+        Observed { activity, used, memory, looks: 0, stacks: BTreeMap::new(), phases }
+    }
+
+    /// Its time by the phases that it was seen in.
+    fn phases(&self, took_ms: u64) -> Vec<SlowPhase> {
+        let all: u64 = self.phases.values().sum();
+        let name = |number| Phase::numbered(number).map_or("other", Phase::name).to_owned();
+        let told = |(number, looks): (&u16, &u64)| SlowPhase {
+            phase: name(*number),
+            took_ms: u64::try_from(u128::from(took_ms) * u128::from(*looks) / u128::from(all.max(1)))
+                .unwrap_or(u64::MAX),
+        };
+        self.phases.iter().map(told).collect()
+    }
+
+    fn age(&self, now_us: u64) -> Duration {
+        Duration::from_micros(now_us.saturating_sub(self.activity.begun_us))
+    }
+
+    fn add(&mut self, frames: Option<Vec<Frame>>) {
+        self.looks += 1;
+        let Some(frames) = frames else { return };
+        let key = frames.iter().map(Frame::to_string).collect::<Vec<_>>().join("\n");
+        if self.stacks.len() < MOST_STACKS || self.stacks.contains_key(&key) {
+            self.stacks.entry(key).or_insert(SlowStack { looks: 0, frames }).looks += 1;
+        }
+    }
+
+    fn told(&self, worker: &Watched, now_us: u64) -> SlowRequest {
+        let Activity { received_us, begun_us, method, host, target, .. } = self.activity.clone();
+        let mut stacks: Vec<SlowStack> = self.stacks.values().cloned().collect();
+        stacks.sort_by_key(|stack| std::cmp::Reverse(stack.looks));
+        let took_ms = millis(self.age(now_us));
+        let cpu = worker.processor_time().saturating_sub(self.used);
+        SlowRequest {
+            received_us,
+            method,
+            host,
+            target,
+            worker: worker.slot,
+            pid: worker.pid,
+            generation: worker.generation,
+            took_ms,
+            phases: self.phases(took_ms),
+            queued_ms: begun_us.saturating_sub(received_us) / 1000,
+            cpu_ms: millis(cpu),
+            grown: worker.anonymous_memory().cast_signed() - self.memory.cast_signed(),
+            is_over: true,
+            worker_ended: false,
+            looks: self.looks,
+            stacks,
+        }
+    }
+}
+
+/// The log, and what stood in it last.
+#[derive(Debug)]
+pub struct SlowLog {
+    /// `None`: off.
+    after: Option<Duration>,
+    due: Instant,
+    /// What workers are at, by their numbers.
+    under_way: HashMap<i32, Observed>,
+    last: VecDeque<SlowRequest>,
+    /// Those that are not over yet, as last seen.
+    going_on: Vec<SlowRequest>,
+    /// Where the monitor reads them, if there is one.
+    board: Option<board::Writer>,
+    /// There are others than stand there.
+    has_news: bool,
+    /// When they may be written there.
+    shows: Instant,
+}
+
+impl SlowLog {
+    pub fn new(now: Instant) -> SlowLog {
+        SlowLog {
+            after: None,
+            due: now,
+            under_way: HashMap::new(),
+            last: VecDeque::new(),
+            going_on: Vec::new(),
+            board: None,
+            has_news: false,
+            shows: now,
+        }
+    }
+
+    /// A limit is in force.
+    pub fn begins(&mut self, after: Option<Duration>, now: Instant) {
+        (self.after, self.due) = (after, now);
+        (self.has_news, self.shows) = (true, now);
+        self.show(now);
+    }
+
+    /// The monitor reads there what is kept.
+    pub fn shows_on(&mut self, board: OwnedFd) {
+        self.board = board::Writer::new(board)
+            .inspect_err(|error| {
+                log::error("profiler", format_args!("the monitor is not shown slow requests: {error}"))
+            })
+            .ok();
+    }
+
+    /// Writes what is kept for the monitor, if that is another than a second ago.
+    fn show(&mut self, now: Instant) {
+        let Some(board) = self.board.as_mut().filter(|_| self.has_news && self.shows <= now) else { return };
+        (self.has_news, self.shows) = (false, now + SHOWS);
+        let shown = shown(self.after, self.going_on.iter().chain(self.last.iter().rev()));
+        if let Err(error) = board.write(&shown) {
+            log::error("profiler", format_args!("the monitor is not shown slow requests: {error}"));
+        }
+    }
+
+    /// When it has something to do.
+    pub fn due(&self) -> Option<Instant> {
+        self.after.map(|_| self.due)
+    }
+
+    /// Looks at all workers, if it is time.
+    pub fn look(&mut self, now: Instant, workers: &mut [Watched]) {
+        let Some(after) = self.after.filter(|_| self.due <= now) else { return };
+        self.due = now + PERIOD;
+        let now_us = since_1970();
+        self.has_news |= !self.going_on.is_empty();
+        self.going_on.clear();
+        for worker in workers {
+            self.look_at(worker, after, now_us);
+        }
+        self.has_news |= !self.going_on.is_empty();
+        self.show(now);
+    }
+
+    fn look_at(&mut self, worker: &mut Watched, after: Duration, now_us: u64) {
+        let activity = worker.activity();
+        let seen = self.under_way.remove(&worker.pid);
+        let is_the_same = |seen: &Observed| activity.as_ref().is_some_and(|now| now.request == seen.activity.request);
+        let observed = match (seen, &activity) {
+            (Some(mut seen), _) if is_the_same(&seen) => {
+                *seen.phases.entry(activity.as_ref().map_or(0, |now| now.phase)).or_default() += 1;
+                if seen.age(now_us) >= after {
+                    seen.add(worker.stack(&seen.activity));
+                }
+                Some(seen)
+            }
+            (seen, next) => {
+                let ended = next.as_ref().map_or(now_us, |next| next.begun_us.min(now_us));
+                seen.into_iter().for_each(|seen| self.is_over(&seen, worker, ended, false));
+                activity.map(|activity| Observed::begin(activity, worker))
+            }
+        };
+        if let Some(observed) = observed {
+            if observed.looks > 0 {
+                self.going_on.push(SlowRequest { is_over: false, ..observed.told(worker, now_us) });
+            }
+            self.under_way.insert(worker.pid, observed);
+        }
+    }
+
+    /// What a worker was at has ended; a slow one is told of.
+    fn is_over(&mut self, observed: &Observed, worker: &Watched, at_us: u64, worker_ended: bool) {
+        if observed.looks > 0 {
+            self.keep(SlowRequest { worker_ended, ..observed.told(worker, at_us) });
+        }
+    }
+
+    /// The worker has ended, and its request with it.
+    pub fn ended_with(&mut self, worker: &Watched) {
+        if let Some(observed) = self.under_way.remove(&worker.pid) {
+            self.is_over(&observed, worker, since_1970(), true);
+        }
+    }
+
+    fn keep(&mut self, slow: SlowRequest) {
+        log::warn("slow", line(&slow));
+        if self.last.len() == KEPT {
+            self.last.pop_front();
+        }
+        self.last.push_back(slow);
+        self.has_news = true;
+    }
+
+    /// The last ones, and those that go on.
+    pub fn recalled(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&self.last.iter().chain(&self.going_on).collect::<Vec<_>>())
+    }
+}
+
+/// As many as a board holds, as JSON: `{"after_ms": 2000, "requests": [...]}`.
+fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowRequest>) -> String {
+    let mut room = board::MOST - AROUND;
+    let texts = requests.filter_map(|slow| serde_json::to_string(slow).ok());
+    let fitting: Vec<String> = texts
+        .take_while(|text| {
+            let fits = text.len() < room;
+            room = room.saturating_sub(text.len() + 1);
+            fits
+        })
+        .collect();
+    format!("{{\"after_ms\":{},\"requests\":[{}]}}", json!(after.map(millis)), fitting.join(","))
+}
+
+/// For the error log.
+fn line(slow: &SlowRequest) -> String {
+    let SlowRequest { method, host, target, worker, pid, generation, queued_ms, cpu_ms, .. } = slow;
+    let seconds = |ms: u64| format!("{:.1} s", ms as f64 / 1000.0);
+    let waited = slow.took_ms.saturating_sub(*cpu_ms);
+    let ended = if slow.worker_ended { ", and its worker ended" } else { "" };
+    let mut text = format!(
+        "{method} {host}{target} took {}{ended} (in the queue {queued_ms} ms before, CPU {}, waiting {}, memory {:+} kB) \
+         worker={worker} pid={pid} gen={generation}",
+        seconds(slow.took_ms),
+        seconds(*cpu_ms),
+        seconds(waited),
+        slow.grown / 1024,
+    );
+    for SlowStack { looks, frames } in slow.stacks.iter().take(3) {
+        let shown: Vec<String> = frames.iter().take(FRAMES_IN_LOG).map(ToString::to_string).collect();
+        let more = if frames.len() > FRAMES_IN_LOG { " < …" } else { "" };
+        text.push_str(&format!("; {looks} of {} looks: {}{more}", slow.looks, shown.join(" < ")));
+    }
+    text
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn since_1970() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,157 @@
+//! Status of a running server: one struct, which the master fills, and its formats for programs that know httpd (`?auto`) and for
+//! Prometheus. The command line, the monitor and the front's own pages use it.
+
+#![forbid(unsafe_code)]
+
+pub mod auto;
+mod cpu;
+pub mod history;
+pub mod metrics;
+pub mod monitor;
+mod number;
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use wire::control::{FrontStatus, GenerationNumber, GenerationState, ServerCounts, WorkerStatus};
+
+pub use cpu::Cpu;
+pub use number::{short, span};
+
+use machine::memory::Sizes;
+
+/// Status of the whole server at one moment.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Status {
+    /// Version of Cameleer.
+    pub version: String,
+    /// Process id of the master.
+    pub pid: i32,
+    /// Configuration file, or `command line`.
+    pub origin: String,
+    /// Identity of the configuration file as the server sees it now.
+    #[serde(default)]
+    pub origin_file: Option<FileId>,
+    /// Identity of the locked pid file.
+    #[serde(default)]
+    pub pid_file: Option<FileId>,
+    /// Seconds since the start.
+    pub uptime_s: u64,
+    /// Milliseconds since the start.
+    #[serde(default)]
+    pub uptime_ms: u64,
+    /// Addresses of the listeners.
+    pub listen: Vec<String>,
+    /// The serving generation; 0 before the first one serves.
+    pub generation: GenerationNumber,
+    /// Generations with running processes.
+    pub generations: Vec<GenerationStatus>,
+    /// `MaxClients` in force.
+    pub max_clients: u32,
+    /// Process id of the front; 0 during its restart.
+    pub front_pid: i32,
+    /// Memory of the processes.
+    #[serde(default)]
+    pub memory: MemoryStatus,
+    /// Process id of the monitor, if there is one.
+    #[serde(default)]
+    pub monitor_pid: Option<i32>,
+    /// Path of the history file.
+    #[serde(default)]
+    pub history_file: Option<String>,
+    /// Worker exits by reason, reloads, reforks.
+    #[serde(default)]
+    pub counts: ServerCounts,
+    /// `None` when the front did not answer within a second.
+    pub front: Option<FrontStatus>,
+}
+
+/// Identity of a file, independent of its path in a container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Identity of the file at `path`.
+    pub fn of(path: &Path) -> Option<FileId> {
+        std::fs::metadata(path).ok().map(|about| FileId::from(&about))
+    }
+}
+
+impl From<&Metadata> for FileId {
+    fn from(about: &Metadata) -> FileId {
+        FileId { device: about.dev(), inode: about.ino() }
+    }
+}
+
+/// A generation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GenerationStatus {
+    /// Number of the generation.
+    pub generation: GenerationNumber,
+    /// State of the generation.
+    pub state: GenerationState,
+    /// Process id of the mold that forks; 0 after its end.
+    pub mold_pid: i32,
+    /// Number of workers that became the mold so far.
+    #[serde(default)]
+    pub refork: u32,
+    /// Number of its workers.
+    pub workers: u32,
+    /// One entry per pool, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub molds: Vec<MoldStatus>,
+}
+
+/// The mold of a pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoldStatus {
+    /// Name of the pool.
+    pub pool: String,
+    /// mod_perl's API in this pool: 1 or 2.
+    pub perl_generation: u8,
+    /// Process id of the mold that forks; 0 after its end.
+    pub pid: i32,
+    /// Number of workers that became the mold so far.
+    pub refork: u32,
+    /// Number of workers of the pool.
+    pub workers: u32,
+}
+
+/// Memory as measured by the server; empty if no directive needs measurements.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryStatus {
+    /// `MemoryBudget` in force, in bytes.
+    pub budget: Option<u64>,
+    /// Bytes that count against the budget.
+    pub used: Option<u64>,
+    /// Last measurements of workers, molds and the front, by process id.
+    pub processes: BTreeMap<i32, Sizes>,
+}
+
+impl MemoryStatus {
+    /// Sum of all measured processes, shared pages once.
+    pub fn pss(&self) -> u64 {
+        self.processes.values().map(|sizes| sizes.pss).sum()
+    }
+}
+
+impl Status {
+    /// Adds private memory and CPU time of each worker.
+    pub fn measure(&mut self, private: impl Fn(i32) -> Option<u64>) {
+        for worker in self.front.iter_mut().flat_map(|front| &mut front.workers) {
+            worker.private_bytes = private(worker.pid);
+            worker.cpu_ms = Cpu::millis(worker.pid);
+        }
+    }
+
+    /// Workers; empty if the front has not answered.
+    pub fn workers(&self) -> &[WorkerStatus] {
+        self.front.as_ref().map_or(&[], |front| &front.workers)
+    }
+}

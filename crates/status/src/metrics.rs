@@ -1,0 +1,260 @@
+//! Metrics as OpenMetrics, or in Prometheus' older text format, depending on `Accept`. Names follow the conventions: base units, `_total` for counters.
+//! See <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, Spreads, WorkerState, WorkerStatus};
+
+use super::MemoryStatus;
+use machine::memory::Sizes;
+
+/// Upper bounds of histogram buckets, in microseconds, and as text in seconds.
+const BOUNDS: [(u64, &str); 16] = [
+    (100, "0.0001"),
+    (250, "0.00025"),
+    (500, "0.0005"),
+    (1_000, "0.001"),
+    (2_500, "0.0025"),
+    (5_000, "0.005"),
+    (10_000, "0.01"),
+    (25_000, "0.025"),
+    (50_000, "0.05"),
+    (100_000, "0.1"),
+    (250_000, "0.25"),
+    (500_000, "0.5"),
+    (1_000_000, "1.0"),
+    (2_500_000, "2.5"),
+    (10_000_000, "10.0"),
+    (60_000_000, "60.0"),
+];
+
+/// The text format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// 1.0
+    OpenMetrics,
+    /// 0.0.4
+    Prometheus,
+}
+
+impl Format {
+    /// The format by the values of a request's `Accept`.
+    pub fn accepted<'a>(mut accepted: impl Iterator<Item = &'a str>) -> Format {
+        match accepted.any(|value| value.contains("application/openmetrics-text")) {
+            true => Format::OpenMetrics,
+            false => Format::Prometheus,
+        }
+    }
+
+    /// `Content-Type` of the format.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Format::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+}
+
+/// Formats the counters of front and master, and the memory if it was measured.
+pub fn write(format: Format, front: &FrontStatus, counts: &ServerCounts, memory: Option<&MemoryStatus>) -> String {
+    let mut families = Families { text: String::new(), format };
+    families.requests(front);
+    families.state(front);
+    families.counts(counts);
+    if let Some(memory) = memory {
+        families.memory(front, memory);
+    }
+    match format {
+        Format::OpenMetrics => families.text + "# EOF\n",
+        Format::Prometheus => families.text,
+    }
+}
+
+/// Output so far.
+struct Families {
+    text: String,
+    format: Format,
+}
+
+/// A sample without labels.
+fn bare<T>(value: T) -> [(String, T); 1] {
+    [(String::new(), value)]
+}
+
+impl Families {
+    fn requests(&mut self, front: &FrontStatus) {
+        let codes: Vec<_> = front.codes.iter().map(|(code, count)| (format!("code=\"{code}\""), *count)).collect();
+        self.counter("cameleer_requests", "Finished requests by status; 499: the client left first.", &codes);
+        if let Some(Spreads { request, queue, service }) = &front.spreads {
+            let help = "From the end of a request's head to the last byte of the response.";
+            self.histogram("cameleer_request_duration", help, request);
+            self.histogram("cameleer_queue_wait", "From the end of a request's head until a worker had it.", queue);
+            self.histogram("cameleer_service", "From the start in a worker to the end of its response.", service);
+        }
+        let shed = [
+            ("queue_timeout", front.queue_timeouts),
+            ("queue_full", front.turned_away),
+            ("speed_limit", front.too_fast),
+            ("max_concurrent", front.throttled),
+        ];
+        let shed = shed.map(|(reason, count)| (format!("reason=\"{reason}\""), count));
+        self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
+        let help = "Responses whose clients were too slow to occupy a worker while requests waited.";
+        self.counter("cameleer_slow_readers", help, &bare(front.slow_readers));
+        let help = "HTTP/2 connections closed because of client behaviour.";
+        self.counter("cameleer_http2_closed", help, &bare(front.http2_closed));
+        let help = "Connections passed to workers (PerlProcessConnectionHandler).";
+        self.counter("cameleer_connections_handed_over", help, &bare(front.handed_over));
+        self.counter("cameleer_response_body_bytes", "Bytes of response bodies.", &bare(front.bytes));
+        let help = "Start of the front, in seconds since 1970.";
+        self.gauge("cameleer_start_time_seconds", help, &bare(front.started_s as f64));
+    }
+
+    fn state(&mut self, status: &FrontStatus) {
+        let states = [
+            (WorkerState::Starting, "starting"),
+            (WorkerState::Idle, "idle"),
+            (WorkerState::Busy, "busy"),
+            (WorkerState::Retiring, "retiring"),
+        ];
+        let of = |pool: &str| {
+            let ours = status.workers.iter().filter(move |worker| worker.pool == pool);
+            states.map(|(state, name)| {
+                let count = ours.clone().filter(|worker| worker.state == state).count();
+                (labels(pool, &format!("state=\"{name}\"")), count as f64)
+            })
+        };
+        // Draining workers may belong to a pool that the current configuration no longer has.
+        let of_workers = status.workers.iter().map(|worker| worker.pool.as_str());
+        let mut pools: BTreeSet<&str> = status.pools.iter().map(|pool| pool.name.as_str()).chain(of_workers).collect();
+        if pools.is_empty() {
+            pools.insert("");
+        }
+        let workers: Vec<_> = pools.into_iter().flat_map(of).collect();
+        self.gauge("cameleer_workers", "Workers by state.", &workers);
+        let queued: Vec<_> = status.pools.iter().map(|pool| (labels(&pool.name, ""), f64::from(pool.queued))).collect();
+        let queued = if queued.is_empty() { bare(f64::from(status.queued)).into() } else { queued };
+        self.gauge("cameleer_queue_depth", "Requests that wait for a worker.", &queued);
+        let connections = [("active", status.connections.saturating_sub(status.kept)), ("idle", status.kept)]
+            .map(|(state, count)| (format!("state=\"{state}\""), count as f64));
+        self.gauge("cameleer_connections", "Open connections; idle ones wait for a further request.", &connections);
+        let requests: Vec<_> = status.workers.iter().map(|w| (place(w), w.requests as f64)).collect();
+        self.gauge("cameleer_worker_requests", "Requests answered by the current process of each worker.", &requests);
+        self.shares(&status.shares);
+    }
+
+    /// Metrics of each PoolShare, if there are any.
+    fn shares(&mut self, shares: &[ShareStatus]) {
+        if shares.is_empty() {
+            return;
+        }
+        let each = |value: fn(&ShareStatus) -> f64| -> Vec<_> {
+            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), value(share))).collect()
+        };
+        let (busy, queued) = (each(|share| f64::from(share.busy)), each(|share| f64::from(share.queued)));
+        self.gauge("cameleer_pool_busy_workers", "Workers with requests of each PoolShare.", &busy);
+        self.gauge("cameleer_pool_queue_depth", "Requests of each PoolShare that wait.", &queued);
+        let turned_away: Vec<_> =
+            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), share.turned_away)).collect();
+        self.counter("cameleer_pool_shed", "Refused requests of each PoolShare.", &turned_away);
+    }
+
+    fn counts(&mut self, counts: &ServerCounts) {
+        let count = |reason: ExitReason| counts.exits.get(&reason).copied().unwrap_or(0);
+        let exits = ExitReason::ALL.map(|reason| (format!("reason=\"{}\"", reason.name()), count(reason)));
+        self.counter("cameleer_worker_exits", "Ended workers by reason.", &exits);
+        let reloads = [("ok", counts.reloads), ("failed", counts.failed_reloads)];
+        let reloads = reloads.map(|(result, count)| (format!("result=\"{result}\""), count));
+        self.counter("cameleer_reloads", "Reloads by result; after a failed one the old code keeps running.", &reloads);
+        self.counter("cameleer_reforks", "Workers that became the mold.", &bare(counts.reforks));
+        let help = "Promotions from the mold that loaded the code to the mold that forks.";
+        self.gauge("cameleer_refork_generation", help, &bare(f64::from(counts.refork_generation)));
+    }
+
+    /// Memory as last measured. Processes without a measurement are omitted.
+    fn memory(&mut self, front: &FrontStatus, memory: &MemoryStatus) {
+        let workers: Vec<(&WorkerStatus, &Sizes)> =
+            front.workers.iter().filter_map(|w| Some((w, memory.processes.get(&w.pid)?))).collect();
+        let private: Vec<_> = workers.iter().map(|(w, sizes)| (place(w), sizes.private as f64)).collect();
+        self.gauge("cameleer_worker_private_bytes", "Private memory by worker.", &private);
+        self.gauge(
+            "cameleer_pool_pss_bytes",
+            "Memory of all processes, shared pages once.",
+            &bare(memory.pss() as f64),
+        );
+        let (private, rss) = workers.iter().fold((0, 0), |(p, r), (_, sizes)| (p + sizes.private, r + sizes.rss));
+        if rss > 0 {
+            let help = "Fraction of the workers' memory that is shared.";
+            self.gauge("cameleer_shared_ratio", help, &bare(1.0 - private as f64 / rss as f64));
+        }
+        if let Some(budget) = memory.budget {
+            self.gauge("cameleer_memory_budget_bytes", "MemoryBudget in force.", &bare(budget as f64));
+        }
+    }
+
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    /// Writes a counter. In Prometheus' older format the family name has the suffix, too.
+    fn counter(&mut self, name: &str, help: &str, samples: &[(String, u64)]) {
+        let family = match self.format {
+            Format::OpenMetrics => name.to_owned(),
+            Format::Prometheus => format!("{name}_total"),
+        };
+        self.head(&family, "counter", help);
+        for (labels, count) in samples {
+            self.sample(&format!("{name}_total"), labels, &count.to_string());
+        }
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, samples: &[(String, f64)]) {
+        self.head(name, "gauge", help);
+        for (labels, value) in samples {
+            self.sample(name, labels, &value.to_string());
+        }
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, times: &Spread) {
+        let name = format!("{name}_seconds");
+        self.head(&name, "histogram", help);
+        let mut sum_us = 0.0;
+        let mut buckets = [0_u64; BOUNDS.len()];
+        for (time, count) in &times.0 {
+            sum_us += *time as f64 * *count as f64;
+            let within = BOUNDS.iter().zip(&mut buckets).filter(|((bound, _), _)| time <= bound);
+            within.for_each(|(_, bucket)| *bucket += count);
+        }
+        for ((_, bound), count) in BOUNDS.iter().zip(buckets) {
+            self.sample(&format!("{name}_bucket"), &format!("le=\"{bound}\""), &count.to_string());
+        }
+        self.sample(&format!("{name}_bucket"), "le=\"+Inf\"", &times.count().to_string());
+        self.sample(&format!("{name}_sum"), "", &format!("{:.6}", sum_us / 1e6));
+        self.sample(&format!("{name}_count"), "", &times.count().to_string());
+    }
+
+    fn sample(&mut self, name: &str, labels: &str, value: &str) {
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+        let _ = writeln!(self.text, "{name}{labels} {value}");
+    }
+}
+
+/// Labels of a worker by its slot: process ids change, and each would be a new series.
+fn place(worker: &WorkerStatus) -> String {
+    labels(&worker.pool, &format!("worker=\"{}\"", worker.slot))
+}
+
+/// Adds the label of the pool, if there are several.
+fn labels(pool: &str, others: &str) -> String {
+    match (pool, others) {
+        ("", _) => others.to_owned(),
+        (_, "") => format!("pool=\"{}\"", escape(pool)),
+        _ => format!("pool=\"{}\",{others}", escape(pool)),
+    }
+}
+
+/// Escapes the value of a label.
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

@@ -1,0 +1,90 @@
+//! `User` and `Group`, by name or `#number`: the account of the front and the Perl processes when root starts the server.
+
+use std::ffi::CString;
+
+use anyhow::{Context, anyhow};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{Gid, Group, Uid, User, geteuid, initgroups, setgid, setuid};
+
+use serde::{Deserialize, Serialize};
+
+/// An unprivileged account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// User name, for its supplementary groups.
+    pub name: CString,
+    /// User id.
+    pub uid: u32,
+    /// Id of the primary group.
+    pub gid: u32,
+}
+
+/// The account of `User` and `Group`. `None`: this process is not root's, or neither is given, and it keeps its account.
+pub fn account(user: Option<&str>, group: Option<&str>) -> anyhow::Result<Option<Account>> {
+    if !geteuid().is_root() || (user.is_none() && group.is_none()) {
+        return Ok(None);
+    }
+    let user = find_user(user.unwrap_or("root"))?;
+    let gid = group.map_or(Ok(user.gid), find_group)?;
+    Ok(Some(Account { name: CString::new(user.name)?, uid: user.uid.as_raw(), gid: gid.as_raw() }))
+}
+
+/// Becomes the account of `User` and `Group` when started by root, else does nothing. To be called before any code of the
+/// site runs and before any byte of a client is read.
+pub fn become_user(user: Option<&str>, group: Option<&str>) -> anyhow::Result<()> {
+    account(user, group)?.map_or(Ok(()), |account| become_account(&account))
+}
+
+/// Changes to this account permanently.
+pub fn become_account(account: &Account) -> anyhow::Result<()> {
+    let (uid, gid) = (Uid::from_raw(account.uid), Gid::from_raw(account.gid));
+    initgroups(&account.name, gid).context("initgroups")?;
+    setgid(gid).with_context(|| format!("cannot become group {}", account.gid))?;
+    setuid(uid).with_context(|| format!("cannot become user {}", account.uid))?;
+    // The kernel resets the signal when the user changes, but this process must not outlive the master.
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    Ok(())
+}
+
+fn find_user(name: &str) -> anyhow::Result<User> {
+    let found = match number(name) {
+        Some(id) => User::from_uid(Uid::from_raw(id)),
+        None => User::from_name(name),
+    };
+    found
+        .with_context(|| format!("User {name}: cannot read the user database"))?
+        .ok_or_else(|| anyhow!("User {name}: no such user; see getent passwd"))
+}
+
+fn find_group(name: &str) -> anyhow::Result<Gid> {
+    if let Some(id) = number(name) {
+        return Ok(Gid::from_raw(id));
+    }
+    Group::from_name(name)
+        .with_context(|| format!("Group {name}: cannot read the group database"))?
+        .map(|group| group.gid)
+        .ok_or_else(|| anyhow!("Group {name}: no such group; see getent group"))
+}
+
+fn number(name: &str) -> Option<u32> {
+    name.strip_prefix('#').unwrap_or(name).parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_found_by_name_and_by_number() {
+        assert_eq!(find_user("root").expect("root").uid.as_raw(), 0);
+        assert_eq!(find_user("#0").expect("#0").name, "root");
+        assert_eq!(find_group("#33").expect("#33").as_raw(), 33);
+    }
+
+    #[test]
+    fn an_unknown_user_is_named_in_the_error() {
+        let error = find_user("nobody-here").expect_err("no such user").to_string();
+        assert!(error.contains("User nobody-here: no such user"), "{error}");
+    }
+}

@@ -1,0 +1,194 @@
+//! TLS server settings of hosts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, ServerConfig};
+use rustls::sign::CertifiedKey;
+use rustls::version::{TLS12, TLS13};
+use rustls::{SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion};
+
+use super::identity::Wrong;
+use super::names::{self, Variables};
+use super::staple::Good;
+use super::{Identity, Sessions};
+use config::protocols::Protocol;
+use config::tls::{Tls, Versions};
+use config::{Config, Host};
+
+/// Maximum life of a session: that of a ticket key.
+const LONGEST_SESSION: Duration = Duration::from_secs(12 * 60 * 60);
+/// Signature schemes that take less than 0.1 ms.
+const QUICK: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP256_SHA256, SignatureScheme::ED25519];
+
+/// TLS settings of all hosts with a certificate, by host index.
+#[derive(Default)]
+pub struct Servers(HashMap<u16, Server>);
+
+/// TLS settings of a host.
+pub struct Server {
+    config: Arc<ServerConfig>,
+    keys: Vec<Key>,
+    /// Variables of each certificate.
+    certificates: Vec<Arc<Variables>>,
+}
+
+/// A handshake with a host.
+pub struct Handshake<'a> {
+    /// Settings of the handshake.
+    pub config: Arc<ServerConfig>,
+    server: &'a Server,
+    chosen: Option<Arc<Chosen>>,
+}
+
+impl Servers {
+    /// Creates the settings from the configuration and the identities that the master has read.
+    pub fn new(config: &Config, identities: &[Identity], sessions: &Sessions) -> anyhow::Result<Servers> {
+        let mut keys: HashMap<u16, Vec<Key>> = HashMap::new();
+        for identity in identities {
+            let certified = identity.certified().map_err(|wrong| match wrong {
+                Wrong::Certificate(why) => anyhow::anyhow!("a certificate {why}"),
+                Wrong::Key(why) => anyhow::anyhow!("a key {why}"),
+            })?;
+            keys.entry(identity.host).or_default().push(Key::new(certified, identity.staple_is_good()));
+        }
+        let cached = config.hosts.first().is_none_or(|main| main.tls.cache != Some(false));
+        let made = keys.into_iter().filter_map(|(index, keys)| {
+            let host = config.hosts.get(usize::from(index))?;
+            Some(Server::new(host, keys, sessions, cached).map(|server| (index, server)))
+        });
+        Ok(Servers(made.collect::<Result<_, _>>()?))
+    }
+
+    /// Settings of a host.
+    pub fn of(&self, host: u16) -> Option<&Server> {
+        self.0.get(&host)
+    }
+}
+
+impl Server {
+    fn new(host: &Host, keys: Vec<Key>, sessions: &Sessions, cached: bool) -> Result<Server, rustls::Error> {
+        let tls = &host.tls;
+        let provider = CryptoProvider { cipher_suites: suites(tls), ..ring::default_provider() };
+        let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
+            .with_protocol_versions(&versions(tls.versions.unwrap_or(Versions::ALL)))?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(Chosen::of(&keys)));
+        let life = tls.session_life.unwrap_or(LONGEST_SESSION);
+        config.ignore_client_order = tls.own_order == Some(true);
+        config.alpn_protocols = alpn(host);
+        config.session_storage = if cached { sessions.cache(life) } else { Arc::new(NoServerSessionStorage {}) };
+        if tls.tickets != Some(false) {
+            config.ticketer = sessions.tickets(life);
+        }
+        let leaves = keys.iter().map(|key| key.bare.cert.first().map(names::variables).unwrap_or_default());
+        Ok(Server { config: Arc::new(config), certificates: leaves.map(Arc::new).collect(), keys })
+    }
+
+    /// Whether a signature may take more than 0.1 ms: with all keys except Ed25519 and P-256.
+    pub fn signs_slowly(&self) -> bool {
+        self.keys.iter().any(|key| key.bare.key.choose_scheme(QUICK).is_none())
+    }
+
+    /// Settings for a new client.
+    pub fn handshake(&self) -> Handshake<'_> {
+        if self.keys.len() == 1 {
+            return Handshake { config: self.config.clone(), server: self, chosen: None };
+        }
+        // With several certificates only the resolver knows which one is used.
+        let chosen = Arc::new(Chosen::of(&self.keys));
+        let mut config = (*self.config).clone();
+        config.cert_resolver = chosen.clone();
+        Handshake { config: Arc::new(config), server: self, chosen: Some(chosen) }
+    }
+}
+
+impl Handshake<'_> {
+    /// Variables of the certificate that the client got.
+    pub fn certificate(&self) -> Option<Arc<Variables>> {
+        let number = self.chosen.as_ref().map_or(0, |chosen| chosen.number.load(Ordering::Relaxed));
+        self.server.certificates.get(number).cloned()
+    }
+}
+
+fn versions(versions: Versions) -> Vec<&'static SupportedProtocolVersion> {
+    let both = [(versions.tls13, &TLS13), (versions.tls12, &TLS12)];
+    both.into_iter().filter(|(spoken, _)| *spoken).map(|(_, version)| version).collect()
+}
+
+fn suites(tls: &Tls) -> Vec<SupportedCipherSuite> {
+    let all = ring::ALL_CIPHER_SUITES;
+    let chosen = |names: &Option<Vec<&'static str>>, is_13: bool| -> Vec<SupportedCipherSuite> {
+        let ours = all.iter().filter(|suite| (suite.version() == &TLS13) == is_13);
+        match names {
+            None => ours.copied().collect(),
+            Some(names) => {
+                let find = |name: &&str| ours.clone().find(|suite| suite.suite().as_str() == Some(name)).copied();
+                names.iter().filter_map(find).collect()
+            }
+        }
+    };
+    [chosen(&tls.suites_13, true), chosen(&tls.suites, false)].concat()
+}
+
+fn alpn(host: &Host) -> Vec<Vec<u8>> {
+    let spoken = host.protocols.spoken.as_deref().unwrap_or(&[Protocol::Http1]);
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    for protocol in spoken {
+        match protocol {
+            Protocol::H2 => names.push(b"h2".to_vec()),
+            Protocol::Http1 => names.push(b"http/1.1".to_vec()),
+            Protocol::H2c => {}
+        }
+    }
+    names
+}
+
+/// A certificate, and the same with its OCSP response while that is valid.
+#[derive(Debug, Clone)]
+struct Key {
+    bare: Arc<CertifiedKey>,
+    stapled: Option<(Arc<CertifiedKey>, Good)>,
+}
+
+impl Key {
+    fn new(certified: CertifiedKey, good: Good) -> Key {
+        let bare = CertifiedKey { ocsp: None, ..certified.clone() };
+        let stapled = certified.ocsp.is_some().then(|| (Arc::new(certified), good));
+        Key { bare: Arc::new(bare), stapled }
+    }
+
+    /// The certificate to send now.
+    fn now(&self) -> Arc<CertifiedKey> {
+        match &self.stapled {
+            Some((stapled, good)) if good.is_good(SystemTime::now()) => stapled.clone(),
+            _ => self.bare.clone(),
+        }
+    }
+}
+
+/// Certificates of a host, one per key type, and the index of the one used last.
+#[derive(Debug)]
+struct Chosen {
+    keys: Vec<Key>,
+    number: AtomicUsize,
+}
+
+impl Chosen {
+    fn of(keys: &[Key]) -> Chosen {
+        Chosen { keys: keys.to_vec(), number: AtomicUsize::new(0) }
+    }
+}
+
+impl ResolvesServerCert for Chosen {
+    /// Selects the first certificate whose signature schemes the client supports.
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let offered = hello.signature_schemes();
+        let number = self.keys.iter().position(|key| key.bare.key.choose_scheme(offered).is_some()).unwrap_or(0);
+        self.number.store(number, Ordering::Relaxed);
+        self.keys.get(number).map(Key::now)
+    }
+}

@@ -1,0 +1,68 @@
+//! Descriptor 2 is the error log: the main server's, and during a request that of its host, if it has one. What Perl and
+//! the programs that it starts write there is the host's, too.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use config::{Config, Host};
+
+#[derive(Default)]
+pub struct ErrorLogs {
+    /// `None` where no host has a log of its own.
+    main: Option<OwnedFd>,
+    /// [`Config::error_logs`], in their order.
+    own: Vec<OwnedFd>,
+}
+
+impl ErrorLogs {
+    /// The main server's log is what descriptor 2 is now.
+    pub fn new(own: Vec<OwnedFd>) -> io::Result<ErrorLogs> {
+        let main = (!own.is_empty()).then(|| io::stderr().as_fd().try_clone_to_owned()).transpose()?;
+        let main = main.map(sys::out_of_the_way).transpose()?;
+        let own = own.into_iter().map(sys::out_of_the_way).collect::<io::Result<_>>()?;
+        Ok(ErrorLogs { main, own })
+    }
+
+    /// Those that it holds, beside descriptor 2.
+    pub fn descriptors(&self) -> impl Iterator<Item = i32> {
+        self.main.iter().chain(&self.own).map(AsRawFd::as_raw_fd)
+    }
+
+    /// A log was opened anew: 0 is the main server's, the others follow.
+    pub fn renew(&mut self, number: u16, log: OwnedFd) -> io::Result<()> {
+        match number.checked_sub(1) {
+            None => {
+                sys::replace(log.as_raw_fd(), 2)?;
+                self.main = self.main.take().map(|_| sys::out_of_the_way(log)).transpose()?;
+            }
+            Some(index) => {
+                if let Some(known) = self.own.get_mut(usize::from(index)) {
+                    *known = sys::out_of_the_way(log)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A request of `host` begins.
+    pub fn enter(&self, config: &Config, host: Option<&Host>) -> io::Result<()> {
+        let Some(host) = host.filter(|host| host.logs_errors_itself()) else { return Ok(()) };
+        config.apply_log_levels(Some(host));
+        match host.error_log.and_then(|index| self.own.get(index)) {
+            Some(log) => sys::replace(log.as_raw_fd(), 2),
+            None => Ok(()),
+        }
+    }
+
+    /// It is over.
+    pub fn leave(&self, config: &Config, host: Option<&Host>) -> io::Result<()> {
+        if !host.is_some_and(Host::logs_errors_itself) {
+            return Ok(());
+        }
+        config.apply_log_levels(None);
+        match &self.main {
+            Some(main) => sys::replace(main.as_raw_fd(), 2),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What a process that has Perl tells about itself, when somebody asks for it and it has no request.
+
+mod blame;
+mod private_pages;
+
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use nix::libc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::unistd::getpid;
+use private_pages::{overlaps, private_pages};
+use serde_json::json;
+use wire::control::{Inspection, LateCode};
+
+use super::growth::Growth;
+use super::site::Site;
+use base::log;
+
+/// What a child of a worker may compute for, in seconds: nobody waits for longer.
+const MOST_SECONDS: u64 = 20;
+
+/// Writes it, as JSON, into `into`, with the descriptors that came for it. What goes wrong is a line in the log.
+pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
+    let told = match what {
+        Inspection::Loaded => {
+            let module = site.perl.require_module("Cameleer::Inspection");
+            module.and_then(|()| site.perl.ask(c"Cameleer::Inspection::loaded", ""))
+        }
+        Inspection::Census => Ok(census(site)),
+        Inspection::Growth => Ok(growth.told()),
+        Inspection::Blame => return blame_pages(site, into, with),
+    };
+    write(told, into, what);
+}
+
+/// An object: for each class how many there are, and about how many bytes they take.
+fn census(site: &Site) -> String {
+    let counts = site.perl.census().into_iter().map(|(class, living)| (class, json!([living.count, living.bytes])));
+    serde_json::Value::Object(counts.collect()).to_string()
+}
+
+/// A child of this worker finds it out, since it takes memory; it is the master's, so that no `wait` of the site's hears of it. What
+/// is private is known before the fork, which shares everything.
+fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
+    let Ok([pagemap, ours, molds]) = <[OwnedFd; 3]>::try_from(with).map(|fds| fds.map(File::from)) else {
+        return log::error("perl", "cannot tell what unshares: pagemap and memory did not come with the question");
+    };
+    let runs = match fs::read_to_string("/proc/self/maps").and_then(|maps| private_pages(&maps, &pagemap)) {
+        Ok(runs) => runs,
+        Err(error) => return log::error("perl", format_args!("cannot tell which pages are private: {error}")),
+    };
+    match sys::fork_orphan() {
+        Ok(false) => {}
+        Ok(true) => {
+            libperl::set_title("cameleer: looking for what unshares");
+            bound_inspection();
+            let is_private = |start, length| overlaps(&runs, start, length);
+            let told = blame::blame(&site.perl.owned(&is_private), &runs, &ours, &molds);
+            write(told, into, Inspection::Blame);
+            sys::exit_now(0)
+        }
+        Err(error) => log::error("perl", format_args!("cannot tell what unshares: {error}")),
+    }
+}
+
+/// The child takes memory that the worker must not have.
+fn bound_inspection() {
+    let (_, most) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((0, libc::RLIM_INFINITY));
+    let _ = setrlimit(Resource::RLIMIT_DATA, most, most);
+    let _ = setrlimit(Resource::RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS);
+}
+
+/// Writes into `into` what code would cost a worker that loads it, as JSON. A child of this mold finds it out, so that nothing
+/// of it stays here; `done` closes with that.
+pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
+    let mold = getpid();
+    match sys::fork() {
+        // It is reaped as a stray.
+        Ok(Some(_)) => {}
+        Ok(None) => {
+            libperl::set_title("cameleer: weighing");
+            if sys::die_with(mold).is_ok() {
+                let told = site.perl.require_module("Cameleer::Advice");
+                write(told.and_then(|()| site.perl.ask(c"Cameleer::Advice::weigh", &fields(code))), into, "costs");
+            }
+            drop(done);
+            sys::exit_now(0)
+        }
+        Err(error) => log::error("perl", format_args!("cannot tell costs: {error}")),
+    }
+}
+
+/// Loads what the workers of the mold before had loaded, if it can be done without harm, well before `by`.
+pub fn load_late(site: &Site, code: &LateCode, by: Instant) {
+    if *code == LateCode::default() {
+        return;
+    }
+    let seconds = by.saturating_duration_since(Instant::now()).as_secs() / 3;
+    let wanted = format!("{}\0{}", seconds.max(1), fields(code));
+    let loaded = site.perl.require_module("Cameleer::Advice");
+    match loaded.and_then(|()| site.perl.ask(c"Cameleer::Advice::load_late", &wanted)) {
+        Ok(count) => {
+            log::notice("perl", format_args!("PerlPreload: {count} modules and scripts that workers had loaded"))
+        }
+        Err(error) => log::error("perl", format_args!("PerlPreload: {error}")),
+    }
+}
+
+/// As `Cameleer::Advice` takes them.
+fn fields(code: &LateCode) -> String {
+    let modules = code.modules.iter().flat_map(|name| ["module", name, ""]);
+    let scripts = code.scripts.iter().flat_map(|(key, file)| ["script", key, file]);
+    modules.chain(scripts).collect::<Vec<_>>().join("\0")
+}
+
+fn write(told: Result<String, impl Display>, into: OwnedFd, what: impl std::fmt::Debug) {
+    let written = match told {
+        Ok(text) => File::from(into).write_all(text.as_bytes()).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = written {
+        log::error("perl", format_args!("cannot tell {what:?}: {error}"));
+    }
+}

@@ -1,0 +1,295 @@
+//! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer.
+//!
+//! `site` loads, [`mold`] forks, [`Worker`] loops, `request` answers. One interpreter, one request at a time, blocking;
+//! nothing here knows clients, sockets of clients or async.
+
+#![forbid(unsafe_code)]
+
+// The mold: loads, then only forks.
+mod memory_pages;
+pub mod mold;
+
+// A worker without a mold, for `-X`.
+pub mod single;
+
+// Perl for a command.
+pub mod standalone;
+
+// Perl that makes configuration, before there is a mold.
+pub mod expander;
+
+// What the mold answers itself, before it forks.
+mod warm_up;
+
+// One request, from its frame to its end.
+mod request;
+
+// The site's Perl, loaded.
+mod site;
+
+// What happens before the first request.
+mod start_up;
+
+// What a place means.
+mod location;
+
+mod error_logs;
+mod growth;
+mod log_context;
+mod memory_limit;
+mod place;
+mod program_kind;
+mod trace;
+
+// What a process tells about itself.
+mod inspection;
+
+// A worker becomes a mold.
+mod promotion;
+mod request_limit;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Instant;
+
+use nix::errno::Errno;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use wire::frame::Field;
+use wire::reply::{LeaveReason, Reply};
+use wire::transport::{Inbound, WorkerPort};
+
+use base::log;
+use config::{Config, Phase};
+use sys::Words;
+
+use growth::Growth;
+use memory_limit::{MemoryLimit, TooLarge};
+use promotion::{Record, Successor, promote};
+use request_limit::RequestLimit;
+use site::Site;
+
+/// What so many requests load is what a worker costs; more is a leak.
+const FIRST_REQUESTS: u64 = 10;
+
+/// The way to the front, shared between the loop (which waits on it) and the request's output (which fills it).
+type Port = Rc<std::cell::RefCell<WorkerPort>>;
+
+/// Who a worker is.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkerIdentity {
+    /// Its place in the pool.
+    pub slot: u32,
+    /// Its generation.
+    pub generation: u32,
+    /// The process that started the front; its number is how Apache::Scoreboard finds that.
+    pub master: u32,
+    /// When the mold forked it.
+    pub forked: Instant,
+}
+
+/// What a worker has in common with the front.
+pub struct Wire {
+    /// Its end of a packet socket.
+    pub socket: OwnedFd,
+    /// What [`wire::memory::create`] has made.
+    pub memory: OwnedFd,
+}
+
+impl Wire {
+    fn port(self, packet: Box<[u8]>, config: &Config) -> io::Result<WorkerPort> {
+        Ok(WorkerPort::new(self.socket, packet, sys::map_memory(&self.memory)?, config.pool.blocks))
+    }
+}
+
+/// A forked worker.
+pub struct Worker {
+    site: Rc<Site>,
+    port: Port,
+    identity: WorkerIdentity,
+    /// It has a process of its own. That of `-X` has children that are not its program's.
+    is_forked: bool,
+    limit: RequestLimit,
+    memory: MemoryLimit,
+    growth: Growth,
+    /// Requests have left children that still run.
+    has_children: bool,
+    /// How long it took from fork to ready, in microseconds.
+    fork_us: u32,
+    record: Record,
+}
+
+/// How a worker comes to its end.
+enum End {
+    Leave,
+    /// It becomes a mold, with this channel to the master.
+    Promote(OwnedFd),
+}
+
+/// Whether the worker goes on after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Stay,
+    Leave,
+}
+
+impl Next {
+    fn of(ended: &apache::Ended) -> Next {
+        if ended.leaving.is_some() || ended.front_is_gone { Next::Leave } else { Next::Stay }
+    }
+}
+
+impl Worker {
+    /// A worker for `site`, answering on `port`.
+    pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity, words: Rc<Words>) -> Worker {
+        if let Err(error) = sys::do_not_preempt() {
+            log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
+        }
+        site.is_forked();
+        libperl::set_title(&format!("cameleer: worker {}", identity.slot));
+        log_context::worker_is(identity.slot);
+        libperl::keep_from_children(port.fds());
+        site.answers_here();
+        site.run_phase(Phase::ChildInit);
+        site.perl.remember_state();
+        let limit = RequestLimit::draw(&site.config.pool.max_requests);
+        let memory = MemoryLimit::new(words, identity.slot, site.config.pool.worker.max_private);
+        let port = Rc::new(port.into());
+        let (growth, record) = (Growth::default(), Record::default());
+        let is_forked = identity.master != std::process::id();
+        Worker { site, port, identity, is_forked, limit, memory, growth, has_children: false, fork_us: 0, record }
+    }
+
+    /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process. It returns
+    /// in the fork of a worker that is to be a mold.
+    pub fn run(mut self) -> Successor {
+        let code = match self.answer_all() {
+            Ok(End::Leave) => 0,
+            Ok(End::Promote(control)) => match promote(self.site.clone(), control, self.identity, self.record) {
+                Some(successor) => return successor,
+                None => 0,
+            },
+            Err(error) => {
+                log::error("perl", format_args!("worker={} leaves: {error}", self.identity.slot));
+                1
+            }
+        };
+        self.site.child_exit();
+        std::process::exit(code)
+    }
+
+    fn answer_all(&mut self) -> io::Result<End> {
+        self.fork_us = self.identity.forked.elapsed().as_micros().min(u128::from(u32::MAX)) as u32;
+        self.say(Reply::Ready { fork_us: self.fork_us })?;
+        self.has_children = self.reap();
+        let mut buffer = Vec::new();
+        loop {
+            match self.wait(std::mem::take(&mut buffer))? {
+                None | Some(Inbound::Leave) => return Ok(End::Leave),
+                Some(Inbound::Inspect { what, into, done, with }) => {
+                    inspection::tell(&self.site, &self.growth, what, into, with);
+                    drop(done);
+                }
+                Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),
+                // The client of a request that is over has left.
+                Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
+                Some(Inbound::Bells(bells)) => {
+                    let mut port = self.port.borrow_mut();
+                    port.take_bells(bells)?;
+                    libperl::keep_from_children(port.fds());
+                }
+                Some(Inbound::Greet) => self.say(Reply::Greeted { fork_us: self.fork_us })?,
+                Some(Inbound::Logs { first, logs }) => {
+                    for (number, log) in (first..).zip(logs) {
+                        self.site.error_logs.borrow_mut().renew(number, log)?;
+                    }
+                    if first == 0 {
+                        self.site.perl.stderr_is_log();
+                    }
+                }
+                Some(Inbound::Request(frame, body)) => {
+                    let before = self.memory.look().map(|has| (frame.field(Field::Path).to_vec(), has));
+                    let last = self.why_last(before.as_ref().map(|(_, has)| *has));
+                    let (next, used) = self.site.answer(frame, body, &self.port, last)?;
+                    buffer = used;
+                    if let Some((path, before)) = before {
+                        self.growth.note(&path, before, self.memory.anonymous().unwrap_or(before));
+                    }
+                    self.record.answered(self.site.died.take());
+                    let is_busy = self.port.borrow().has_request();
+                    self.has_children = libperl::may_have_children(is_busy) && self.reap();
+                    if next == Next::Leave {
+                        return Ok(End::Leave);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the next request is its last, and why; of what it has the worker looks from time to time.
+    fn why_last(&mut self, has: Option<u64>) -> Option<LeaveReason> {
+        match self.limit.is_last() {
+            true => Some(LeaveReason::MaxRequests),
+            false if !has.is_some_and(|has| self.is_too_large(has)) => None,
+            false if self.record.requests() < FIRST_REQUESTS => Some(LeaveReason::MemoryAtOnce),
+            false => Some(LeaveReason::Memory),
+        }
+    }
+
+    /// Whether the next request is its last, because it has become too large.
+    fn is_too_large(&self, has: u64) -> bool {
+        let Some(TooLarge { grown, directive }) = self.memory.is_exceeded_by(has) else { return false };
+        let grown = grown as f64 / f64::from(1 << 20);
+        let (slot, requests) = (self.identity.slot, self.record.requests());
+        log::notice(
+            "perl",
+            format_args!(
+                "worker={slot} leaves after this request: +{grown:.1} MB since the fork, {requests} requests ({directive})"
+            ),
+        );
+        true
+    }
+
+    /// Waits for what comes next. Children that end meanwhile are reaped at once, however long that takes; a worker without
+    /// any waits in a single call.
+    fn wait(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
+        let reaping = if self.has_children { Some(sys::reap_at_once()?) } else { None };
+        // Those that ended before.
+        self.has_children = reaping.is_some() && self.reap();
+        let inbound = self.port.borrow_mut().next(buffer);
+        // Before a program waits for children of its own.
+        if reaping.is_some() {
+            drop(reaping);
+            libperl::has_children(self.has_children, &sys::ended_children());
+        }
+        inbound
+    }
+
+    /// Children that have ended, and that the request that started them did not wait for; says whether others run.
+    fn reap(&self) -> bool {
+        let mut ended = sys::ended_children();
+        let others_run = self.is_forked && others_run(&mut ended);
+        libperl::has_children(others_run, &ended);
+        others_run
+    }
+
+    /// Something of its own, which is about no request.
+    fn say(&mut self, reply: Reply<'_>) -> io::Result<()> {
+        self.port.borrow_mut().say(&reply)
+    }
+}
+
+/// Reaps whoever has ended; `ended` gets each process and its status as `waitpid` gives it.
+fn others_run(ended: &mut Vec<[i32; 2]>) -> bool {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => return true,
+            Ok(WaitStatus::Exited(pid, code)) => ended.push([pid.as_raw(), code << 8]),
+            Ok(WaitStatus::Signaled(pid, signal, core)) => {
+                ended.push([pid.as_raw(), signal as i32 | if core { 0x80 } else { 0 }])
+            }
+            Err(Errno::EINTR) | Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+}

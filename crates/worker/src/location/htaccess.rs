@@ -1,0 +1,48 @@
+//! The `.htaccess` files of a request, understood as the front has understood them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::LocationKey;
+use super::htaccess_cache::HtaccessCache;
+use base::path::ways;
+use config::{Config, ConfigError, Htaccess};
+
+/// The files whose folders and texts came with a request.
+pub fn files(config: &Config, key: &LocationKey) -> Result<Vec<Arc<Htaccess>>, ConfigError> {
+    let pairs = wire::overrides::pairs(&key.overrides);
+    config.reread(&key.sections, pairs.map(|(folder, text)| (PathBuf::from(OsStr::from_bytes(folder)), text)))
+}
+
+/// The files around `filename`, as the front would send them: for requests that it has not seen. One that cannot be read
+/// is an error, because it might say who may not come in.
+pub fn found(
+    config: &Config,
+    cache: &HtaccessCache,
+    host: u16,
+    sections: &[u16],
+    filename: &Path,
+) -> Result<Vec<u8>, String> {
+    let mut pairs = Vec::new();
+    if !config.allows_overrides() {
+        return Ok(pairs);
+    }
+    let names = config.access_file_names(host);
+    let whole = filename.as_os_str().as_bytes();
+    for (above, way) in std::iter::once(&b"/"[..]).chain(ways(whole, 0)).enumerate() {
+        let folder = Path::new(OsStr::from_bytes(way));
+        if config.overrides(sections, above + 1).is_none() {
+            continue;
+        }
+        let first = names.iter().find_map(|name| cache.read(&folder.join(name)).transpose());
+        if let Some(text) = first.transpose()? {
+            wire::overrides::put(way, &text, &mut pairs);
+        } else if !folder.is_dir() {
+            // Nothing lies below what is missing, however long the path goes on.
+            break;
+        }
+    }
+    Ok(pairs)
+}

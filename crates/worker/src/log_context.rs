@@ -1,0 +1,142 @@
+//! What the error log says a line is about: the worker, the client and the request.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::rc::Rc;
+
+use apache::Level;
+use base::log::Context;
+use libperl::Interrupted;
+use wire::frame::{Field, Frame, name_in_logs};
+
+use base::log;
+use config::LogLevel;
+
+/// The request that a line is about.
+#[derive(Debug, Default)]
+pub struct LogContext {
+    address: Vec<u8>,
+    port: u16,
+    method: Vec<u8>,
+    path: Vec<u8>,
+    received: u64,
+    logged_as: u64,
+}
+
+#[derive(Default)]
+struct Current {
+    worker: Option<u32>,
+    request: Option<Rc<LogContext>>,
+}
+
+thread_local!(static CURRENT: RefCell<Current> = RefCell::default());
+
+/// This process is that worker from now on; what the API logs gets worker and request in front.
+pub fn worker_is(slot: u32) {
+    CURRENT.with_borrow_mut(|current| current.worker = Some(slot));
+    begin();
+}
+
+/// What the API logs is of this process's requests from now on.
+pub fn begin() {
+    apache::log_to(write);
+    apache::on_level(|level| log::set_level(level_of(level)));
+}
+
+/// This process is no worker any more, but a mold.
+pub fn worker_is_mold() {
+    CURRENT.with_borrow_mut(|current| current.worker = None);
+}
+
+impl LogContext {
+    /// Of a frame.
+    pub fn of(frame: &Frame) -> Rc<LogContext> {
+        Rc::new(LogContext {
+            address: frame.field(Field::RemoteAddr).to_vec(),
+            port: frame.remote_port(),
+            method: frame.field(Field::Method).to_vec(),
+            path: frame.field(Field::Path).to_vec(),
+            received: frame.received(),
+            logged_as: frame.logged_as(),
+        })
+    }
+
+    /// Lines are about it until [`LogContext::none`].
+    pub fn becomes_current(self: &Rc<LogContext>) {
+        CURRENT.with_borrow_mut(|current| current.request = Some(self.clone()));
+    }
+
+    fn client(&self) -> Option<String> {
+        let address = String::from_utf8_lossy(&self.address);
+        match self.port {
+            _ if address.is_empty() => None,
+            // No TCP client has port 0.
+            0 => Some("unix:".to_owned()),
+            port => Some(format!("{address}:{port}")),
+        }
+    }
+
+    /// No request is under way.
+    pub fn none() {
+        CURRENT.with_borrow_mut(|current| current.request = None);
+    }
+
+    /// Its path, decoded.
+    pub fn path(&self) -> &[u8] {
+        &self.path
+    }
+}
+
+/// Writes it to the error log if it died.
+pub fn note(result: Result<(), Interrupted>) {
+    if let Err(Interrupted::Died(text)) = result {
+        report(&text);
+    }
+}
+
+/// What Perl died with, as it wrote it, in the error log.
+pub fn report(text: &str) {
+    apache::say(apache::Level::Error, text.trim_end());
+}
+
+fn write(level: Level, context: Context, text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    CURRENT.with_borrow(|current| {
+        let request = current.request.as_deref();
+        let client = request.and_then(LogContext::client);
+        let (method, path) = request.map(|r| (lossy(&r.method), lossy(&r.path))).unwrap_or_default();
+        let about = log::Subject {
+            client: client.as_ref().map(|client| client as &dyn Display),
+            context,
+            worker: current.worker,
+            request: request.map(|request| log::RequestSubject {
+                name: name_in_logs(request.received, request.logged_as),
+                method: &method,
+                path: &path,
+            }),
+        };
+        match (level, apache::api()) {
+            // httpd's notices cannot be suppressed where the log is a file, and mod_perl 2 says so.
+            (Level::Notice, apache::Api::Two) => log::write_always(LogLevel::Notice, "perl", &about, &text),
+            _ => log::write(level_of(level), "perl", &about, &text),
+        }
+    });
+}
+
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+fn level_of(level: Level) -> LogLevel {
+    match level {
+        Level::Emerg => LogLevel::Emerg,
+        Level::Alert => LogLevel::Alert,
+        Level::Crit => LogLevel::Crit,
+        Level::Error => LogLevel::Error,
+        Level::Warn => LogLevel::Warn,
+        Level::Notice => LogLevel::Notice,
+        Level::Info => LogLevel::Info,
+        Level::Debug => LogLevel::Debug,
+    }
+}

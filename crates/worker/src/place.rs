@@ -1,0 +1,137 @@
+//! The configuration as the Apache:: API shows it of a place or a server.
+
+use std::rc::Rc;
+
+use config::access::{Requirement, Satisfy};
+use config::{Config, Generation, Handler, Host, Listen, LogTarget, Settings, perl_api};
+
+/// What `Apache::Server` shows of a host, whatever the location.
+pub(super) fn server(config: &Config, host: u16) -> apache::Place {
+    let bases: Vec<u16> =
+        [0, usize::from(host)].iter().filter_map(|at| config.hosts.get(*at)).map(|h| h.base).collect();
+    place(config, host, &config.settings(if host == 0 { &bases[..1] } else { &bases }, false))
+}
+
+/// What it shows of a place with these settings.
+pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
+    let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
+    apache::Place {
+        document_root: server.map(|h| h.document_root.to_string_lossy().into_owned()).unwrap_or_default(),
+        server_root: config.server_root.to_string_lossy().into_owned(),
+        server_name: server.and_then(|h| h.server_name.clone()).unwrap_or_default(),
+        // httpd's word where no line says it.
+        server_admin: server.and_then(|h| h.server_admin.clone()).unwrap_or_else(|| "[no address given]".into()),
+        set_vars: settings.set_vars.clone(),
+        set_env: settings.set_env.clone(),
+        send_header: settings.parses_headers() || settings.handler == Handler::CgiScript,
+        setup_env: settings.sets_up_env(config.perl.generation),
+        options: settings.options.bits().into(),
+        timeout: config.timeouts.client.as_secs() as u32,
+        names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
+        error_log: error_log(config),
+        log_level: apache::Level::from_number(config.level_of(server, "perl") as u32),
+        location: settings.mount.clone(),
+        section: settings.section.clone(),
+        handler: settings.handler.name().map(str::to_owned),
+        dispatcher: settings.phases.dispatch.clone(),
+        server_software: config.tokens.software(apache::api().mod_perl(), &apache::version_components()),
+        names_components: config.tokens.names_components(),
+        server_port: server.and_then(|h| h.server_port),
+        listen_port: listen_port(config),
+        host,
+        is_virtual: host != 0,
+        auth_type: settings.access.auth_type.clone(),
+        auth_name: settings.access.auth_name.clone(),
+        satisfies: match settings.access.satisfy {
+            None => apache::Satisfies::NoSpec,
+            Some(Satisfy::All) => apache::Satisfies::All,
+            Some(Satisfy::Any) => apache::Satisfies::Any,
+        },
+        requires: settings.access.requires.iter().map(requirement).collect(),
+        perl_options: perl_options(config, settings),
+        default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
+        ..Default::default()
+    }
+}
+
+/// Those that are on; what nobody has said has mod_perl 2's default.
+fn perl_options(config: &Config, settings: &Settings) -> String {
+    if config.perl.generation == Generation::One {
+        return String::new();
+    }
+    let is_usual = |name: &str| match name {
+        // A script that stays finds what perl-script gives it: CGI.pm asks for the global request.
+        "SetupEnv" | "GlobalRequest" => matches!(settings.handler, Handler::PerlScript | Handler::CgiScript),
+        "SendHeader" | "MergeHandlers" | "ParseHeaders" | "Parent" | "Clone" => false,
+        _ => true,
+    };
+    let is_on = |name: &&&str| settings.perl_options.has(name, is_usual(name));
+    perl_api::FLAGS.iter().filter(is_on).copied().collect::<Vec<_>>().join(" ")
+}
+
+fn error_log(config: &Config) -> String {
+    match &config.error_log {
+        LogTarget::Standard => String::new(),
+        LogTarget::File(file) => file.to_string_lossy().into_owned(),
+        LogTarget::Pipe(command) => format!("|{command}"),
+    }
+}
+
+fn requirement(line: &Requirement) -> apache::Requirement {
+    apache::Requirement {
+        method_mask: line.methods.mask(),
+        text: line.text.clone(),
+        of_user: access::is_about_users(&line.what),
+    }
+}
+
+fn listen_port(config: &Config) -> u16 {
+    let tcp = config.listen.iter().find_map(|listen| match listen {
+        Listen::Tcp(address) => Some(address.port()),
+        Listen::Unix(_) => None,
+    });
+    tcp.unwrap_or(80)
+}
+
+/// Of each host: what its access logs name that only the worker knows and the front writes.
+pub(super) fn logged(config: &Config) -> Vec<Rc<apache::Logged>> {
+    let of = |host: &Host| {
+        let mut logged = apache::Logged::default();
+        host.access_logs.iter().flat_map(|log| arguments(&log.format)).for_each(|item| match item {
+            (name, 'n') => logged.notes.push(name.to_owned()),
+            (name, 'e') => logged.env.push(name.to_owned()),
+            (name, 'x') => logged.cpu |= matches!(name, "cameleer:cpu_us" | "cameleer:json"),
+            _ => {}
+        });
+        for names in [&mut logged.notes, &mut logged.env] {
+            names.sort();
+            names.dedup();
+        }
+        Rc::new(logged)
+    };
+    config.hosts.iter().map(of).collect()
+}
+
+/// Each `%{name}letter` of a format. Conditions may stand on either side of the name.
+fn arguments(format: &str) -> impl Iterator<Item = (&str, char)> {
+    format.match_indices('%').filter_map(|(at, percent)| {
+        let (name, rest) = conditions_off(&format[at + percent.len()..]).strip_prefix('{')?.split_once('}')?;
+        Some((name, conditions_off(rest).chars().next()?))
+    })
+}
+
+/// What follows `!`, `<`, `>` and the numbers of statuses.
+fn conditions_off(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_ascii_digit() || "!,<>".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::arguments;
+
+    #[test]
+    fn names_in_formats_are_found_whatever_stands_around_them() {
+        let found: Vec<_> = arguments(r#"%h %!200,304{A}n "%{b-c}>e" %% %{x}400i %{d%e}n %{cut"#).collect();
+        assert_eq!(found, [("A", 'n'), ("b-c", 'e'), ("x", 'i'), ("d%e", 'n')]);
+    }
+}

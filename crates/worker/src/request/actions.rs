@@ -1,0 +1,62 @@
+//! `Action` and `Script` for a request whose phases ran here: a script answers what was asked of a file.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use apache::InternalRequest;
+use percent_encoding::percent_encode;
+
+use super::phases::{DECLINED, OK};
+use crate::location::ResolvedLocation;
+use crate::site::Site;
+use base::path::PATH;
+use config::Handler;
+use files::mime;
+
+impl Site {
+    /// Leads the request to the script that answers for its handler, for the type of its file, or for its method. Without
+    /// one it is declined; a handler that the configuration names and nobody knows is an error.
+    pub(super) fn act(&self, location: &ResolvedLocation, request: u64, handler: Option<&str>) -> i32 {
+        let actions = &location.settings.response.actions;
+        let file = apache::filename(request);
+        let file = Path::new(OsStr::from_bytes(&file));
+        let is_there = || apache::has_file(request) && file.exists();
+        let said = apache::set_by_handlers(request);
+        if !actions.is_empty() {
+            let kind = || mime::describe(&self.config, &location.settings, file).mime;
+            let name = handler.map(str::to_owned).or_else(kind);
+            let action = name.as_deref().and_then(|name| actions.of(name));
+            if let Some(action) = action.filter(|action| action.is_virtual || is_there()) {
+                apache::change_variables(request, &[("HANDLER".to_owned(), name)]);
+                return self.lead_to_script(request, &action.script, &said);
+            }
+            if action.is_none()
+                && let Some(script) = actions.of_method(&apache::method(request), !said.args.is_empty())
+            {
+                return self.lead_to_script(request, script, &said);
+            }
+        }
+        match &location.settings.handler {
+            Handler::Named(name) if Some(name.as_str()) == handler && actions.of(name).is_none() => {
+                let why = format!(
+                    "handler \"{name}\" not found for {}: no Action says what answers for it (SetHandler, AddHandler)",
+                    file.display()
+                );
+                apache::say(apache::Level::Error, &why);
+                500
+            }
+            _ => DECLINED,
+        }
+    }
+
+    /// The path that was asked for becomes the script's PATH_INFO.
+    fn lead_to_script(&self, request: u64, script: &str, said: &apache::SetByHandlers) -> i32 {
+        let mut target = format!("{script}{}", percent_encode(&said.uri, PATH)).into_bytes();
+        if !said.args.is_empty() {
+            target.push(b'?');
+            target.extend_from_slice(&said.args);
+        }
+        if self.redirect_to(request, InternalRequest::Redirect, &target, false) { OK } else { 500 }
+    }
+}

@@ -1,0 +1,321 @@
+//! The phases of one request, in httpd's order, and what their handlers' numbers mean.
+//!
+//! ```text
+//!   PostReadRequest ─▶ Trans ─▶ sections ─▶ HeaderParser ─▶ Access ─▶ Authen ─▶ Authz ─▶ Type ─▶ Fixup ─▶ Handler
+//! ```
+//!
+//! A phase's handlers run until one says something else than OK and DECLINED. DONE ends the request as it is, a status
+//! ends it as an error; both are the [`Stop`] that leaves through `?`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+
+use libperl::{Code, Interrupted};
+
+use super::set_env;
+use crate::location::ResolvedLocation;
+use crate::log_context::{note, report};
+use crate::site::Site;
+use crate::trace;
+use config::response::PathInfo;
+use config::{Handler, Phase};
+use files::mime;
+
+/// A handler's answers that are no HTTP status.
+pub const OK: i32 = 0;
+pub const DECLINED: i32 = -1;
+
+/// A phase has ended the request; the number that it said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop(pub i32);
+
+pub(super) type Going = Result<(), Stop>;
+
+/// Which of a client's requests it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    /// The client's own.
+    Whole,
+    /// One that it was redirected to.
+    Redirect,
+    /// A subrequest for a URI: nobody reads its header.
+    Sub,
+    /// A subrequest for a file: there is nothing to translate, either.
+    File,
+}
+
+impl Site {
+    /// Runs the phases before the answer. Returns the place that the request has come to, whose handler is to answer.
+    pub(super) fn prepare(
+        &self,
+        request: u64,
+        first: Rc<ResolvedLocation>,
+        kind: RequestKind,
+    ) -> Result<Rc<ResolvedLocation>, Stop> {
+        let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Redirect);
+        if kind != RequestKind::File {
+            apache::begin_translation(request);
+        }
+        set_env::postpone(request, &first);
+        if is_whole {
+            self.all(&first, request, Phase::ServerInit)?;
+            self.all(&first, request, Phase::PostReadRequest)?;
+        }
+        let (location, has_moved) =
+            if kind == RequestKind::File { (first, true) } else { self.translated(request, first)? };
+        let mut location = self.after(location, request, Phase::MapToStorage)?;
+        if is_whole {
+            location = self.after(location, request, Phase::Init)?;
+            location = self.after(location, request, Phase::HeaderParser)?;
+        }
+        self.admit(&location, request, kind == RequestKind::Whole && !has_moved)?;
+        location = self.renewed(request, location);
+        location = self.after(location, request, Phase::Type)?;
+        self.say_language(request, &location);
+        set_env::make_up(request, &location);
+        self.after(location, request, Phase::Fixup)
+    }
+
+    /// As mod_mime does in its Type phase, for handlers too: the language of the file's extensions, or else DefaultLanguage.
+    pub(super) fn say_language(&self, request: u64, location: &ResolvedLocation) {
+        if location.settings.response.types.default_language.is_some() {
+            let name = apache::filename(request);
+            let described = mime::describe(&self.config, &location.settings, Path::new(OsStr::from_bytes(&name)));
+            apache::say_language(request, &described.language.unwrap_or_default());
+        }
+    }
+
+    /// The place that the request is in when a phase has run.
+    fn after(&self, location: Rc<ResolvedLocation>, request: u64, phase: Phase) -> Result<Rc<ResolvedLocation>, Stop> {
+        self.first(&location, request, phase)?;
+        Ok(self.renewed(request, location))
+    }
+
+    /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
+    pub(super) fn translated(
+        &self,
+        request: u64,
+        first: Rc<ResolvedLocation>,
+    ) -> Result<(Rc<ResolvedLocation>, bool), Stop> {
+        let requested = apache::requested(request);
+        let is_translated = self.first(&first, request, Phase::Trans)? == OK;
+        let said = apache::set_by_handlers(request);
+        let is_same = said.uri == requested.path && said.filename.is_none() && said.document_root.is_none();
+        let stays = is_same && !requested.filename.is_empty();
+        if stays && !is_translated {
+            apache::end_translation(request);
+            return Ok((first, false));
+        }
+        let key = self.resolve_target(request, is_translated)?;
+        Ok((self.moved(request, Some(&*first), key)?, true))
+    }
+
+    /// Everybody who has something to say to a phase of which one answer is enough.
+    pub(super) fn first(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Result<i32, Stop> {
+        self.runs_in(request, location);
+        match self.phase(location, request, phase) {
+            said @ (OK | DECLINED) => Ok(said),
+            said => Err(Stop(said)),
+        }
+    }
+
+    /// The same for a phase in which OK and DECLINED mean the same.
+    pub(super) fn all(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Going {
+        self.first(location, request, phase).map(drop)
+    }
+
+    pub(super) fn has_handlers(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> bool {
+        apache::stack(request, phase as u32) != apache::Stack::Configured || !location.names(phase).is_empty()
+    }
+
+    /// Runs a phase's handlers: those of the configuration, then those that Perl code has pushed. What the last one
+    /// says counts.
+    pub(super) fn phase(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> i32 {
+        trace::within(phase, || self.handlers_of(location, request, phase))
+    }
+
+    fn handlers_of(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> i32 {
+        let mut said = DECLINED;
+        if apache::enter_phase(request, phase as u32) != apache::Stack::Replaced {
+            for at in 0.. {
+                let handler = match self.handler(location, phase, at) {
+                    Some(Ok(handler)) => handler,
+                    Some(Err(error)) => return self.left(request, error),
+                    None => break,
+                };
+                said = trace::phase(phase, || self.call(handler, request)).0;
+                let is_emptied = apache::stack(request, phase as u32) == apache::Stack::Replaced;
+                if is_emptied || ends(phase, said) {
+                    return said;
+                }
+            }
+        }
+        match apache::stack(request, phase as u32) {
+            apache::Stack::Configured => said,
+            _ => self.pushed(request).unwrap_or(said),
+        }
+    }
+
+    /// The handlers that Perl code has pushed for the phase that runs.
+    fn pushed(&self, request: u64) -> Option<i32> {
+        let run = self.pushed.as_ref()?;
+        loop {
+            // One that exits ends only itself.
+            if let (said, true) = self.call(run, request) {
+                return Some(said);
+            }
+        }
+    }
+
+    /// What a handler says, and whether it returned.
+    fn call(&self, handler: &Code, request: u64) -> (i32, bool) {
+        let result = self.perl.call_handler(handler, request);
+        self.end_forked_child(result.as_ref().err());
+        match result {
+            // A script that prints its own status line returns that status, too.
+            Ok(said) if apache::has_said(request, said) => (OK, true),
+            Ok(said) => (meant(said), true),
+            Err(interrupted) => {
+                let status = status_said(&interrupted);
+                let exited = matches!(interrupted, Interrupted::Exited(_)) && status.is_none();
+                (self.left_with(request, interrupted, status), !exited)
+            }
+        }
+    }
+
+    /// A handler did not return: `exit` is OK, death is in the log.
+    pub(super) fn left(&self, request: u64, interrupted: Interrupted) -> i32 {
+        self.left_with(request, interrupted, None)
+    }
+
+    fn left_with(&self, request: u64, interrupted: Interrupted, status: Option<u16>) -> i32 {
+        let said = match (interrupted, status) {
+            (Interrupted::Exited(_), None) => OK,
+            // It was meant: nothing is wrong with the program.
+            (Interrupted::Exited(_), Some(status)) | (Interrupted::Died(_), Some(status @ ..500)) => {
+                apache::fail(request, status);
+                i32::from(status)
+            }
+            (Interrupted::Died(text), status) => {
+                apache::set_note(request, b"error-notes", text.trim_end().as_bytes());
+                let status = if libperl::timed_out() { 504 } else { status.unwrap_or(500) };
+                apache::fail(request, status);
+                report(&text);
+                self.died.set(true);
+                self.remember(&text);
+                i32::from(status)
+            }
+        };
+        self.unwind();
+        said
+    }
+
+    /// `$@{$r->uri}`: what the request's handlers died of, for who answers in their place.
+    fn remember(&self, text: &str) {
+        if self.mod_perl {
+            note(self.perl.call(c"Apache::_remember", Some(text)));
+        }
+    }
+
+    /// Runs who answers: the one that the configuration or an earlier phase names.
+    pub(super) fn respond(&self, location: &ResolvedLocation, request: u64) -> i32 {
+        if let Err(interrupted) = self.insert_filters(location, request) {
+            return self.left(request, interrupted);
+        }
+        let handler = self.handler_of(location, request);
+        if apache::api() == apache::Api::One {
+            return self.respond_with(&handler, location, request);
+        }
+        // With mod_perl 2's own handler STDOUT is the server's, and only `$r` leads to the client. A subrequest may be otherwise.
+        let before = self.perl.stdout_is_log(handler == Handler::ModPerl);
+        let said = self.respond_with(&handler, location, request);
+        self.perl.stdout_is_log(before);
+        said
+    }
+
+    fn respond_with(&self, handler: &Handler, location: &ResolvedLocation, request: u64) -> i32 {
+        match handler {
+            Handler::PerlScript | Handler::ModPerl => self.phase(location, request, Phase::Handler),
+            Handler::CgiScript
+                if location.settings.response.path_info == Some(PathInfo::Off)
+                    && !apache::path_info(request).is_empty() =>
+            {
+                404
+            }
+            Handler::CgiScript => trace::within(Phase::Handler, || self.run_script(location, request)),
+            Handler::Psgi => trace::within(Phase::Handler, || self.run_psgi(location, request)),
+            Handler::Default if location.settings.asks_perl_for_folders() && names_folder(request) => {
+                self.phase(location, request, Phase::Handler)
+            }
+            page if page.is_page() => DECLINED,
+            handler => self.act(location, request, handler.name()),
+        }
+    }
+
+    /// Who answers.
+    pub(super) fn handler_of(&self, location: &ResolvedLocation, request: u64) -> Handler {
+        match apache::handler(request) {
+            None => location.settings.handler.clone(),
+            Some(name) => name.map_or(Handler::Default, |name| Handler::named(&String::from_utf8_lossy(&name))),
+        }
+    }
+
+    fn run_script(&self, location: &ResolvedLocation, request: u64) -> i32 {
+        apache::enter_phase(request, Phase::Handler as u32);
+        if let Some(said) = self.run_program(location, request) {
+            return said;
+        }
+        match self.registry() {
+            Ok(registry) => self.call(registry, request).0,
+            Err(error) => self.left(request, error),
+        }
+    }
+}
+
+/// What a handler's number means. mod_perl 1 takes some that are no statuses for OK, mod_perl 2 for a mistake.
+fn meant(said: i32) -> i32 {
+    match (said, apache::api()) {
+        (1 | 200 | 601.., apache::Api::One) => OK,
+        (-2..=0 | 100..=103 | 200..=208 | 226 | 300..=308 | 400..=451 | 500..=511, _) | (_, apache::Api::One) => said,
+        _ => 500,
+    }
+}
+
+/// Whether the handlers that stand behind one that said this are left out. mod_perl 2 asks some phases until one has an answer.
+fn ends(phase: Phase, said: i32) -> bool {
+    let one_is_enough = [
+        Phase::Trans,
+        Phase::MapToStorage,
+        Phase::Authen,
+        Phase::Authz,
+        Phase::Type,
+        Phase::Handler,
+        Phase::ProcessConnection,
+    ];
+    match (said, apache::api()) {
+        (DECLINED, _) => false,
+        (OK, apache::Api::Two) => one_is_enough.contains(&phase),
+        (OK, apache::Api::One) => false,
+        _ => true,
+    }
+}
+
+/// `die 404`, `exit 403`: mod_perl 1 takes a number that is all of `$@`, but for where that was, for the status. Here, that of
+/// a redirection or an error.
+fn status_said(interrupted: &Interrupted) -> Option<u16> {
+    let code = match interrupted {
+        Interrupted::Exited(code) => u16::try_from(*code).ok(),
+        Interrupted::Died(text) => {
+            let (digits, rest) = text.split_at_checked(3)?;
+            let is_all = matches!(rest, "" | "\n") || rest.starts_with(" at ") && rest.contains(" line ");
+            digits.parse().ok().filter(|_| is_all && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        }
+    };
+    code.filter(|code| (300..600).contains(code))
+}
+
+fn names_folder(request: u64) -> bool {
+    apache::has_file(request) && Path::new(OsStr::from_bytes(&apache::filename(request))).is_dir()
+}

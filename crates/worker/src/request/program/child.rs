@@ -1,0 +1,115 @@
+//! The process of a program.
+
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::Resource;
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, Whence, lseek};
+
+use config::program::ProgramLimits;
+use sys::{self, Image, ResourceLimit};
+
+/// How long a program may take to end when it is told to, in milliseconds.
+const PATIENCE: u16 = 3000;
+
+/// It is the leader of a process group, which ends with it.
+pub struct Child {
+    process: Pid,
+    handle: OwnedFd,
+    pub stdout: Option<PipeReader>,
+    pub stderr: Option<PipeReader>,
+    has_ended: bool,
+}
+
+impl Child {
+    /// Executes `file` in its folder, with the environment of the current request and its body.
+    pub fn start(file: &Path, arguments: Vec<Vec<u8>>, limits: &ProgramLimits) -> io::Result<Child> {
+        let image = Image::new(file.as_os_str().as_bytes(), arguments, environment())?;
+        // Earlier phases may have read from it.
+        lseek(io::stdin().as_fd(), 0, Whence::SeekSet)?;
+        let (stdout, its_stdout) = io::pipe()?;
+        let (stderr, its_stderr) = io::pipe()?;
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        let (process, handle) =
+            sys::start_program(&image, folder, [its_stdout.as_fd(), its_stderr.as_fd()], &resource_limits(limits))?;
+        Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
+    }
+
+    /// A process that was forked and leads a group.
+    pub fn forked(process: Pid, stdout: PipeReader, stderr: PipeReader) -> io::Result<Child> {
+        let handle = sys::pidfd_open(process)?;
+        Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
+    }
+
+    /// Sends a script the signal by which it shows where it is, and dies.
+    pub fn is_late(&self, request: u64) {
+        let _ = sys::pidfd_queue(self.handle.as_fd(), sys::deadline_signal(), request);
+    }
+
+    /// Readable when the program has ended.
+    pub fn end(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.has_ended = self.has_ended || self.reap(Some(WaitPidFlag::WNOHANG));
+        self.has_ended
+    }
+
+    /// Whether it has ended. A script may have left SIGCHLD ignored: then the kernel has reaped it.
+    fn reap(&self, how: Option<WaitPidFlag>) -> bool {
+        match waitpid(self.process, how) {
+            Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(Errno::ECHILD) => true,
+            Ok(_) | Err(_) => false,
+        }
+    }
+
+    fn tell(&self, signal: Signal) {
+        let _ = killpg(self.process, signal);
+    }
+
+    fn wait(&mut self, time: u16) -> bool {
+        if !self.has_ended() {
+            let mut end = [PollFd::new(self.handle.as_fd(), PollFlags::POLLIN)];
+            let _ = poll(&mut end, PollTimeout::from(time));
+        }
+        self.has_ended()
+    }
+}
+
+impl Drop for Child {
+    /// Whatever of its group is left is told to end; the program itself, if it does not, is killed.
+    fn drop(&mut self) {
+        (self.stdout, self.stderr) = (None, None);
+        self.tell(Signal::SIGTERM);
+        if !self.wait(PATIENCE) {
+            self.tell(Signal::SIGKILL);
+            while !self.reap(None) {}
+        }
+    }
+}
+
+/// `NAME=value` of the current request; nothing of the worker's own.
+pub fn environment() -> Vec<Vec<u8>> {
+    let is_possible = |name: &[u8], value: &[u8]| {
+        !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0)
+    };
+    let pairs = apache::cgi_env().into_iter().filter(|(name, value)| is_possible(name, value));
+    pairs.map(|(name, value)| [&name[..], b"=", &value].concat()).collect()
+}
+
+/// `RLimitCPU`, `RLimitMEM` and `RLimitNPROC` as setrlimit(2) takes them.
+fn resource_limits(limits: &ProgramLimits) -> Vec<ResourceLimit> {
+    let all = [
+        (Resource::RLIMIT_CPU, limits.cpu),
+        (Resource::RLIMIT_AS, limits.memory),
+        (Resource::RLIMIT_NPROC, limits.processes),
+    ];
+    all.into_iter().filter_map(|(resource, limit)| limit.map(|(soft, hard)| (resource, soft, hard))).collect()
+}

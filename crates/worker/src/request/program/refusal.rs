@@ -1,0 +1,23 @@
+//! Files of a CGI folder that are not executed, with the statuses of httpd's mod_cgi.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use config::Settings;
+
+const FORBIDDEN: i32 = 403;
+const NOT_FOUND: i32 = 404;
+
+/// The status, and the reason for the log.
+pub fn of(settings: &Settings, request: u64, file: &Path) -> Option<(i32, &'static str)> {
+    let found = std::fs::metadata(file).ok().filter(|_| apache::has_file(request));
+    let Some(found) = found else { return Some((NOT_FOUND, "there is no such file")) };
+    let mode = found.permissions().mode();
+    Some(match () {
+        () if found.is_dir() => (FORBIDDEN, "it is a folder, not a script"),
+        () if !found.is_file() => (NOT_FOUND, "it is a pipe or a device, not a script"),
+        () if !settings.options.exec_cgi => (FORBIDDEN, "Options ExecCGI is off here"),
+        () if mode & 0o111 == 0 => (FORBIDDEN, "it is not executable (chmod +x)"),
+        () => return None,
+    })
+}

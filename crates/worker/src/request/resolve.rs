@@ -1,0 +1,65 @@
+//! The place of a request that its handlers lead elsewhere.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+
+use apache::{SetByHandlers, Target};
+
+use super::complaint::complain;
+use super::phases::Stop;
+use super::translate::{TranslatedPath, plain};
+use super::variables;
+use crate::location::{LocationKey, ResolvedLocation};
+use crate::site::Site;
+use config::{Handler, work};
+use files::open::{Links, Patience, Way, root};
+
+impl Site {
+    /// The Trans phase has ended. What a handler's OK means is what the handlers have named, be it nothing; else the
+    /// configuration says which file it is.
+    pub(super) fn resolve_target(&self, request: u64, is_translated: bool) -> Result<LocationKey, Stop> {
+        let SetByHandlers { uri, args: query, filename, .. } = apache::set_by_handlers(request);
+        if is_translated && filename.is_none() {
+            let path = plain(&uri);
+            apache::without_file(request, &path, &query);
+            return Ok(self.key_without_file(request, &path));
+        }
+        let TranslatedPath { path, filename, key } =
+            self.translate_path(request, &uri, filename.filter(|_| is_translated));
+        apache::retarget(request, &Target { path, query, filename, ..Target::default() });
+        key
+    }
+
+    /// The place of `key` is that of the request from now on; `left` was.
+    pub(super) fn moved(
+        &self,
+        request: u64,
+        left: Option<&ResolvedLocation>,
+        key: LocationKey,
+    ) -> Result<Rc<ResolvedLocation>, Stop> {
+        let apache::Requested { host, filename, .. } = apache::requested(request);
+        let location = self.location(key, &filename).map_err(|error| Stop(self.left(request, error)))?;
+        apache::place_is(request, location.place.clone());
+        if !variables::settle(request, left, &location) {
+            complain(request, &work::Allowance::complaint());
+            return Err(Stop(500));
+        }
+        if apache::has_file(request) && self.is_behind_link(&location, host, &filename) {
+            complain(request, "a symbolic link stands in the way that Options lets nobody follow");
+            return Err(Stop(403));
+        }
+        Ok(location)
+    }
+
+    /// An application has a path of its own making, and no file.
+    fn is_behind_link(&self, location: &ResolvedLocation, host: u16, filename: &[u8]) -> bool {
+        let file = Path::new(OsStr::from_bytes(filename));
+        let root = root(&self.config, host, file);
+        let way = Way { root, path: file, links: Links::of(location.settings.options) };
+        // Of a way that cannot be looked at nobody says more than the program will find.
+        let is_refused = || self.opener.is_refused(way, Patience::Unlimited).unwrap_or(false);
+        location.settings.handler != Handler::Psgi && is_refused()
+    }
+}

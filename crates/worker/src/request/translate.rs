@@ -1,0 +1,146 @@
+//! Where a path leads that the front has not seen.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::complaint::complain;
+use super::phases::Stop;
+use crate::location::LocationKey;
+use crate::location::htaccess;
+use crate::site::Site;
+use base::path::{Text, ways};
+use config::Htaccess;
+
+/// The file and the sections of a path.
+pub struct TranslatedPath {
+    /// Without `.` and `..`, by which it would pass the sections of where it leads.
+    pub path: Vec<u8>,
+    /// Likewise.
+    pub filename: Vec<u8>,
+    /// Or why nobody may go there.
+    pub key: Result<LocationKey, Stop>,
+}
+
+/// A status, and why, for the log.
+pub(super) type Refused = (i32, String);
+
+impl Site {
+    /// The file and the sections of a path, as the front would find them.
+    pub(super) fn translate_path(&self, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> TranslatedPath {
+        let host = apache::requested(request).host;
+        let path = plain(path);
+        let text = Text::new(&path);
+        let mapping = match apache::set_by_handlers(request).document_root {
+            Some(root) => self.config.translate_below(host, &text.0, Path::new(&Text::new(&root).0)),
+            None => self.config.translate(host, &text.0),
+        };
+        let script = mapping.script_alias && filename.is_none();
+        let filename = filename.unwrap_or_else(|| Text::bytes_of(mapping.filename).into_os_string().into_vec());
+        let filename = plain(&filename);
+        let key = self.key(host, script, &text, Path::new(OsStr::from_bytes(&filename)));
+        let key = key.map_err(|(status, why)| {
+            complain(request, &why);
+            Stop(status)
+        });
+        TranslatedPath { path, filename, key }
+    }
+
+    /// The sections of a path for which no file is looked for.
+    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> LocationKey {
+        let host = apache::requested(request).host;
+        let sections = self.config.sections_without_file(host, &Text::new(path).0);
+        LocationKey { host, sections, script: false, overrides: Vec::new(), added: Vec::new(), handler: None }
+    }
+
+    pub(super) fn key(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
+        let (key, files) = self.key_of_file(host, script, path, filename)?;
+        let file = self.file_on_the_way(host, &files, filename);
+        if self.config.hides(host, file) {
+            return Err((403, "client denied by server configuration".to_owned()));
+        }
+        if file == filename { Ok(key) } else { Ok(self.key_of_file(host, script, path, file)?.0) }
+    }
+
+    fn key_of_file(
+        &self,
+        host: u16,
+        script: bool,
+        path: &Text,
+        filename: &Path,
+    ) -> Result<(LocationKey, Vec<Arc<Htaccess>>), Refused> {
+        let config = &self.config;
+        let named = Text::new(filename.as_os_str().as_bytes()).0;
+        let sections = config.sections(host, &path.0, Path::new(&named));
+        let overrides =
+            htaccess::found(config, &self.htaccess_cache, host, &sections, filename).map_err(|why| (403, why))?;
+        let mut key = LocationKey { host, sections, script, overrides, added: Vec::new(), handler: None };
+        let files = htaccess::files(config, &key).map_err(|error| (500, error.to_string()))?;
+        let sections = std::mem::take(&mut key.sections);
+        key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;
+        Ok((key, files))
+    }
+
+    /// What stands as a folder in `filename` may be a file with rules of its own: only then the disk is asked.
+    fn file_on_the_way<'a>(&self, host: u16, files: &[Arc<Htaccess>], filename: &'a Path) -> &'a Path {
+        let ruled = self.config.names_with_rules(files);
+        let has_rules = |name: &[u8]| {
+            let text = Text::new(name).0;
+            self.config.hides_name(host, OsStr::from_bytes(name)) || ruled.iter().any(|regex| regex.is_match(&text))
+        };
+        let whole = filename.as_os_str().as_bytes();
+        for way in ways(whole, 0).take_while(|way| way.len() < whole.len()) {
+            if !has_rules(way.rsplit(|byte| *byte == b'/').next().unwrap_or_default()) {
+                continue;
+            }
+            let way = Path::new(OsStr::from_bytes(way));
+            match way.metadata() {
+                Ok(it) if it.is_dir() => {}
+                Ok(it) if it.is_file() => return way,
+                // Nothing lies below what is missing.
+                _ => break,
+            }
+        }
+        filename
+    }
+}
+
+/// An absolute path without `.`, `..` and empty parts.
+pub fn plain(path: &[u8]) -> Vec<u8> {
+    let Some(relative) = path.strip_prefix(b"/") else { return path.to_vec() };
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let mut is_folder = false;
+    for part in relative.split(|byte| *byte == b'/') {
+        is_folder = matches!(part, b"" | b"." | b"..");
+        match part {
+            b"" | b"." => {}
+            b".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let end: &[u8] = if is_folder && !parts.is_empty() { b"/" } else { b"" };
+    [b"/", &parts.join(&b'/')[..], end].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn no_part_of_a_plain_path_leads_back() {
+        let cases = [
+            ("/", "/"),
+            ("/a/b", "/a/b"),
+            ("/a/", "/a/"),
+            ("/a/../b", "/b"),
+            ("/../../b/.", "/b/"),
+            ("//a///b//", "/a/b/"),
+            ("/a/..", "/"),
+            ("a/../b", "a/../b"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(plain(path.as_bytes()), expected.as_bytes(), "{path}");
+        }
+    }
+}

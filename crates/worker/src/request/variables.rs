@@ -1,0 +1,64 @@
+//! The variables of a request that has come to its place inside this process: what `SetEnv`, `SetEnvIf` and `BrowserMatch`
+//! say there.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::set_env::is_before_fixup;
+use super::translate::plain;
+use crate::location::ResolvedLocation;
+use config::response::ResponseRules;
+use config::response::expr::Expr;
+use config::response::variables::{Attribute, Seen, Variables};
+use config::work;
+
+/// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of
+/// the place say that it has left is no more. `false`: the rules want too much for one request.
+#[must_use]
+pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &ResolvedLocation) -> bool {
+    let rules = &location.settings.response;
+    let old = left.map(|left| &left.settings.response);
+    if !rules.has_variables() && !old.is_some_and(|old| old.has_variables()) {
+        return true;
+    }
+    let mut before = Variables::default();
+    apache::variables(request).into_iter().for_each(|(name, value)| before.set(&name, Some(value)));
+    let mut variables = before.clone();
+    let here: HashSet<&str> = rules.variables().collect();
+    let there = old.into_iter().flat_map(ResponseRules::variables);
+    there.filter(|name| !here.contains(name)).for_each(|name| variables.set(name, None));
+    let allowance = work::Allowance::default();
+    allowance.count(|| variables.apply(&rules.set_env_if, |attribute| look(request, attribute).map(Cow::Owned)));
+    if !is_before_fixup(request) {
+        variables.say(&rules.env);
+    }
+    apache::change_variables(request, &variables.changes_since(&before));
+    !allowance.is_used_up()
+}
+
+/// Whether an expression of a place's rules holds for the request; means nothing when `allowance` is used up.
+pub fn is_true(request: u64, expr: &Expr, allowance: &work::Allowance) -> bool {
+    let mut variables = Variables::default();
+    apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));
+    allowance.count(|| expr.holds(Seen { variables: &variables, look: &|attribute| look(request, attribute) }))
+}
+
+fn look(request: u64, attribute: &Attribute) -> Option<String> {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    match attribute {
+        Attribute::RemoteAddr => Some(apache::addresses(request).0),
+        Attribute::RemoteHost => apache::remote_host(request).or_else(|| Some(apache::addresses(request).0)),
+        Attribute::ServerAddr => Some(apache::addresses(request).1),
+        Attribute::RequestMethod => Some(apache::method(request)),
+        Attribute::QueryString => Some(text(apache::set_by_handlers(request).args)),
+        Attribute::RequestProtocol => Some(apache::protocol(request)),
+        Attribute::Https => Some(if apache::is_https(request) { "on" } else { "off" }.to_owned()),
+        // Rules must not depend on how many slashes a client writes.
+        Attribute::RequestUri => Some(text(plain(&apache::set_by_handlers(request).uri))),
+        Attribute::Headers(pattern) => {
+            let meant = |name: &[u8]| pattern.is_match(&String::from_utf8_lossy(name));
+            apache::headers_in(request).into_iter().rfind(|(name, _)| meant(name)).map(|(_, value)| text(value))
+        }
+        Attribute::Named(name, _) => apache::header_in(request, name.as_bytes()).map(text),
+    }
+}

@@ -1,0 +1,235 @@
+//! A request that the mold asks of itself: the frame that the front would make of a client's, answered as a worker answers it.
+//! What is said goes nowhere.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use wire::frame::{self, Field, Flags, Frame};
+use wire::reply::{Outgoing, Packet, Reply};
+use wire::transport::Presence;
+
+use super::Asker;
+use crate::Next;
+use crate::location::{LocationKey, ResolvedLocation};
+use crate::site::Site;
+use base::path::{Text, normalise};
+use config::{Handler, Settings, WarmUpSite};
+
+/// The discard protocol's (RFC 863): where a client would have to be whose answers go nowhere.
+const CLIENT_PORT: u16 = 9;
+/// A script may send the request on so often; the front's number.
+const MAX_REDIRECTS: usize = 10;
+/// Marks the request for programs.
+const MARK: &[u8] = b"CAMELEER_WARMUP=1\0";
+
+/// A GET of a warm-up.
+pub struct WarmUpRequest<'a> {
+    /// Where it seems to arrive.
+    pub site: &'a WarmUpSite,
+    /// Path and query.
+    pub target: &'a str,
+    /// For the records, and for the signal of its time limit.
+    pub number: u64,
+}
+
+/// What has come of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WarmUpAnswer {
+    /// Perl has answered with this status.
+    Status(u16),
+    /// A worker would leave after it.
+    Leaves,
+    /// Perl does not answer there.
+    NotPerl,
+    /// Another pool's workers answer there.
+    Elsewhere,
+}
+
+/// A place that Perl answers at.
+pub struct WarmUpPlace {
+    key: LocationKey,
+    location: Rc<ResolvedLocation>,
+    /// Without its query, decoded.
+    path: Vec<u8>,
+    filename: Vec<u8>,
+    query: String,
+}
+
+impl WarmUpPlace {
+    /// `RequestTimeout` and `RequestTimeoutGrace` there.
+    pub fn time_limit(&self) -> (Duration, Duration) {
+        (self.location.settings.request_timeout, self.location.settings.request_timeout_grace)
+    }
+}
+
+impl Site {
+    /// Where a target leads; `None`: not to Perl. Or what the front would answer, or that others would.
+    pub fn warm_up_place(&self, host: u16, target: &str) -> Result<Option<WarmUpPlace>, WarmUpAnswer> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let path = normalise(path.as_bytes()).map_err(|_| WarmUpAnswer::Status(400))?;
+        let found = self.place_of_path(host, path, query)?;
+        if answers_with_perl(&found.location.settings) {
+            return Ok(Some(found));
+        }
+        let Some(index) = index_of(&found) else { return Ok(None) };
+        let found = self.place_of_path(host, index, query)?;
+        Ok(Some(found).filter(|found| answers_with_perl(&found.location.settings)))
+    }
+
+    fn place_of_path(&self, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, WarmUpAnswer> {
+        let text = Text::new(&path);
+        let mapping = self.config.translate(host, &text.0);
+        let filename = Text::bytes_of(mapping.filename);
+        let key = self.key(host, mapping.script_alias, &text, &filename);
+        let key = key.map_err(|(status, _)| WarmUpAnswer::Status(status as u16))?;
+        if self.pool_of(&key).map_err(|_| WarmUpAnswer::Status(500))? != self.config.own_pool {
+            return Err(WarmUpAnswer::Elsewhere);
+        }
+        let filename = filename.into_os_string().into_encoded_bytes();
+        let location = self.location(key.clone(), &filename).map_err(|_| WarmUpAnswer::Status(500))?;
+        Ok(WarmUpPlace { key, location, path, filename, query: query.to_owned() })
+    }
+
+    /// Answers a request, and those that its scripts send it on to.
+    pub fn warm_up(&self, asked: &WarmUpRequest<'_>, place: WarmUpPlace) -> io::Result<WarmUpAnswer> {
+        let mut place = place;
+        for _ in 0..MAX_REDIRECTS {
+            let asker = Nobody::default();
+            let (next, _) = self.answer(frame(asked, &place)?, None, &asker, None)?;
+            self.leave.set(false);
+            if next == Next::Leave {
+                return Ok(WarmUpAnswer::Leaves);
+            }
+            let Heard { status, elsewhere } = asker.heard.take();
+            let Some(target) = elsewhere else { return Ok(WarmUpAnswer::Status(status)) };
+            place = match self.warm_up_place(asked.site.host, &String::from_utf8_lossy(&target)) {
+                Ok(Some(place)) => place,
+                Ok(None) => return Ok(WarmUpAnswer::Status(status)),
+                Err(answer) => return Ok(answer),
+            };
+        }
+        Ok(WarmUpAnswer::Status(500))
+    }
+}
+
+fn answers_with_perl(settings: &Settings) -> bool {
+    matches!(settings.handler, Handler::PerlScript | Handler::ModPerl | Handler::CgiScript | Handler::Psgi)
+        || settings.has_perl_phases()
+}
+
+/// The path of the file that stands for a folder.
+fn index_of(found: &WarmUpPlace) -> Option<Vec<u8>> {
+    let folder = Path::new(OsStr::from_bytes(&found.filename));
+    if !found.path.ends_with(b"/") || !folder.is_dir() {
+        return None;
+    }
+    let names = &found.location.settings.directory_index;
+    let name = names.iter().find(|name| name.starts_with('/') || folder.join(name).is_file())?;
+    match name.strip_prefix('/') {
+        Some(_) => normalise(name.split('?').next()?.as_bytes()).ok(),
+        None => Some([&found.path, name.as_bytes()].concat()),
+    }
+}
+
+/// As the front makes it of a client's request.
+fn frame(asked: &WarmUpRequest<'_>, place: &WarmUpPlace) -> io::Result<Frame> {
+    let WarmUpSite { host, https, name, .. } = asked.site;
+    let settings = &place.location.settings;
+    let local = asked.site.ip().to_string();
+    let headers: [(&[u8], &[u8]); 3] =
+        [(b"host", name.as_bytes()), (b"user-agent", b"Cameleer warm-up"), (b"accept", b"*/*")];
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let mut request = frame::Request {
+        id: asked.number,
+        received: since.map_or(0, |since| since.as_micros() as u64),
+        remote_port: CLIENT_PORT,
+        server_port: port_in(name).unwrap_or(asked.site.port()),
+        local_port: asked.site.port(),
+        host: *host,
+        script_length: settings.script_length(&place.path),
+        headers: &headers,
+        sections: &place.key.sections,
+        ..Default::default()
+    };
+    for (flag, is_set) in
+        [(Flags::HTTPS, *https), (Flags::SCRIPT, place.key.script), (Flags::PHASES, settings.has_perl_phases())]
+    {
+        if is_set {
+            request.flags |= flag;
+        }
+    }
+    let fields: [(Field, &[u8]); 11] = [
+        (Field::Env, MARK),
+        (Field::Method, b"GET"),
+        (Field::Target, asked.target.as_bytes()),
+        (Field::Protocol, b"HTTP/1.1"),
+        (Field::Path, &place.path),
+        (Field::Query, place.query.as_bytes()),
+        (Field::RemoteAddr, b"127.0.0.1"),
+        (Field::LocalAddr, local.as_bytes()),
+        (Field::ServerName, config::without_port(name).as_bytes()),
+        (Field::Filename, &place.filename),
+        (Field::Overrides, &place.key.overrides),
+    ];
+    for (field, value) in fields {
+        request.fields[field as usize] = value;
+    }
+    let mut bytes = Vec::new();
+    request.encode(&mut bytes);
+    Ok(Frame::parse(bytes)?)
+}
+
+fn port_in(name: &str) -> Option<u16> {
+    name.rsplit_once(':')?.1.parse().ok()
+}
+
+/// Hears what is said as far as it tells how the request went.
+#[derive(Default)]
+struct Nobody {
+    heard: Rc<RefCell<Heard>>,
+}
+
+struct Heard {
+    status: u16,
+    /// The script named this path of the site as its answer.
+    elsewhere: Option<Vec<u8>>,
+}
+
+impl Default for Heard {
+    /// A file that the front is to send has no head of its own.
+    fn default() -> Heard {
+        Heard { status: 200, elsewhere: None }
+    }
+}
+
+impl Asker for Nobody {
+    fn client(&self, _: u64) -> Box<dyn apache::Client> {
+        Box::new(Listener(self.heard.clone()))
+    }
+}
+
+struct Listener(Rc<RefCell<Heard>>);
+
+impl apache::Client for Listener {
+    fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()> {
+        let mut heard = self.0.borrow_mut();
+        for message in Packet::new(said.before).chain(Packet::new(said.after)) {
+            match message?.1 {
+                Reply::Head(head) => heard.status = head.status,
+                Reply::Elsewhere(target) => heard.elsewhere = Some(target.to_vec()),
+                Reply::End(end) if end.truncated => heard.status = 500,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn presence(&mut self) -> Presence {
+        Presence::Here
+    }
+}

@@ -1,0 +1,32 @@
+//! `-X`: one process, no fork. The worker runs on the main thread, the front on another; for debuggers and profilers.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Instant;
+
+use wire::memory_words;
+use wire::transport::packet_buffer;
+
+use super::error_logs::ErrorLogs;
+use super::site::Site;
+use super::{Wire, Worker, WorkerIdentity, start_up};
+use config::{Config, Facts};
+use sys::{map_words, new_words};
+
+/// Loads the site and answers on `wire` until the front leaves; ends the process.
+pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
+    let mut site = Site::load(config, facts)?;
+    site.error_logs = ErrorLogs::new(logs)?.into();
+    let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
+    let port = wire.port(packet_buffer(), &site.config)?;
+    site.remember_master(identity.master);
+    // Nobody measures it: no word is ever written.
+    let (_, words) = new_words(memory_words::COUNT)?;
+    Worker::new(site.into(), port, identity, Rc::new(map_words(&words)?)).run();
+    Ok(())
+}
+
+/// What clients are told that the server is, before any Perl was loaded.
+pub fn software(config: &Config, facts: &Facts) -> String {
+    config.tokens.header(start_up::api_of(config).mod_perl(), start_up::speaks_mod_perl(config, facts), &[])
+}

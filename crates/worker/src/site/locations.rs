@@ -1,0 +1,162 @@
+//! The places of a site, as its requests come to them: looked up once per worker.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+
+use apache::AddedLines;
+use libperl::{Code, Interrupted};
+use wire::control::PoolNumber;
+
+use super::Site;
+use crate::location::{LocationKey, ResolvedLocation, htaccess};
+use crate::place::place;
+use crate::start_up;
+use config::{Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
+use files::mime;
+
+/// httpd's type of folders.
+const FOLDER: &str = "httpd/unix-directory";
+/// Merged settings that a worker keeps; every edit of a `.htaccess` file makes new ones.
+pub(super) const MAX_LOCATIONS: usize = 4096;
+
+impl Site {
+    /// The settings for a frame's sections and file, merged and looked up once per worker.
+    pub(crate) fn location(&self, key: LocationKey, file: &[u8]) -> Result<Rc<ResolvedLocation>, Interrupted> {
+        let location = self.location_by(&key)?;
+        match location.settings.handler_of(Path::new(OsStr::from_bytes(file))).cloned() {
+            Some(handler) => self.location_by(&LocationKey { handler: Some(handler), ..key }),
+            None => Ok(location),
+        }
+    }
+
+    fn location_by(&self, key: &LocationKey) -> Result<Rc<ResolvedLocation>, Interrupted> {
+        // What one request has added is no other's.
+        if !key.added.is_empty() {
+            return Ok(Rc::new(self.locate(key)?));
+        }
+        if let Some(location) = self.locations.borrow_mut().get(key) {
+            return Ok(location.clone());
+        }
+        let location = Rc::new(self.locate(key)?);
+        self.locations.borrow_mut().put(key.clone(), location.clone());
+        Ok(location)
+    }
+
+    fn locate(&self, key: &LocationKey) -> Result<ResolvedLocation, Interrupted> {
+        let (mut settings, sections) = self.settings(key)?;
+        if let Some(handler) = &key.handler {
+            settings = settings.with_handler(handler);
+        }
+        let app = match settings.handler {
+            Handler::Psgi => Some(self.app(&settings)?),
+            _ => None,
+        };
+        let settings = Rc::new(settings);
+        let logged = self.logged.get(usize::from(key.host)).cloned().unwrap_or_default();
+        let place = apache::Place {
+            start_env: self.start_env.clone(),
+            logged,
+            sections,
+            types: self.types_of(settings.clone()),
+            ..place(&self.config, key.host, &settings)
+        };
+        let mut location =
+            ResolvedLocation { key: key.clone(), settings, place: Rc::default(), app, handlers: Default::default() };
+        let phases = Phase::ALL.map(|phase| (directive_of(phase), location.names(phase).to_vec())).to_vec();
+        let early_phases = Phase::Handler.before().fold(0, |bits, phase| bits | 1 << phase as u32);
+        location.place = Rc::new(apache::Place { phases, early_phases, ..place });
+        Ok(location)
+    }
+
+    fn types_of(&self, settings: Rc<Settings>) -> apache::TypeOf {
+        let config = self.config.clone();
+        apache::TypeOf::new(move |name| {
+            let path = Path::new(OsStr::from_bytes(name));
+            if path.is_dir() { Some(FOLDER.to_owned()) } else { mime::describe(&config, &settings, path).mime }
+        })
+    }
+
+    /// One of a phase's handlers; it is looked for when its turn comes.
+    pub(crate) fn handler<'a>(
+        &self,
+        location: &'a ResolvedLocation,
+        phase: Phase,
+        at: usize,
+    ) -> Option<Result<&'a Code, Interrupted>> {
+        let names = location.names(phase);
+        let known = location.handlers[phase as usize].get_or_init(|| names.iter().map(|_| OnceCell::new()).collect());
+        let (name, known) = (names.get(at)?, known.get(at)?);
+        if let Some(code) = known.get() {
+            return Some(Ok(code));
+        }
+        let found = match location.settings.phases.dispatch.as_deref() {
+            Some(dispatcher) => self.perl.resolve_handler(&format!("{dispatcher}\0{name}")),
+            None => self.perl.resolve_handler(name),
+        };
+        Some(found.map(|code| known.get_or_init(|| code)))
+    }
+
+    /// Whose workers answer there. Nothing is loaded.
+    pub(crate) fn pool_of(&self, key: &LocationKey) -> Result<PoolNumber, String> {
+        Ok(self.config.settings_of(&self.applied(key)?, key.script).pool)
+    }
+
+    fn applied(&self, key: &LocationKey) -> Result<Applied, String> {
+        let files = htaccess::files(&self.config, key).map_err(|error| error.to_string())?;
+        let mut applied = Applied { sections: key.sections.clone(), files };
+        for lines in &key.added {
+            self.config.add(&mut applied, self.read_added(lines)?);
+        }
+        Ok(applied)
+    }
+
+    /// What is said there, and the numbers by which Perl code knows its sections.
+    fn settings(&self, key: &LocationKey) -> Result<(Settings, Vec<u32>), Interrupted> {
+        let applied = self.applied(key).map_err(Interrupted::Died)?;
+        for step in applied.files.iter().flat_map(|file| &file.start_up) {
+            if matches!(step.step, StartUpStep::Own { .. }) {
+                continue;
+            }
+            let mut loaded = HashMap::new();
+            start_up::take(&self.perl, &self.config, step, &mut loaded)?;
+            self.apps.borrow_mut().extend(loaded);
+        }
+        let sections = self.sections_for_modules(key.host, &applied)?;
+        Ok((self.config.settings_of(&applied, key.script), sections))
+    }
+
+    /// What Perl code has added for a request; why it may not.
+    pub(crate) fn read_added(&self, lines: &AddedLines) -> Result<Htaccess, String> {
+        let allowed = Overrides::of_numbers(lines.overrides, lines.options);
+        self.config.added(&lines.text, allowed, lines.path.as_deref()).map_err(|error| error.to_string())
+    }
+
+    /// The application of a place, also of one where only Perl code says `$r->handler('psgi')`.
+    pub(crate) fn app_of(&self, location: &ResolvedLocation) -> Result<Rc<Code>, Interrupted> {
+        location.app.as_ref().map_or_else(|| self.app(&location.settings), |app| Ok(app.clone()))
+    }
+
+    fn app(&self, settings: &Settings) -> Result<Rc<Code>, Interrupted> {
+        let Some(app) = &settings.psgi_app else {
+            return Err(Interrupted::Died("SetHandler psgi without a PsgiApp".into()));
+        };
+        if let Some(code) = self.apps.borrow().get(app) {
+            return Ok(code.clone());
+        }
+        let code = Rc::new(start_up::load_app(&self.perl, app)?);
+        self.apps.borrow_mut().insert(app.clone(), code.clone());
+        Ok(code)
+    }
+}
+
+/// The directive of a phase, as the API calls it.
+pub(super) fn directive_of(phase: Phase) -> &'static str {
+    match (phase, apache::api()) {
+        (Phase::Handler, apache::Api::Two) => "PerlResponseHandler",
+        _ => phase.name(),
+    }
+}

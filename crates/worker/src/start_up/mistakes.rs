@@ -1,0 +1,44 @@
+//! What is wrong with the site's Perl, and at which line.
+
+use libperl::Interrupted;
+
+use config::{At, ConfigError, StartUp, StartUpStep};
+
+/// What is wrong with the site's Perl, one line each.
+#[derive(Debug, Default)]
+pub struct Mistakes(pub Vec<ConfigError>);
+
+impl std::fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        /// Bytes: the text must fit into a message to the master.
+        const LONGEST: usize = 64 * 1024;
+        let mut text = String::new();
+        for (said, mistake) in self.0.iter().enumerate() {
+            let line = mistake.to_string();
+            if said > 0 && text.len() + line.len() > LONGEST {
+                return write!(f, "{text}… and {} more", self.0.len() - said);
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        f.write_str(text.trim_end())
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+/// The line for a step that failed.
+pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
+    let in_section = matches!(step.step, StartUpStep::Section { .. });
+    let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
+    let message = if in_section { format!("<Perl>: {error}") } else { error.to_string() };
+    ConfigError { at: Some(at), message }
+}
+
+/// The line of this file that Perl names, if it names one.
+pub fn blamed(begin: &At, error: &str) -> At {
+    let named = error.split_once(&format!(" at {} line ", begin.file)).map(|(_, rest)| rest);
+    let digits = named.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    let line = digits.and_then(|digits| digits.parse().ok()).unwrap_or(begin.line);
+    At { line, ..begin.clone() }
+}

@@ -1,0 +1,332 @@
+//! What happens before the first request: the interpreter, and the steps of the configuration in the order of the file.
+
+mod mistakes;
+mod scripts;
+
+pub use mistakes::{Mistakes, mistake};
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, anyhow};
+use libperl::{Code, Hooks, Interpreter, Interrupted};
+use wire::control::PoolNumber;
+
+use super::place::server;
+use base::log;
+use config::program::CgiMode;
+use config::{
+    At, Config, ConfigError, Facts, Generation, Handler, PerlHtaccess, PsgiApp, Scope, StartUp, StartUpStep, pools,
+    regular, split_words, table,
+};
+
+/// Boots Perl for what is known of a configuration.
+pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
+    let hooks: Hooks = apache::hooks();
+    apache::speak(api_of(config));
+    let perl =
+        Interpreter::boot_with(&hooks, Some(apache::xs_init()), config.perl.taint_check).map_err(|e| anyhow!(e))?;
+    apache::servers((0..config.hosts.len() as u16).map(|host| Rc::new(server(config, host))).collect());
+    prepare(&perl, &perl_library(facts)?, config, facts)?;
+    Ok(perl)
+}
+
+/// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
+fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
+    let quoted = |folder: &Path| -> anyhow::Result<String> {
+        Ok(folder.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], ""))
+    };
+    let (library, objects) = (quoted(library)?, shared_objects()?.as_deref().map(quoted).transpose()?);
+    let objects = objects.map(|folder| format!(", '{folder}'")).unwrap_or_default();
+    let folders = format!("unshift @INC, '{library}'{objects}; require Cameleer; require Cameleer::PSGI;");
+    perl.eval(&folders, file!(), line!())?;
+    if api_of(config) == apache::Api::Two {
+        // mod_perl 2's modules have names that Debian's have, too: no other process may find ours.
+        perl.eval(&format!("unshift @INC, '{library}2';"), file!(), line!())?;
+    }
+    if speaks_mod_perl(config, facts) {
+        let api = api_of(config);
+        perl.call(c"Cameleer::start_mod_perl", Some(api.mod_perl()))?;
+        if api == apache::Api::Two {
+            perl.request_class_is(c"Apache2::RequestRec");
+            perl.keep_autoflush();
+            perl.call(c"Cameleer::ModPerl2::configuration_is", Some(&config.outline))?;
+        }
+        perl.call(c"Cameleer::define", Some(&defined(facts)))?;
+        perl.call(c"Cameleer::server_root", Some(&config.server_root.to_string_lossy()))?;
+        perl.call(c"Cameleer::starting", Some(reading(facts.expanded.is_some(), facts)))?;
+        if facts.expanded.is_some() {
+            perl.call(c"Cameleer::configuration_is", Some("known"))?;
+        }
+    } else {
+        perl.eval("delete $ENV{MOD_PERL}; $ENV{PLACK_SERVER} = 'Cameleer'", file!(), line!())?;
+    }
+    if config.perl.warn {
+        perl.eval("$^W = 1", file!(), line!())?;
+    }
+    for (name, value) in main_server_env(config) {
+        set_env(perl, name, value)?;
+    }
+    perl.call(c"Cameleer::StartUp::begin", None)?;
+    Ok(())
+}
+
+/// Which of mod_perl's APIs the configuration means.
+pub fn api_of(config: &Config) -> apache::Api {
+    match config.perl.generation {
+        Generation::One => apache::Api::One,
+        Generation::Two => apache::Api::Two,
+    }
+}
+
+/// For `Apache->define`: a line a name.
+fn defined(facts: &Facts) -> String {
+    facts.defined.iter().map(|(name, _)| format!("{name}\n")).collect()
+}
+
+/// Apache 1.x reads its configuration twice at a start, and Perl code asks which time it is; where no Perl stands in the
+/// configuration we read it once.
+pub fn reading(again: bool, facts: &Facts) -> &'static str {
+    match (again, facts.reload) {
+        (false, false) => "1 0",
+        (true, false) => "2 0",
+        (false, true) => "1 1",
+        (true, true) => "2 1",
+    }
+}
+
+/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too. In mod_perl 2 they are steps, so that
+/// each has its place among the others.
+fn main_server_env(config: &Config) -> &[(String, String)] {
+    match config.perl.generation {
+        Generation::One => config.sections.get(main_base(config)).map_or(&[], |section| &section.said.set_env),
+        Generation::Two => &[],
+    }
+}
+
+fn main_base(config: &Config) -> usize {
+    config.hosts.first().map_or(0, |host| usize::from(host.base))
+}
+
+/// In mod_perl 2 start-up code that changes in `%ENV` what PerlSetEnv has said has changed it for requests, too.
+pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
+    if config.perl.generation == Generation::One {
+        return;
+    }
+    let base = main_base(config);
+    let said = config.sections.get_mut(base).map_or(&mut [][..], |section| &mut section.said.set_env);
+    for (name, value) in said {
+        if let Some((_, now)) = env.iter().find(|(known, _)| known == name.as_bytes()) {
+            *value = String::from_utf8_lossy(now).into_owned();
+        }
+    }
+}
+
+fn set_env(perl: &Interpreter, name: &str, value: &str) -> Result<(), Interrupted> {
+    perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))
+}
+
+/// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
+pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
+    if config.perl.generation == Generation::Two {
+        return true;
+    }
+    let said = || config.sections.iter().filter(|it| [pools::DEFAULT, config.own_pool].contains(&it.pool));
+    let by_handler = said().filter_map(|s| s.said.handler.as_ref());
+    let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
+    // Programs need no Perl here; scripts that stay do, and code of a start may be for either.
+    let modes = said().filter_map(|s| s.said.program.mode);
+    let keeps_scripts =
+        modes.into_iter().any(|mode| mode != CgiMode::Program) || config.start_up.iter().any(|it| it.step.is_code());
+    let scripts = keeps_scripts && config.hosts.iter().flat_map(|h| &h.aliases).any(|a| a.script);
+    let is_ours = |handler: &Handler| match handler {
+        Handler::PerlScript | Handler::ModPerl => true,
+        Handler::CgiScript => keeps_scripts,
+        _ => false,
+    };
+    let by_extension = said().flat_map(|s| s.said.response.types.handlers()).any(is_ours);
+    let phases = said().any(|s| !s.said.phases.is_empty() || s.said.perl_handlers.is_some());
+    facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
+}
+
+/// Applications that are loaded.
+pub type Apps = HashMap<PsgiApp, Rc<Code>>;
+
+/// Does all steps of a mold, in the order of the file. The first that fails ends it, but for the scripts of a folder: one
+/// that is broken leaves the others alone. Where nothing is to be served, all that is wrong is looked for.
+pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Apps, Mistakes> {
+    let (mut apps, mut mistakes) = (Apps::new(), Vec::new());
+    for step in &config.start_up {
+        let broken = match &step.step {
+            StartUpStep::Registry { file, uri } => scripts::preload(perl, uri, file),
+            _ => take(perl, config, step, &mut apps).err().map(|error| mistake(step, &error)).into_iter().collect(),
+        };
+        match &step.step {
+            StartUpStep::Registry { file, .. } if file.is_dir() && !check => {
+                broken.iter().for_each(|broken| log::error("perl", broken));
+            }
+            _ => mistakes.extend(broken),
+        }
+        if !check && !mistakes.is_empty() {
+            break;
+        }
+    }
+    if check {
+        mistakes.extend(missing_handlers(perl, config));
+    }
+    if mistakes.is_empty() { Ok(apps) } else { Err(Mistakes(mistakes)) }
+}
+
+/// Every handler that the configuration names and Perl does not find. A dispatcher may have ideas of its own about what
+/// names mean.
+fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
+    let mut ours = config.sections.iter().filter(|section| section.pool == config.own_pool);
+    if ours.any(|section| section.said.phases.dispatch.is_some()) {
+        return Vec::new();
+    }
+    let missing = |(_, at, name): &(PoolNumber, At, String)| {
+        let error = perl.resolve_handler(name).err()?;
+        let message = format!("{name}: {error}: correct the name, or add its folder with PerlLib");
+        Some(ConfigError { at: Some(at.clone()), message })
+    };
+    config.handlers.iter().filter_map(missing).collect()
+}
+
+/// Does one of them.
+pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
+    match &step.step {
+        StartUpStep::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
+        StartUpStep::Psgi(app) => {
+            let code = load_app(perl, app)?;
+            apps.insert(app.clone(), Rc::new(code));
+            Ok(())
+        }
+        StartUpStep::Section { code, host } => section(perl, code, &step.at, *host, api_of(config)).map(drop),
+        _ => load(perl, step),
+    }
+}
+
+/// Does one step that may define what the rest of the configuration needs.
+pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
+    match &step.step {
+        StartUpStep::Module(name) | StartUpStep::LoadModule(name) => perl.require_module(name),
+        StartUpStep::Require(file) | StartUpStep::ConfigRequire(file) | StartUpStep::PostConfigRequire(file) => {
+            check_kind(file)?;
+            perl.require(&file.to_string_lossy())
+        }
+        StartUpStep::Eval(code) => perl.eval(code, &step.at.file, step.at.line),
+        StartUpStep::SetEnv { name, value } => set_env(perl, name, value),
+        StartUpStep::Lib(folder) => perl.call(c"Cameleer::add_library", Some(&folder.to_string_lossy())),
+        StartUpStep::Psgi(_) | StartUpStep::Registry { .. } | StartUpStep::Section { .. } | StartUpStep::Own { .. } => {
+            Ok(())
+        }
+    }
+}
+
+/// Where a directive of a Perl module stands. Sections are numbered, the server or virtual host among them.
+#[derive(Debug, Clone, Default)]
+pub struct Within {
+    pub section: u32,
+    pub server: u16,
+    /// Of the server, as `Apache->server` numbers them.
+    pub host: u16,
+    /// `Location`; empty outside of sections.
+    pub kind: String,
+    pub path: String,
+    /// What a `.htaccess` file may say, by httpd's numbers: of classes, and of `Options` where not all of these.
+    pub allowed: Option<(u32, Option<u32>)>,
+}
+
+impl Within {
+    fn of(config: &Config, section: u16, host: u16) -> Within {
+        let server = config.hosts.get(usize::from(host)).map_or(1, |host| host.base);
+        let scope = config.sections.get(usize::from(section)).map(|section| &section.scope);
+        let kind = scope.map(Scope::kind).unwrap_or_default().to_owned();
+        let path = scope.map(Scope::argument).unwrap_or_default();
+        Within { section: section.into(), server, host, kind, path, allowed: None }
+    }
+}
+
+/// Hands a directive to the Perl module that defines it.
+pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), Interrupted> {
+    let StartUpStep::Own { name, args, inside, .. } = &step.step else { return Ok(()) };
+    let words = split_words(args).map_err(|error| Interrupted::Died(format!("{name}: {error}")))?;
+    let rest = if inside.is_some() { format!("{args}>") } else { args.clone() };
+    let mut fields = vec![step.at.file.to_string(), step.at.line.to_string(), name.clone(), rest];
+    fields.push(inside.clone().unwrap_or_default());
+    fields.extend([within.section, within.server.into(), within.host.into()].map(|number| number.to_string()));
+    fields.extend([within.kind.clone(), within.path.clone()]);
+    let (classes, options) = within.allowed.unzip();
+    fields.extend([classes, options.flatten()].map(|number| number.map_or_else(String::new, |it| it.to_string())));
+    fields.extend(words);
+    perl.call(c"Cameleer::Directives::apply", Some(&fields.join("\0")))
+}
+
+/// Runs a `<Perl>` section of a host; the directives that it says, as text.
+pub fn section(perl: &Interpreter, code: &str, at: &At, host: u16, api: apache::Api) -> Result<String, Interrupted> {
+    perl.call(c"Cameleer::begin_section", Some(&table::for_perl()))?;
+    let begin = match api {
+        apache::Api::One => "package Apache::ReadConfig;".to_owned(),
+        // A package of its own for each, and the file's name for code that asks how it was called: another scalar, since what is
+        // assigned to perl's own becomes the process's name.
+        apache::Api::Two => {
+            let place = format!("{host}\0{}\0{}", at.line, at.file);
+            let package = perl.ask(c"Cameleer::Sections::package_of", &place)?;
+            format!("package {package}; local *0 = \\do {{ my $file = __FILE__ }};")
+        }
+    };
+    // The section's own first line stands where its tag does; the code of a `Perl` line, on that line.
+    let line_end = if code.ends_with('\n') { "\n" } else { " " };
+    perl.eval(&format!("{begin}{line_end}{code}"), &at.file, at.line)?;
+    perl.ask(c"Cameleer::Sections::said", "")
+}
+
+/// Perl would wait for the other end of a named pipe. Of everything else that is wrong with a file, it tells.
+fn check_kind(file: &Path) -> Result<(), Interrupted> {
+    match regular::open(file) {
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            Err(Interrupted::Died(format!("{}: {error}", file.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The application of a file or a text.
+pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
+    match app {
+        PsgiApp::File(file) => {
+            check_kind(file)?;
+            perl.load_psgi(&file.to_string_lossy(), true)
+        }
+        PsgiApp::Code(code) => perl.load_psgi(code, false),
+    }
+}
+
+/// The compiled halves that Perl loads when somebody asks for them (`APR::*`): installed beside the program, or where it was built.
+fn shared_objects() -> anyhow::Result<Option<PathBuf>> {
+    let program = std::env::current_exe().context("where this program is")?;
+    let mut near =
+        program.ancestors().skip(1).flat_map(|folder| [folder.join("perl-xs"), folder.join("lib/cameleer/perl")]);
+    Ok(near.find(|folder| folder.join("auto").is_dir()))
+}
+
+/// Our Perl modules: where `CAMELEER_PERL_LIB` says, installed beside the program, or in the source tree that it was
+/// built in.
+fn perl_library(facts: &Facts) -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("where this program is")?;
+    let near =
+        program.ancestors().skip(1).flat_map(|folder| [folder.join("share/cameleer/perl"), folder.join("perl/lib")]);
+    let named = facts.env.iter().filter(|(name, _)| name == "CAMELEER_PERL_LIB");
+    named
+        .map(|(_, folder)| PathBuf::from(folder))
+        .chain(near)
+        .find(|folder| folder.join("Cameleer.pm").is_file())
+        .with_context(|| {
+            format!(
+                "no share/cameleer/perl near {}: install the program with its library, or name it in CAMELEER_PERL_LIB",
+                program.display()
+            )
+        })
+}

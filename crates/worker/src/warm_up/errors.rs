@@ -1,0 +1,100 @@
+//! What the requests of a rehearsal write to standard error: into the log only where they fail.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+/// The standard error of a rehearsal. What a request said that went well is said once more, by the mold: it is not for the log.
+pub struct Errors {
+    pub pipe: File,
+    /// What requests have said that are over, and whether they went well.
+    said: VecDeque<Vec<u8>>,
+    verdicts: VecDeque<bool>,
+    /// What the current one has said.
+    last: Vec<u8>,
+}
+
+/// Stands between what two requests have said.
+const SEPARATOR: &[u8] = b"\0\x1ewarm-up\x1e\0";
+/// Of what one has said, that much of its end is kept.
+const MOST_SAID: usize = 64 * 1024;
+
+/// The request is over: what is said from now on is another's.
+pub fn separate_errors() {
+    let _ = io::stderr().write_all(SEPARATOR);
+}
+
+impl Errors {
+    pub fn new(pipe: File) -> Errors {
+        Errors { pipe, said: VecDeque::new(), verdicts: VecDeque::new(), last: Vec::new() }
+    }
+
+    pub fn take_in(&mut self) {
+        let mut piece = vec![0; MOST_SAID];
+        while let Ok(length @ 1..) = self.pipe.read(&mut piece) {
+            self.last.extend_from_slice(piece.get(..length).unwrap_or_default());
+            while let Some(at) = self.last.windows(SEPARATOR.len()).position(|bytes| bytes == SEPARATOR) {
+                let rest = self.last.split_off(at);
+                let said = std::mem::replace(&mut self.last, rest.get(SEPARATOR.len()..).unwrap_or_default().to_vec());
+                self.said.push_back(said);
+            }
+            let surplus = self.last.len().saturating_sub(MOST_SAID);
+            self.last.drain(..surplus);
+        }
+        self.settle();
+    }
+
+    pub fn belong_to(&mut self, is_well: bool) {
+        self.verdicts.push_back(is_well);
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        while let (Some(said), Some(is_well)) = (self.said.front(), self.verdicts.front()) {
+            if !is_well {
+                say(said);
+            }
+            self.said.pop_front();
+            self.verdicts.pop_front();
+        }
+    }
+
+    /// The process has ended, in the middle of its last request or because of it.
+    pub fn say_the_rest(&mut self) {
+        self.take_in();
+        self.said.drain(..).for_each(|said| say(&said));
+        say(&self.last);
+    }
+}
+
+fn say(text: &[u8]) {
+    let _ = io::stderr().write_all(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warm_up::watch::pipe;
+
+    #[test]
+    fn only_what_failed_requests_have_said_is_kept() {
+        let (read, mut write) = pipe().unwrap();
+        let mut errors = Errors::new(read);
+        write.write_all(&[b"one", SEPARATOR, b"two", SEPARATOR, b"three"].concat()).unwrap();
+        errors.take_in();
+        assert_eq!((errors.said.len(), &errors.last[..]), (2, &b"three"[..]));
+        errors.belong_to(true);
+        assert_eq!(errors.said, [b"two".to_vec()]);
+    }
+
+    #[test]
+    fn of_what_is_said_without_end_the_end_is_kept() {
+        let (read, mut write) = pipe().unwrap();
+        let mut errors = Errors::new(read);
+        for _ in 0..40 {
+            write.write_all(&[b'x'; 8000]).unwrap();
+            errors.take_in();
+        }
+        assert_eq!(errors.last.len(), MOST_SAID);
+    }
+}

@@ -1,0 +1,227 @@
+//! Warm-up: the mold answers some requests before it forks, so that what they load, compile and keep is shared by all workers.
+//!
+//! ```text
+//!   mold                           rehearsal, a fork of it
+//!     │ watches ──────────────────▶ answers all ──▶ ends
+//!     │ answers those that went well
+//!     ▼ forks workers
+//! ```
+//!
+//! A request may crash its process, hang, or leave it unfit for others: that costs the rehearsal only. Why each request runs
+//! twice: docs/decisions/0012-warm-up.md.
+
+mod access_log;
+mod errors;
+mod events;
+mod rehearsal;
+mod watch;
+
+use std::fmt;
+use std::rc::Rc;
+use std::time::Instant;
+
+use crate::request::{WarmUpAnswer, WarmUpRequest};
+use crate::site::Site;
+use base::log;
+use config::{At, Config, WarmUpSite, WarmUpSource};
+use events::Events;
+use watch::Exit;
+
+/// What the configuration asks for.
+pub struct Plan {
+    groups: Vec<Group>,
+}
+
+/// What one directive asks for.
+struct Group {
+    at: At,
+    site: WarmUpSite,
+    targets: Vec<String>,
+    /// So many of them, those that lead to Perl.
+    most: usize,
+    /// They come from a log: nobody has promised that Perl answers there.
+    is_log: bool,
+}
+
+/// One request that may be asked.
+struct Candidate<'a> {
+    group: usize,
+    /// So many of its group are wanted.
+    most: usize,
+    at: &'a At,
+    asked: WarmUpRequest<'a>,
+}
+
+/// What a rehearsal has shown of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Answered(WarmUpAnswer),
+    /// It has ended its process.
+    Ended(Exit),
+    /// Its process had to be killed.
+    Late,
+    /// It was not asked: its group has enough.
+    Skipped,
+}
+
+impl Verdict {
+    fn is_well(self) -> bool {
+        matches!(self, Verdict::Answered(WarmUpAnswer::Status(..400)))
+    }
+
+    fn has_failed(self) -> bool {
+        let is_passed_over =
+            matches!(self, Verdict::Skipped | Verdict::Answered(WarmUpAnswer::NotPerl | WarmUpAnswer::Elsewhere));
+        !self.is_well() && !is_passed_over
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Answered(WarmUpAnswer::Status(status)) => write!(f, "status {status}"),
+            Verdict::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would leave after it"),
+            Verdict::Answered(WarmUpAnswer::NotPerl) => f.write_str("Perl does not answer there"),
+            Verdict::Answered(WarmUpAnswer::Elsewhere) => f.write_str("another pool answers there"),
+            Verdict::Ended(exit) => write!(f, "it ended its process ({exit})"),
+            Verdict::Late => f.write_str("it took too long and had to be killed"),
+            Verdict::Skipped => f.write_str("not needed"),
+        }
+    }
+}
+
+impl Plan {
+    /// Reads the access logs that the configuration names: to be called while this process may read them.
+    pub fn of(config: &Config) -> Plan {
+        let group = |asked: &config::WarmUp| {
+            let at = asked.at.clone();
+            match &asked.source {
+                WarmUpSource::Url(url) => {
+                    let site = match &url.site {
+                        Some((scheme, name)) => config.warm_up_site_named(*scheme, name)?,
+                        None => config.warm_up_site_of(asked.host),
+                    };
+                    Some(Group { at, site, targets: vec![url.target.clone()], most: 1, is_log: false })
+                }
+                WarmUpSource::Log { file, most } => {
+                    let targets = access_log::most_frequent(file).unwrap_or_else(|error| {
+                        log::warn("perl", format_args!("{at}: PerlWarmupLog: {}: {error}", file.display()));
+                        Vec::new()
+                    });
+                    Some(Group { at, site: config.warm_up_site_of(asked.host), targets, most: *most, is_log: true })
+                }
+            }
+        };
+        Plan { groups: config.warm_up.iter().filter_map(group).collect() }
+    }
+
+    /// Warms `site` up, and says in the log what came of it; `by` then at the latest.
+    pub fn run(&self, site: &Rc<Site>, generation: u32, by: Instant) {
+        let candidates = self.candidates();
+        if candidates.is_empty() {
+            return;
+        }
+        let started = Instant::now();
+        // The second time takes as long as the first; the last third is for what comes after.
+        let third = by.saturating_duration_since(started) / 3;
+        let verdicts = match rehearsal::rehearse(site, &candidates, started + third) {
+            Ok(verdicts) => verdicts,
+            Err(error) => return log::warn("perl", format_args!("the mold is not warmed up: {error}")),
+        };
+        let well = candidates.iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_well());
+        let answered = perform(site, &well.map(|(candidate, _)| candidate).collect::<Vec<_>>(), started + third * 2);
+        let failed = self.report(&candidates, &verdicts) + answered.failed;
+        log::notice(
+            "perl",
+            format_args!(
+                "mold pid={} gen={generation} warmed requests={} failed={failed} ms={}",
+                std::process::id(),
+                answered.asked + failed - answered.failed,
+                started.elapsed().as_millis()
+            ),
+        );
+    }
+
+    fn candidates(&self) -> Vec<Candidate<'_>> {
+        let mut candidates = Vec::new();
+        for (number, group) in self.groups.iter().enumerate() {
+            for target in &group.targets {
+                let asked = WarmUpRequest { site: &group.site, target, number: candidates.len() as u64 + 1 };
+                candidates.push(Candidate { group: number, most: group.most, at: &group.at, asked });
+            }
+        }
+        candidates
+    }
+
+    /// Names those that were left out, and counts them.
+    fn report(&self, candidates: &[Candidate<'_>], verdicts: &[Verdict]) -> usize {
+        let mut failed = 0;
+        for (candidate, verdict) in candidates.iter().zip(verdicts) {
+            let is_log = self.groups.get(candidate.group).is_some_and(|group| group.is_log);
+            if verdict.has_failed() || *verdict == Verdict::Answered(WarmUpAnswer::NotPerl) && !is_log {
+                failed += 1;
+                complain(candidate, verdict);
+            }
+        }
+        let unasked = candidates.iter().skip(verdicts.len());
+        let unasked: Vec<_> = unasked.filter(|c| self.groups.get(c.group).is_some_and(|group| !group.is_log)).collect();
+        if let Some(first) = unasked.first() {
+            let (at, target, others) = (first.at, first.asked.target, unasked.len() - 1);
+            log::warn(
+                "perl",
+                format_args!("{at}: warm-up: no time was left for {target} and {others} more: StartTimeout"),
+            );
+        }
+        failed
+    }
+}
+
+fn complain(candidate: &Candidate<'_>, why: &dyn fmt::Display) {
+    let Candidate { at, asked, .. } = candidate;
+    log::warn("perl", format_args!("{at}: warm-up: GET {}: {why}", asked.target));
+}
+
+/// How many requests the mold has answered.
+#[derive(Default)]
+struct Performed {
+    asked: usize,
+    failed: usize,
+}
+
+/// Answers in this process what has gone well in the rehearsal. Another one watches that it does not take longer this time.
+fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Performed {
+    let mut performed = Performed::default();
+    if candidates.is_empty() {
+        return performed;
+    }
+    let watched = watch::by_a_child(by);
+    site.perl.after_fork();
+    site.answers_here();
+    site.begin_warm_up();
+    for candidate in candidates.iter().take_while(|_| Instant::now() < by) {
+        performed.asked += 1;
+        let answer = answer(site, candidate, watched.events());
+        if !Verdict::Answered(answer).is_well() {
+            performed.failed += 1;
+            complain(candidate, &Verdict::Answered(answer));
+        }
+    }
+    site.end_warm_up();
+    performed
+}
+
+/// Answers one of them; who watches knows when it began and when it was over.
+fn answer(site: &Rc<Site>, candidate: &Candidate<'_>, events: &Events) -> WarmUpAnswer {
+    let WarmUpRequest { site: to, target, number } = &candidate.asked;
+    events.begins(*number, None);
+    let answer = match site.warm_up_place(to.host, target) {
+        Ok(Some(place)) => {
+            events.begins(*number, Some(place.time_limit()));
+            site.warm_up(&candidate.asked, place).unwrap_or(WarmUpAnswer::Status(500))
+        }
+        Ok(None) => WarmUpAnswer::NotPerl,
+        Err(answer) => answer,
+    };
+    events.ends(answer);
+    answer
+}

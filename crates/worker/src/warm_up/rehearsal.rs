@@ -1,0 +1,100 @@
+//! The rehearsal: the requests of a warm-up in a fork of the mold. One that ends that process is left out, and the others are
+//! rehearsed in another.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::rc::Rc;
+use std::time::Instant;
+
+use nix::unistd::getpid;
+
+use super::errors::separate_errors;
+use super::events::Events;
+use super::watch::{Watch, pipe};
+use super::{Candidate, Verdict, answer};
+use crate::request::WarmUpAnswer;
+use crate::site::Site;
+
+/// What comes of each candidate, in their order; of those for which there was no time, nothing.
+pub fn rehearse(site: &Rc<Site>, candidates: &[Candidate<'_>], by: Instant) -> io::Result<Vec<Verdict>> {
+    let mut verdicts = Vec::new();
+    while verdicts.len() < candidates.len() && Instant::now() < by {
+        let before = verdicts.len();
+        in_a_child(site, candidates, &mut verdicts, by)?;
+        if verdicts.len() == before {
+            break;
+        }
+    }
+    Ok(verdicts)
+}
+
+/// Goes on behind those of which the verdict is known.
+fn in_a_child(
+    site: &Rc<Site>,
+    candidates: &[Candidate<'_>],
+    verdicts: &mut Vec<Verdict>,
+    by: Instant,
+) -> io::Result<()> {
+    let (heard, events) = pipe()?;
+    let (said, errors) = pipe()?;
+    let mold = getpid();
+    let Some(pid) = sys::fork()? else {
+        drop((heard, said));
+        if sys::die_with(mold).is_ok() && sys::replace(errors.as_raw_fd(), 2).is_ok() {
+            drop(errors);
+            act(site, candidates, verdicts, &Events(Some(events)));
+        }
+        sys::exit_now(0);
+    };
+    drop((events, errors));
+    Watch::new(sys::pidfd_open(pid)?, heard, by).child(pid, said, verdicts);
+    Ok(())
+}
+
+/// In the child.
+fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[Verdict], events: &Events) {
+    libperl::set_title("cameleer: warm-up");
+    // What it says goes through the pipe into the mold's log.
+    site.error_logs.take();
+    site.is_forked();
+    site.answers_here();
+    site.begin_warm_up();
+    let mut wanted = Wanted::new(candidates, known);
+    for candidate in candidates.iter().skip(known.len()) {
+        if !wanted.wants(candidate) {
+            events.skips();
+            continue;
+        }
+        let answer = answer(site, candidate, events);
+        separate_errors();
+        wanted.note(candidate, Verdict::Answered(answer));
+        if answer == WarmUpAnswer::Leaves {
+            return;
+        }
+    }
+}
+
+/// How many requests each directive still wants.
+struct Wanted(HashMap<usize, usize>);
+
+impl Wanted {
+    fn new(candidates: &[Candidate<'_>], known: &[Verdict]) -> Wanted {
+        let mut wanted = Wanted(candidates.iter().map(|candidate| (candidate.group, candidate.most)).collect());
+        candidates.iter().zip(known).for_each(|(candidate, verdict)| wanted.note(candidate, *verdict));
+        wanted
+    }
+
+    fn wants(&self, candidate: &Candidate<'_>) -> bool {
+        self.0.get(&candidate.group).is_some_and(|left| *left > 0)
+    }
+
+    /// One that failed counts too: of a broken site not all paths are tried.
+    fn note(&mut self, candidate: &Candidate<'_>, verdict: Verdict) {
+        if let Some(left) = self.0.get_mut(&candidate.group)
+            && (verdict.is_well() || verdict.has_failed())
+        {
+            *left = left.saturating_sub(1);
+        }
+    }
+}

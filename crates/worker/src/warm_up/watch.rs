@@ -1,0 +1,220 @@
+//! Who watches a process that warms up: interrupts the request that takes too long, and sees how the process ends.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, poll};
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, getpid, pipe2};
+
+use super::Verdict;
+use super::errors::Errors;
+use super::events::{self, Event, Events};
+
+/// How a process has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    Signal(Signal),
+    Unknown,
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Signal(signal) => write!(f, "{signal}"),
+            Exit::Unknown => f.write_str("nobody knows how"),
+        }
+    }
+}
+
+/// A pipe whose first end does not wait.
+pub fn pipe() -> io::Result<(File, File)> {
+    let (read, write) = pipe2(OFlag::O_CLOEXEC)?;
+    fcntl(&read, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok((read.into(), write.into()))
+}
+
+/// Watches one process.
+pub struct Watch {
+    process: OwnedFd,
+    events: Option<File>,
+    by: Instant,
+    current: Option<Current>,
+}
+
+/// The request that is under way.
+struct Current {
+    number: u64,
+    /// It is interrupted then; when it was, the process is killed then.
+    due: Instant,
+    grace: Duration,
+    is_interrupted: bool,
+}
+
+impl Watch {
+    pub fn new(process: OwnedFd, events: File, by: Instant) -> Watch {
+        Watch { process, events: Some(events), by, current: None }
+    }
+
+    /// Watches a child until it has ended.
+    pub fn child(mut self, pid: Pid, errors: File, verdicts: &mut Vec<Verdict>) {
+        let mut errors = Errors::new(errors);
+        let mut is_late = false;
+        let exit = loop {
+            self.wait(Some(&errors.pipe), if is_late { None } else { Some(self.next_turn()) });
+            // Before it is asked what has arrived: what it has said before its end has arrived then.
+            let ended = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+            errors.take_in();
+            self.hear(|verdict| {
+                if !matches!(verdict, Verdict::Skipped) {
+                    errors.belong_to(verdict.is_well());
+                }
+                verdicts.push(verdict);
+            });
+            match ended {
+                Ok(WaitStatus::StillAlive) => {}
+                Ok(WaitStatus::Exited(_, code)) => break Exit::Code(code),
+                Ok(WaitStatus::Signaled(_, signal, _)) => break Exit::Signal(signal),
+                _ => break Exit::Unknown,
+            }
+            if !is_late && (Instant::now() >= self.by || self.interrupt()) {
+                is_late = true;
+                let _ = sys::pidfd_kill(self.process.as_fd(), Signal::SIGKILL);
+            }
+        };
+        errors.say_the_rest();
+        if self.current.is_some() {
+            verdicts.push(if is_late { Verdict::Late } else { Verdict::Ended(exit) });
+        }
+    }
+
+    /// Watches the mold until it has done its requests.
+    fn mold(mut self) {
+        while self.events.is_some() {
+            self.wait(None, Some(self.next_turn()));
+            self.hear(drop);
+            self.interrupt();
+        }
+    }
+
+    /// When there is something to do, whatever the process says.
+    fn next_turn(&self) -> Instant {
+        self.current.as_ref().map_or(self.by, |current| current.due.min(self.by))
+    }
+
+    fn wait(&self, errors: Option<&File>, until: Option<Instant>) {
+        let files = self.events.iter().chain(errors).map(AsFd::as_fd);
+        let fds = files.chain([self.process.as_fd()]).map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()).as_millis());
+        // A little later than too early, and never in circles.
+        let left = left.map(|left| u16::try_from(left + 1).unwrap_or(u16::MAX));
+        let _ = poll(&mut fds.collect::<Vec<_>>(), left);
+    }
+
+    fn hear(&mut self, mut heard: impl FnMut(Verdict)) {
+        while let Some(events) = &mut self.events {
+            match events::read(events) {
+                Ok(Event::Begins { number, limit }) => self.current = Some(self.begun(number, limit)),
+                Ok(Event::Ends(answer)) => {
+                    self.current = None;
+                    heard(Verdict::Answered(answer));
+                }
+                Ok(Event::Skipped) => heard(Verdict::Skipped),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Ok(Event::Done) | Err(_) => self.events = None,
+            }
+        }
+    }
+
+    /// No request may take more than half of the time that is left.
+    fn begun(&self, number: u64, limit: Option<(Duration, Duration)>) -> Current {
+        let now = Instant::now();
+        let half = self.by.saturating_duration_since(now) / 2;
+        let (limit, grace) = limit.unwrap_or((half, Duration::ZERO));
+        let limit = if limit.is_zero() { half } else { limit.min(half) };
+        Current { number, due: now + limit, grace: grace.min(half / 2), is_interrupted: false }
+    }
+
+    /// Interrupts a request that is due. True when it was and is still there.
+    fn interrupt(&mut self) -> bool {
+        let Some(current) = self.current.as_mut().filter(|current| Instant::now() >= current.due) else { return false };
+        if current.is_interrupted {
+            current.due += Duration::from_secs(1);
+            return true;
+        }
+        let _ = sys::pidfd_queue(self.process.as_fd(), sys::deadline_signal(), current.number);
+        (current.is_interrupted, current.due) = (true, current.due + current.grace);
+        false
+    }
+}
+
+/// A child that watches this process; goes when this does.
+pub struct Watched {
+    events: Events,
+    child: Option<Pid>,
+}
+
+impl Watched {
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+}
+
+/// Has this process watched until the result goes. Where that cannot be, nobody watches.
+pub fn by_a_child(by: Instant) -> Watched {
+    let begun = || -> io::Result<Watched> {
+        let (heard, events) = pipe()?;
+        let mold = getpid();
+        let process = sys::pidfd_open(mold)?;
+        let Some(child) = sys::fork()? else {
+            drop(events);
+            libperl::set_title("cameleer: warm-up watch");
+            if sys::die_with(mold).is_ok() {
+                Watch::new(process, heard, by).mold();
+            }
+            sys::exit_now(0);
+        };
+        libperl::keep_from_children(std::iter::once(events.as_fd()));
+        Ok(Watched { events: Events(Some(events)), child: Some(child) })
+    };
+    begun().unwrap_or(Watched { events: Events(None), child: None })
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        libperl::keep_from_children(std::iter::empty());
+        self.events.are_done();
+        if let Some(child) = self.child {
+            let _ = waitpid(child, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::WarmUpAnswer;
+
+    #[test]
+    fn events_arrive_as_they_were_said() {
+        let (mut read, write) = pipe().unwrap();
+        let events = Events(Some(write));
+        let limit = Some((Duration::ZERO, Duration::from_secs(5)));
+        events.begins(7, limit);
+        events.ends(WarmUpAnswer::Status(404));
+        events.skips();
+        assert_eq!(events::read(&mut read).unwrap(), Event::Begins { number: 7, limit });
+        assert_eq!(events::read(&mut read).unwrap(), Event::Ends(WarmUpAnswer::Status(404)));
+        assert_eq!(events::read(&mut read).unwrap(), Event::Skipped);
+        assert_eq!(events::read(&mut read).unwrap_err().kind(), ErrorKind::WouldBlock);
+        events.are_done();
+        assert_eq!(events::read(&mut read).unwrap(), Event::Done);
+    }
+}

@@ -1,0 +1,140 @@
+//! What rules look at: the status, once or for some time, the memory, the configuration.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use wire::control::{FrontStatus, WorkerState, WorkerStatus};
+
+use crate::mem::report::Report;
+use config::Directive;
+use machine::memory::Machine;
+use master::configuration::Survey;
+use master::sockets::control_socket::Command;
+use profiler::{Frame, Profile};
+use status::Status;
+use toolkit::client::Server;
+use toolkit::conf::Conf;
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// All of it.
+pub struct Evidence {
+    /// The first look.
+    pub first: Status,
+    /// The last one; the same where there was one.
+    pub last: Status,
+    /// For how long all workers have been busy while requests waited, up to the last look, in seconds.
+    pub full: f64,
+    /// From the first look to the last.
+    pub seconds: f64,
+    /// What its processes have of the memory.
+    pub memory: Report,
+    /// Where in Perl code workers are, when all of them have been busy at the last look.
+    pub stacks: Option<Profile>,
+    /// What stands in its configuration now; nothing where it has no file that can be read.
+    pub tree: Vec<Directive>,
+}
+
+impl Evidence {
+    /// Looks at it for so long.
+    pub fn gather(server: &mut Server, time: Duration) -> anyhow::Result<Evidence> {
+        if !server.shares_our_numbers() {
+            bail!("that server runs in another container: its processes have other numbers there, so ask inside of it");
+        }
+        let began = Instant::now();
+        let first = look(server)?;
+        let (mut last, mut full_since) = (first.clone(), full(&first).then_some(began));
+        while began.elapsed() < time {
+            std::thread::sleep(EVERY.min(time.saturating_sub(began.elapsed())));
+            last = look(server)?;
+            full_since = full_since.or(Some(Instant::now())).filter(|_| full(&last));
+        }
+        let watched = full_since.map_or(0.0, |since| since.elapsed().as_secs_f64());
+        Ok(Evidence {
+            full: watched.max(shortest_busy(&last)),
+            seconds: began.elapsed().as_secs_f64(),
+            memory: Report::of(&last, &Machine::default()),
+            stacks: full(&last).then(|| stacks(server)).flatten(),
+            tree: Conf::of(Path::new(&last.origin)).origin().map(|origin| Survey::of(&origin).tree).unwrap_or_default(),
+            first,
+            last,
+        })
+    }
+
+    /// What the front said last.
+    pub fn front(&self) -> Option<&FrontStatus> {
+        self.last.front.as_ref()
+    }
+
+    /// Workers that have a request.
+    pub fn busy(&self) -> impl Iterator<Item = &WorkerStatus> {
+        self.last.workers().iter().filter(|worker| worker.state == WorkerState::Busy)
+    }
+
+    /// Which part of the time in which workers had requests they had a processor; nothing where it was looked once.
+    pub fn cpu_part(&self) -> Option<f64> {
+        let worked = self.front()?.worked_us.checked_sub(self.first.front.as_ref()?.worked_us)? as f64 / 1e6;
+        let before = |pid: i32| self.first.workers().iter().find(|worker| worker.pid == pid)?.cpu_ms;
+        let used = |worker: &WorkerStatus| worker.cpu_ms?.checked_sub(before(worker.pid)?);
+        let cpu: u64 = self.last.workers().iter().filter_map(used).sum();
+        (self.seconds >= 1.0 && worked > 0.0).then(|| (cpu as f64 / 1e3 / worked).min(1.0))
+    }
+
+    /// Where workers are most of the time in Perl code, and for which part of it.
+    pub fn busiest_place(&self) -> Option<(&Frame, f64)> {
+        let profile = self.stacks.as_ref()?;
+        let mut places: HashMap<u32, u64> = HashMap::new();
+        for stack in profile.requests.iter().flat_map(|by| &by.stacks) {
+            if let Some(innermost) = stack.frames.last() {
+                *places.entry(*innermost).or_default() += stack.samples;
+            }
+        }
+        let (place, samples) = places.into_iter().max_by_key(|(_, samples)| *samples)?;
+        Some((profile.frames.get(place as usize)?, samples as f64 / profile.samples.max(1) as f64))
+    }
+
+    /// A directive of the configuration that says this, wherever it stands.
+    pub fn said(&self, name: &str, word: &str) -> Option<&Directive> {
+        find(&self.tree, &|directive| {
+            directive.name.eq_ignore_ascii_case(name)
+                && directive.args.first().is_some_and(|first| first.eq_ignore_ascii_case(word))
+        })
+    }
+}
+
+fn find<'t>(tree: &'t [Directive], is_it: &impl Fn(&Directive) -> bool) -> Option<&'t Directive> {
+    tree.iter().find_map(|directive| match directive.section.as_deref() {
+        Some(inner) => find(inner, is_it),
+        None => is_it(directive).then_some(directive),
+    })
+}
+
+fn look(server: &mut Server) -> anyhow::Result<Status> {
+    let mut status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+    status.measure(|_| None);
+    Ok(status)
+}
+
+/// What advice there is without them is given all the same.
+fn stacks(server: &mut Server) -> Option<Profile> {
+    server.told_by_profiler(Command::Record { seconds: 1.0, hertz: 50.0 }).ok()
+}
+
+/// Whether requests wait because no worker is free, and there will be no more.
+fn full(status: &Status) -> bool {
+    let busy = status.workers().iter().filter(|worker| worker.state == WorkerState::Busy).count();
+    let waiting = status.front.as_ref().is_some_and(|front| front.queued > 0);
+    waiting && busy >= status.max_clients as usize
+}
+
+/// All of them have been busy at least as long as the one that began last, in seconds.
+fn shortest_busy(status: &Status) -> f64 {
+    let busy = status.workers().iter().filter(|worker| worker.state == WorkerState::Busy);
+    match full(status) {
+        true => busy.map(|worker| worker.since_ms).min().unwrap_or(0) as f64 / 1e3,
+        false => 0.0,
+    }
+}

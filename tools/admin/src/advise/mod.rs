@@ -1,0 +1,79 @@
+//! `cameleer advise`: what a running server could do better, in sentences, with the evidence and the line to change.
+
+mod evidence;
+mod rules;
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+
+use base::printable;
+use evidence::Evidence;
+use rules::{Advice, RULES};
+use toolkit::client::Which;
+use toolkit::print;
+
+const HINT: &str = "\
+One look says what is; --seconds says what lasts. Memory is read from /proc, so only root sees that
+of a server that has changed its user. cameleer tune measures what this only guesses";
+
+/// Say what a running server could do better, why, and which line to change
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Advise {
+    #[command(flatten)]
+    which: Which,
+    /// Look again and again, for so long
+    #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u64).range(..=3600))]
+    seconds: u64,
+    /// For programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// All of it.
+#[derive(Debug, Serialize)]
+struct Given {
+    /// The configuration's file, or `command line`.
+    origin: String,
+    /// How long it was looked at.
+    seconds: f64,
+    /// What was looked at.
+    looked_at: Vec<&'static str>,
+    /// What is to be said.
+    advice: Vec<Advice>,
+}
+
+impl Advise {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        let evidence = Evidence::gather(&mut self.which.connect()?, Duration::from_secs(self.seconds))?;
+        let given = Given {
+            origin: evidence.last.origin.clone(),
+            seconds: evidence.seconds,
+            looked_at: RULES.iter().map(|(name, _)| *name).collect(),
+            advice: RULES.iter().filter_map(|(_, rule)| rule(&evidence)).collect(),
+        };
+        print(&match self.json {
+            true => printable::json(&(serde_json::to_string_pretty(&given)? + "\n")),
+            false => printable::lines(&text(&given)),
+        })
+    }
+}
+
+fn text(given: &Given) -> String {
+    if given.advice.is_empty() {
+        return format!("nothing to advise; looked at: {}\n", given.looked_at.join(", "));
+    }
+    let mut text = String::new();
+    for Advice { says, evidence, change, .. } in &given.advice {
+        let _ = writeln!(text, "{says}\n    {evidence}");
+        if let Some(change) = change {
+            let _ = writeln!(text, "  + {change}");
+        }
+        text.push('\n');
+    }
+    text.trim_end().to_owned() + "\n"
+}

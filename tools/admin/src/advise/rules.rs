@@ -1,0 +1,359 @@
+//! The rules: each looks at one thing, and says nothing when nothing is wrong with it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use wire::control::ExitReason;
+
+use super::evidence::Evidence;
+use crate::mem::report::Role;
+use toolkit::units::size;
+
+/// What is to be said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Advice {
+    /// By which it is known.
+    pub rule: &'static str,
+    /// What is wrong and what to do.
+    pub says: String,
+    /// What was seen.
+    pub evidence: String,
+    /// The line to write, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+}
+
+/// Looks at one thing.
+pub type Rule = fn(&Evidence) -> Option<Advice>;
+
+/// What is looked at, in the order in which it is said.
+pub const RULES: &[(&str, Rule)] = &[
+    ("workers that are all busy", all_busy),
+    ("time in the queue", queue),
+    ("requests that were refused", refused),
+    ("requests that failed", failed),
+    ("workers that crashed", crashed),
+    ("workers that end after few requests", recycled),
+    ("memory for all workers", memory),
+    ("workers that grow", growth),
+    ("memory that workers share", sharing),
+    ("HostnameLookups", hostname_lookups),
+    ("KeepAlive", keep_alive),
+];
+
+/// All workers were busy for so long: less is a burst, in seconds.
+const BURST: f64 = 2.0;
+/// A wait for a worker that people notice, in microseconds.
+const NOTICED: u64 = 100_000;
+/// One in so many is worth a line.
+const ONE_IN: u64 = 100;
+/// Fewer requests than these say nothing.
+const ENOUGH: u64 = 100;
+/// A worker that ends sooner has hardly repaid its fork, and what it has compiled since.
+const FEW_REQUESTS: u64 = 200;
+/// Of what they had of the mold, workers share less.
+const HALF: f64 = 0.5;
+/// By so much in 1,000 requests a worker grows for a reason.
+const GROWS: i64 = 1 << 20;
+/// Requests mostly calculate when they have a processor for more of their time.
+const MOSTLY: f64 = 0.8;
+
+fn all_busy(evidence: &Evidence) -> Option<Advice> {
+    let (status, front) = (&evidence.last, evidence.front()?);
+    if evidence.full < BURST {
+        return None;
+    }
+    let (place, count) = most_common(evidence)?;
+    let busy = evidence.busy().count();
+    let mut seen = format!(
+        "{busy} of {} workers are busy for {:.0} s, {count} of them at {place}; {} requests wait",
+        status.max_clients, evidence.full, front.queued
+    );
+    if let Some((frame, part)) = evidence.busiest_place() {
+        seen.push_str(&format!("; {:.0} of {busy} are in {frame}", part * busy as f64));
+    }
+    let fits = evidence.memory.more_workers.unwrap_or(0).min(u64::from(status.max_clients));
+    let calculates = evidence.cpu_part().is_some_and(|part| part > MOSTLY);
+    let (says, change) = match (calculates, fits) {
+        (true, _) => (
+            "All workers calculate, and requests wait: more workers would not help, less work or more processors would",
+            None,
+        ),
+        (false, 0) => ("All workers are busy, and requests wait; there is no memory for more workers", None),
+        (false, more) => (
+            "All workers are busy, mostly waiting themselves, and requests wait for them: see what they wait for, or have more of them",
+            Some(format!("MaxClients {}", u64::from(status.max_clients) + more)),
+        ),
+    };
+    Some(advice("all-busy", says, seen, change))
+}
+
+/// `GET /report`, without its query, and how many workers are at it.
+fn most_common(evidence: &Evidence) -> Option<(String, usize)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for worker in evidence.busy() {
+        *places.entry(worker.request.split('?').next().unwrap_or_default()).or_default() += 1;
+    }
+    places.into_iter().max_by_key(|(_, count)| *count).map(|(place, count)| (place.to_owned(), count))
+}
+
+fn queue(evidence: &Evidence) -> Option<Advice> {
+    let times = &evidence.front()?.times;
+    let (wait, work) = (times.queue.p90_us, times.service.p50_us);
+    let is_long = times.queue.count >= ENOUGH && wait >= NOTICED && wait > work;
+    is_long.then(|| {
+        let seen = format!(
+            "one of ten requests waited {} ms or more for a worker; half of them take {} ms there",
+            wait / 1000,
+            work / 1000
+        );
+        advice(
+            "queue",
+            "Requests wait longer for a worker than it works for them: cameleer tune says how many it takes",
+            seen,
+            None,
+        )
+    })
+}
+
+fn refused(evidence: &Evidence) -> Option<Advice> {
+    let front = evidence.front()?;
+    let refused = front.queue_timeouts + front.turned_away;
+    (refused * ONE_IN > front.requests.max(1)).then(|| {
+        let seen = format!(
+            "{} of {} requests found no place or were too many, {} waited for QueueTimeout",
+            front.turned_away, front.requests, front.queue_timeouts
+        );
+        advice("refused", "Visitors are answered 503: there are too few workers, or requests are too slow", seen, None)
+    })
+}
+
+fn failed(evidence: &Evidence) -> Option<Advice> {
+    let front = evidence.front()?;
+    let failed: u64 = front.codes.range(500..600).filter(|(code, _)| **code != 503).map(|(_, count)| count).sum();
+    (front.requests >= ENOUGH && failed * ONE_IN > front.requests).then(|| {
+        let seen = format!("{failed} of {} requests were answered 500 or the like", front.requests);
+        advice("failed", "The program fails: the error log says where", seen, None)
+    })
+}
+
+fn crashed(evidence: &Evidence) -> Option<Advice> {
+    let crashes = evidence.last.counts.faults();
+    (crashes > 0).then(|| {
+        let seen = format!("{crashes} workers ended that should not have");
+        advice("crashed", "Workers crash, and their requests with them: the error log says by which signal", seen, None)
+    })
+}
+
+fn recycled(evidence: &Evidence) -> Option<Advice> {
+    let ended = *evidence.last.counts.exits.get(&ExitReason::MaxRequests)?;
+    let each = evidence.front()?.worker_requests.checked_div(ended)?;
+    (ended >= 10 && each < FEW_REQUESTS).then(|| {
+        let seen = format!("{ended} workers have reached MaxRequestsPerChild, one every {each} requests");
+        let says = "Workers end after few requests: each begins with cold caches. Bound their memory instead";
+        advice("recycled", says, seen, Some("MaxRequestsPerChild 10000-12000".to_owned()))
+    })
+}
+
+fn memory(evidence: &Evidence) -> Option<Advice> {
+    let (report, status) = (&evidence.memory, &evidence.last);
+    let one = report.one_more_worker.filter(|_| report.workers_that_served > 0)?;
+    let there = report.available?.bytes.saturating_add(report.total.pss);
+    let allowed = status.memory.budget.map_or(there, |budget| budget.min(there));
+    let base = report.without_workers();
+    let wanted = base.saturating_add(one.saturating_mul(status.max_clients.into()));
+    let fit = allowed.saturating_sub(base).checked_div(one)?.max(1);
+    (wanted > allowed).then(|| {
+        let seen = format!(
+            "{} + {} × {} = {}, and the server may have {}",
+            size(base),
+            status.max_clients,
+            size(one),
+            size(wanted),
+            size(allowed)
+        );
+        advice("memory", "MaxClients is more than the memory holds", seen, Some(format!("MaxClients {fit}")))
+    })
+}
+
+fn growth(evidence: &Evidence) -> Option<Advice> {
+    let grown = evidence.memory.all(Role::Worker).filter_map(|worker| worker.growth_per_1000);
+    let most = grown.max().filter(|most| *most >= GROWS)?.unsigned_abs();
+    let limit = evidence.memory.one_more_worker?.saturating_mul(2) >> 20;
+    let seen = format!("a worker has grown by {} in 1,000 requests", size(most));
+    let says = "Workers grow: cameleer mem --urls and --leaks tell by what. Until then, let them end in time";
+    Some(advice("growth", says, seen, Some(format!("MaxMemoryPerChild {}M", limit.max(1)))))
+}
+
+fn sharing(evidence: &Evidence) -> Option<Advice> {
+    let mut parts: Vec<f64> = evidence.memory.all(Role::Worker).filter_map(|worker| worker.of_mold).collect();
+    parts.sort_by(f64::total_cmp);
+    let median = *parts.get(parts.len() / 2)?;
+    (median < HALF).then(|| {
+        let seen = format!("half of the workers still share no more than {:.0} % of the mold", median * 100.0);
+        let says = "Workers share little of what was loaded before the fork: renew them from one that has served";
+        advice("sharing", says, seen, Some("Refork auto".to_owned()))
+    })
+}
+
+fn hostname_lookups(evidence: &Evidence) -> Option<Advice> {
+    let on = evidence.said("HostnameLookups", "On").or_else(|| evidence.said("HostnameLookups", "Double"))?;
+    let says = "Each new visitor is looked up in the DNS before his request is answered; logs can be resolved later";
+    Some(advice(
+        "hostname-lookups",
+        says,
+        format!("{}: HostnameLookups {}", on.at, on.args.join(" ")),
+        Some("HostnameLookups Off".to_owned()),
+    ))
+}
+
+fn keep_alive(evidence: &Evidence) -> Option<Advice> {
+    let off = evidence.said("KeepAlive", "Off")?;
+    let says = "Visitors connect anew for each request; an idle connection takes no worker here";
+    Some(advice("keep-alive", says, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
+}
+
+fn advice(rule: &'static str, says: &str, evidence: String, change: Option<String>) -> Advice {
+    Advice { rule, says: says.to_owned(), evidence, change }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::report::tests::Simulated;
+    use config::{At, Directive};
+    use profiler::{Code, Frame, Profile, RequestProfile, Stack};
+    use status::Status;
+    use wire::control::{FrontStatus, Quantiles, WorkerState, WorkerStatus};
+
+    fn worker(slot: u32, request: &str) -> WorkerStatus {
+        let state = if request.is_empty() { WorkerState::Idle } else { WorkerState::Busy };
+        WorkerStatus { slot, pid: -1, state, request: request.to_owned(), since_ms: 14_000, ..WorkerStatus::default() }
+    }
+
+    /// A server at peace; `change` disturbs it.
+    fn evidence(change: impl FnOnce(&mut Status, &mut FrontStatus)) -> Evidence {
+        let mut status = Status { max_clients: 2, ..Status::default() };
+        let workers = vec![worker(0, ""), worker(1, "")];
+        let mut front = FrontStatus { requests: 1000, worker_requests: 1000, workers, ..FrontStatus::default() };
+        change(&mut status, &mut front);
+        status.front = Some(front);
+        let mut memory = Simulated::new("advise").report();
+        memory.processes.clear();
+        Evidence {
+            first: status.clone(),
+            last: status,
+            full: 0.0,
+            seconds: 0.0,
+            memory,
+            stacks: None,
+            tree: Vec::new(),
+        }
+    }
+
+    fn rules(evidence: &Evidence) -> Vec<&'static str> {
+        RULES.iter().filter_map(|(_, rule)| rule(evidence)).map(|advice| advice.rule).collect()
+    }
+
+    #[test]
+    fn a_server_at_peace_is_told_nothing() {
+        assert_eq!(rules(&evidence(|_, _| ())), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn workers_that_are_all_busy_are_told_with_what_they_do() {
+        let full = Evidence {
+            full: 14.0,
+            ..evidence(|_, front| {
+                front.workers = vec![worker(0, "GET /report?a"), worker(1, "GET /report?b")];
+                front.queued = 7;
+            })
+        };
+        let said = all_busy(&full).expect("a word");
+        assert_eq!(said.evidence, "2 of 2 workers are busy for 14 s, 2 of them at GET /report; 7 requests wait");
+        assert_eq!(said.change.as_deref(), Some("MaxClients 4"));
+        let place =
+            |name: &str| Frame { code: Code::Native, name: name.to_owned(), file: "/srv/R.pm".to_owned(), line: 42 };
+        let stack = |frames: &[u32], samples| Stack { frames: frames.to_vec(), samples, cpu_us: 0 };
+        let stacks = vec![stack(&[0, 1], 95), stack(&[0], 5)];
+        let by = RequestProfile { request: "GET /report".to_owned(), stacks };
+        let frames = vec![place("My::Report::handler"), place("DBI::st::execute")];
+        let profile = Profile { samples: 100, frames, requests: vec![by], ..Profile::default() };
+        let full = Evidence { stacks: Some(profile), ..full };
+        let said = all_busy(&full).expect("a word").evidence;
+        assert!(said.ends_with("; 2 of 2 are in DBI::st::execute at /srv/R.pm line 42"), "{said}");
+        let burst = Evidence { full: 0.5, ..full };
+        assert_eq!(all_busy(&burst), None);
+    }
+
+    #[test]
+    fn what_is_counted_is_told_when_it_is_much() {
+        let quantiles = |p50_us, p90_us| Quantiles { count: 1000, p50_us, p90_us, ..Quantiles::default() };
+        let slow = evidence(|_, front| {
+            front.times.queue = quantiles(0, 300_000);
+            front.times.service = quantiles(30_000, 40_000);
+        });
+        assert_eq!(rules(&slow), ["queue"]);
+        assert_eq!(rules(&evidence(|_, front| front.turned_away = 20)), ["refused"]);
+        assert_eq!(rules(&evidence(|_, front| *front.codes.entry(500).or_default() = 20)), ["failed"]);
+        assert_eq!(rules(&evidence(|_, front| *front.codes.entry(500).or_default() = 2)), Vec::<&str>::new());
+        let short_lived = evidence(|status, _| *status.counts.exits.entry(ExitReason::MaxRequests).or_default() = 50);
+        assert_eq!(
+            recycled(&short_lived).and_then(|said| said.change).as_deref(),
+            Some("MaxRequestsPerChild 10000-12000")
+        );
+    }
+
+    #[test]
+    fn memory_that_cannot_be_is_told_with_what_can() {
+        let many = |max_clients| {
+            let memory = Simulated::new("advise-memory").report();
+            Evidence { memory, ..evidence(|status, _| status.max_clients = max_clients) }
+        };
+        assert_eq!(memory(&many(1)), None);
+        let said = memory(&many(20_000)).and_then(|said| said.change).expect("a line");
+        let fit: u64 = said.trim_start_matches("MaxClients ").parse().expect("a number");
+        assert!((1..20_000).contains(&fit), "{said}");
+    }
+
+    #[test]
+    fn growth_and_lost_sharing_are_told_by_what_workers_have() {
+        let seen = |change: fn(&mut crate::mem::report::Process)| {
+            let mut memory = Simulated::new("advise-growth").report();
+            memory.processes.retain(|process| process.role == Role::Worker);
+            memory.processes.iter_mut().for_each(|process| (process.growth_per_1000, process.of_mold) = (None, None));
+            memory.processes.iter_mut().for_each(change);
+            Evidence { memory, ..evidence(|_, _| ()) }
+        };
+        let grows = growth(&seen(|process| process.growth_per_1000 = Some(9 << 20))).expect("a word");
+        assert!(grows.evidence.contains("9.0 MB") && grows.change.is_some(), "{grows:?}");
+        assert_eq!(growth(&seen(|process| process.growth_per_1000 = Some(1000))), None);
+        assert!(sharing(&seen(|process| process.of_mold = Some(0.2))).is_some());
+        assert_eq!(sharing(&seen(|process| process.of_mold = Some(0.9))), None);
+    }
+
+    #[test]
+    fn crashes_are_told() {
+        let crash = evidence(|status, _| {
+            let reasons = [ExitReason::Memory, ExitReason::MaxAge];
+            reasons.iter().for_each(|reason| status.counts.exited(*reason));
+        });
+        assert_eq!(crashed(&crash), None, "they were to end");
+        let crash = evidence(|status, _| status.counts.exited(ExitReason::Signal));
+        assert_eq!(rules(&crash), ["crashed"]);
+    }
+
+    #[test]
+    fn directives_that_cost_are_told_with_their_line() {
+        let at = At { file: "site.conf".into(), line: 7 };
+        let said = |name: &str, word: &str| {
+            let directive = Directive { at: at.clone(), ..Directive::new(name, [word]) };
+            let section = Directive { section: Some(vec![directive]), ..Directive::new("VirtualHost", ["*:80"]) };
+            Evidence { tree: vec![section], ..evidence(|_, _| ()) }
+        };
+        let lookups = hostname_lookups(&said("hostnamelookups", "Double")).expect("a word");
+        assert_eq!(lookups.evidence, "site.conf:7: HostnameLookups Double");
+        assert_eq!(keep_alive(&said("KeepAlive", "Off")).and_then(|said| said.change).as_deref(), Some("KeepAlive On"));
+        assert_eq!(rules(&said("KeepAlive", "On")), Vec::<&str>::new());
+    }
+}

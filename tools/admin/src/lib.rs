@@ -1,0 +1,15 @@
+//! The subcommands that ask a running server, by its control socket.
+
+#![forbid(unsafe_code)]
+
+pub mod advise;
+pub mod history;
+pub mod mem;
+pub mod purge;
+pub mod recycle;
+pub mod refork;
+pub mod reload;
+pub mod status;
+pub mod stop;
+pub mod top;
+pub mod why;

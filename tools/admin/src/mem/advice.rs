@@ -1,0 +1,240 @@
+//! `cameleer mem --advise`: what workers have loaded since the fork, what that costs, and the start-up file that would have the mold
+//! load it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::os::unix::fs::MetadataExt;
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use wire::control::{Inspection, LateCode};
+
+use base::printable;
+use master::loaded::{Counts, Kind, Loaded, code, late};
+use master::sockets::control_socket::{Command, Told};
+use toolkit::client::Server;
+use toolkit::units::size;
+
+/// What the mold's child tells of a piece of code.
+#[derive(Debug, Deserialize)]
+struct Weighed {
+    kind: Kind,
+    name: String,
+    file: String,
+    bytes: String,
+    error: String,
+    brings: String,
+}
+
+/// What the mold should load.
+#[derive(Debug, Serialize)]
+pub struct Advice {
+    /// How many workers have told what they have: those without a request.
+    asked: usize,
+    late: Vec<Late>,
+    /// Scripts that are compiled under several names.
+    twice: Vec<Twice>,
+}
+
+#[derive(Debug, Serialize)]
+struct Late {
+    kind: Kind,
+    /// In `%INC`, or the script's.
+    name: String,
+    file: String,
+    /// How many workers have it.
+    workers: usize,
+    /// What it costs each of them.
+    bytes: u64,
+    /// How many other modules come with it.
+    brings: usize,
+    /// Why the mold could not load it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    error: String,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Twice {
+    names: Vec<String>,
+    file: String,
+}
+
+impl Advice {
+    pub fn of(server: &mut Server) -> anyhow::Result<Advice> {
+        let told = server.inspect(Inspection::Loaded)?;
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<Loaded>) else {
+            bail!("the mold does not answer: it is busy, or the server is about to stop");
+        };
+        let workers: Vec<Loaded> =
+            told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read::<Loaded>).collect();
+        let counts = late(&mold, &workers);
+        let code = code(&counts, &workers, 1);
+        let weighed = match code == LateCode::default() {
+            true => Vec::new(),
+            false => weigh(server, code)?,
+        };
+        let late = weighed.into_iter().map(|one| Late::of(one, &counts));
+        let mut late: Vec<Late> = late.collect();
+        late.sort_by_key(|one| std::cmp::Reverse(one.total()));
+        Ok(Advice { asked: workers.len(), late, twice: twice(&mold, &workers) })
+    }
+}
+
+fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
+    let told = server.ask(Command::Weigh { code })?.told.unwrap_or_default();
+    let text = told.into_iter().next().map(|one| one.text).unwrap_or_default();
+    if text.is_empty() {
+        bail!("the mold could not load in a minute what the workers have, or its child was killed: see the error log");
+    }
+    serde_json::from_str(&text).context("the mold's child answered nonsense")
+}
+
+impl Late {
+    fn of(weighed: Weighed, counts: &Counts) -> Late {
+        let Weighed { kind, name, file, bytes, error, brings } = weighed;
+        let number = |text: &str| text.parse().unwrap_or(0);
+        Late {
+            workers: counts.get(&(kind, name.clone())).copied().unwrap_or(0),
+            bytes: number(&bytes),
+            brings: brings.parse().unwrap_or(0),
+            kind,
+            name,
+            file,
+            error,
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.bytes.saturating_mul(self.workers as u64)
+    }
+
+    /// `LWP::UserAgent`
+    fn shown(&self) -> String {
+        match self.kind {
+            Kind::Module => self.name.trim_end_matches(".pm").replace('/', "::"),
+            Kind::Script => format!("{} ({})", self.name, self.file),
+        }
+    }
+}
+
+/// Scripts of different names whose files are one on the disk.
+fn twice(mold: &Loaded, workers: &[Loaded]) -> Vec<Twice> {
+    let scripts: BTreeMap<&String, &String> = workers.iter().chain([mold]).flat_map(|one| &one.scripts).collect();
+    let mut files: BTreeMap<(u64, u64), Vec<(&String, &String)>> = BTreeMap::new();
+    for (name, file) in scripts {
+        if let Ok(it) = std::fs::metadata(file) {
+            files.entry((it.dev(), it.ino())).or_default().push((name, file));
+        }
+    }
+    let several = files.into_values().filter(|names| names.len() > 1);
+    let twice = several.map(|names| Twice {
+        file: names.iter().map(|(_, file)| *file).min_by_key(|file| file.len()).cloned().unwrap_or_default(),
+        names: names.into_iter().map(|(name, _)| name.clone()).collect(),
+    });
+    twice.collect()
+}
+
+/// For a person.
+pub fn table(advice: &Advice) -> String {
+    let mut text = String::new();
+    if advice.late.is_empty() {
+        let _ = writeln!(text, "{} workers were asked: they have loaded nothing since the fork", advice.asked);
+    } else {
+        let _ = writeln!(text, "{:<9} {:>8} {:>8}  loaded since the fork", "workers", "each", "in all");
+    }
+    for late in &advice.late {
+        let workers = format!("{} of {}", late.workers, advice.asked);
+        let with = match late.brings {
+            0 => String::new(),
+            count => format!(", with {count} more"),
+        };
+        let name = printable::line(&late.shown());
+        let _ = writeln!(text, "{workers:<9} {:>8} {:>8}  {name}{with}", size(late.bytes), size(late.total()));
+        if !late.error.is_empty() {
+            let _ = writeln!(text, "{:<29}the mold cannot load it: {}", "", printable::line(late.error.trim_end()));
+        }
+    }
+    for twice in &advice.twice {
+        let names = printable::line(&twice.names.join(", "));
+        let _ = writeln!(text, "{} is compiled {} times: {names}", printable::line(&twice.file), twice.names.len());
+    }
+    if !advice.late.is_empty() {
+        let total = advice.late.iter().map(Late::total).sum();
+        let _ = writeln!(
+            text,
+            "{:<9} {:>8} {:>8}  would be shared: --write FILE, PerlRequire FILE, reload",
+            "",
+            "",
+            size(total)
+        );
+    }
+    text
+}
+
+/// A file for PerlRequire.
+pub fn start_up_file(advice: &Advice) -> String {
+    let mut text = String::from(HEAD);
+    for late in advice.late.iter().filter(|late| late.error.is_empty()) {
+        let call = match late.kind {
+            Kind::Module => format!("preload({});", quoted(&late.name)),
+            Kind::Script => format!("script({}, {});", quoted(&late.name), quoted(&late.file)),
+        };
+        let _ = writeln!(text, "{call:<48}# {} of {} workers, {} each", late.workers, advice.asked, size(late.bytes));
+    }
+    text.push_str("\n1;\n");
+    text
+}
+
+const HEAD: &str = "\
+# What workers have loaded since the fork, by cameleer mem --advise. For PerlRequire, behind PerlLib.
+package Cameleer::Preloaded;
+
+use strict;
+use warnings;
+
+# One that is gone some day is a line in the error log, and no failed start.
+sub preload {
+    my ($file) = @_;
+    eval { require $file; 1 } or warn \"preload: $@\";
+    return;
+}
+
+sub script {
+    my ( $uri, $file ) = @_;
+    require Apache::RegistryLoader;
+    Apache::RegistryLoader->new->handler( $uri, $file );
+    return;
+}
+
+";
+
+/// A string of Perl.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_leaves_its_quotation_marks_or_its_line() {
+        let late = |kind, name: &str| Late {
+            kind,
+            name: name.to_owned(),
+            file: "/srv/it's\\".to_owned(),
+            workers: 1,
+            bytes: 2048,
+            brings: 0,
+            error: String::new(),
+        };
+        let advice = Advice {
+            asked: 2,
+            late: vec![late(Kind::Module, "A.pm"), late(Kind::Script, "/a\n1;")],
+            twice: Vec::new(),
+        };
+        let file = start_up_file(&advice);
+        assert!(file.contains("script('/a\n1;', '/srv/it\\'s\\\\');"), "{file}");
+        assert!(table(&advice).lines().all(|line| !line.starts_with("1;")), "{}", table(&advice));
+    }
+}

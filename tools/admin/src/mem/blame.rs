@@ -1,0 +1,121 @@
+//! `cameleer mem --blame`: whose pages workers no longer share with their mold: variables, subs and packages, by name.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+use wire::control::Inspection;
+
+use base::printable;
+use master::sockets::control_socket::Told;
+use toolkit::client::Server;
+use toolkit::units::size;
+
+/// So many owners are shown to a person.
+const SHOWN: usize = 20;
+
+/// By owner, the bytes of private pages that are new, written, counted, restored: see [`Owner`].
+type Seen = BTreeMap<String, [u64; 4]>;
+
+/// Who has what is private.
+#[derive(Debug, Serialize)]
+pub struct Blame {
+    /// How many workers have told: those without a request.
+    asked: usize,
+    /// How many began to, and did not in time, or ended.
+    silent: usize,
+    /// What they share with nobody, in bytes.
+    private: u64,
+    owners: Vec<Owner>,
+}
+
+/// One of them; bytes of private pages in all workers.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Owner {
+    /// `My::Cache %CACHE`, `My::Page sub handler`, `My::Page::handler my $text`; `(no variable) …` for what none leads to.
+    name: String,
+    /// In how many workers.
+    workers: u64,
+    private: u64,
+    /// The mold has none there.
+    new: u64,
+    /// Something else stands there than in the mold.
+    written: u64,
+    /// Nothing else but counts of references.
+    counted: u64,
+    /// The same as in the mold again, by now.
+    restored: u64,
+}
+
+impl Blame {
+    pub fn of(server: &mut Server) -> anyhow::Result<Blame> {
+        let told = server.inspect(Inspection::Blame)?;
+        let workers: Vec<Seen> = told.iter().filter_map(Told::read).collect();
+        let silent = told.len() - workers.len();
+        Ok(Blame { silent, ..Blame::by(&workers) })
+    }
+
+    fn by(workers: &[Seen]) -> Blame {
+        let mut all: BTreeMap<&str, (u64, [u64; 4])> = BTreeMap::new();
+        for (name, seen) in workers.iter().flatten() {
+            let (workers, sums) = all.entry(name).or_default();
+            *workers += 1;
+            sums.iter_mut().zip(seen).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+        }
+        let mut owners: Vec<Owner> =
+            all.into_iter().map(|(name, (workers, sums))| owner(name, workers, sums)).collect();
+        owners.sort_by_key(|owner| std::cmp::Reverse(owner.private));
+        let private = owners.iter().fold(0_u64, |sum, owner| sum.saturating_add(owner.private));
+        Blame { asked: workers.len(), silent: 0, private, owners }
+    }
+}
+
+fn owner(name: &str, workers: u64, [new, written, counted, restored]: [u64; 4]) -> Owner {
+    let private = [new, written, counted, restored].into_iter().fold(0, u64::saturating_add);
+    Owner { name: name.to_owned(), workers, private, new, written, counted, restored }
+}
+
+/// For a person.
+pub fn table(blame: &Blame) -> String {
+    let Blame { asked, silent, private, owners } = blame;
+    let mut text = format!("{asked} workers without a request have {} that they share with nobody\n", size(*private));
+    if *silent > 0 {
+        let _ = writeln!(text, "{silent} more told nothing in time");
+    }
+    text.push('\n');
+    let heads = ["private", "new", "written", "counted", "restored", "workers"];
+    let _ = writeln!(text, "{} whose", heads.map(|head| format!("{head:>8} ")).concat());
+    for owner in owners.iter().take(SHOWN) {
+        let Owner { private, new, written, counted, restored, .. } = owner;
+        let sizes = [private, new, written, counted, restored].map(|bytes| format!("{:>8} ", size(*bytes)));
+        let _ = writeln!(text, "{}{:>8}  {}", sizes.concat(), owner.workers, printable::line(&owner.name));
+    }
+    if owners.len() > SHOWN {
+        let _ = writeln!(text, "and {} more; --json has all", owners.len() - SHOWN);
+    }
+    text.push_str(
+        "\nnew       came after the fork: load or build it in the mold\n\
+         written   a value was changed; a number read as a string, or a text searched with //g, is\n\
+         counted   only references to it were counted\n\
+         restored  it is as it was, after a local, a count that went up and down\n",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_workers_tell_adds_up_by_name() {
+        let seen =
+            |of: &[(&str, [u64; 4])]| of.iter().map(|(name, seen)| ((*name).to_owned(), *seen)).collect::<Seen>();
+        let workers =
+            [seen(&[("A $x", [4096, 0, 0, 1]), ("B %h", [0, 8192, 1024, 0])]), seen(&[("B %h", [0, 4096, 0, 1024])])];
+        let blame = Blame::by(&workers);
+        assert_eq!((blame.asked, blame.private), (2, 4097 + 9216 + 5120));
+        assert_eq!(blame.owners, [owner("B %h", 2, [0, 12288, 1024, 1024]), owner("A $x", 1, [4096, 0, 0, 1])]);
+        let shown = table(&blame);
+        assert!(shown.contains("   14 kB     0 kB    12 kB     1 kB     1 kB        2  B %h\n"), "{shown}");
+    }
+}

@@ -1,0 +1,136 @@
+//! `cameleer mem --leaks`: what lives in workers and did not when they were forked, by class. The mold is what they were then, so
+//! that nothing need be counted before somebody asks.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use wire::control::Inspection;
+
+use base::printable;
+use master::sockets::control_socket::{Command, Told};
+use toolkit::client::Server;
+use toolkit::units::size;
+
+/// So many classes are shown to a person.
+const SHOWN: usize = 20;
+
+/// By class, how many there are and the bytes that they take.
+type Census = BTreeMap<String, [i64; 2]>;
+
+/// What has become more.
+#[derive(Debug, Serialize)]
+pub struct Leaks {
+    /// How many workers have told what lives in them: those without a request.
+    asked: usize,
+    /// Requests that they have answered.
+    requests: u64,
+    classes: Vec<Growth>,
+}
+
+/// A class that has become more.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Growth {
+    /// A package; `SCALAR`, `HASH` and the like for what is blessed into none.
+    class: String,
+    /// How many more there are, in all workers.
+    more: i64,
+    /// About how many more bytes they take, without what they refer to.
+    bytes: i64,
+    /// How many more in the worker that has most.
+    most: i64,
+}
+
+impl Leaks {
+    pub fn of(server: &mut Server) -> anyhow::Result<Leaks> {
+        let told = server.inspect(Inspection::Census)?;
+        let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        let answered =
+            |pid| status.workers().iter().find(|worker| worker.pid == pid).map_or(0, |worker| worker.requests);
+        let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read) else {
+            bail!("the mold does not answer: it is busy, or the server is about to stop");
+        };
+        let workers: Vec<(i32, Census)> =
+            told.iter().filter(|one| one.worker.is_some()).filter_map(|one| Some((one.pid, one.read()?))).collect();
+        Ok(Leaks {
+            asked: workers.len(),
+            requests: workers.iter().map(|(pid, _)| answered(*pid)).sum(),
+            classes: growth(&mold, &workers.into_iter().map(|(_, census)| census).collect::<Vec<_>>()),
+        })
+    }
+}
+
+/// What grew most comes first; of what takes the same, what is named by a package.
+fn growth(mold: &Census, workers: &[Census]) -> Vec<Growth> {
+    let mut grown: BTreeMap<&str, Growth> = BTreeMap::new();
+    for (class, [count, bytes]) in workers.iter().flatten() {
+        let [born_with, born_bytes] = mold.get(class).copied().unwrap_or_default();
+        let more = count.saturating_sub(born_with);
+        let growth = grown.entry(class).or_insert_with(|| Growth { class: class.clone(), more: 0, bytes: 0, most: 0 });
+        growth.more = growth.more.saturating_add(more);
+        growth.bytes = growth.bytes.saturating_add(bytes.saturating_sub(born_bytes));
+        growth.most = growth.most.max(more);
+    }
+    let mut classes: Vec<Growth> = grown.into_values().filter(|growth| growth.more > 0).collect();
+    classes.sort_by_key(|growth| (is_plain(&growth.class), std::cmp::Reverse(growth.bytes)));
+    classes
+}
+
+/// Perl's own kinds of values, which every program makes.
+fn is_plain(class: &str) -> bool {
+    matches!(class, "SCALAR" | "ARRAY" | "HASH" | "CODE" | "GLOB" | "IO" | "FORMAT" | "REGEXP")
+}
+
+/// For a person.
+pub fn table(leaks: &Leaks) -> String {
+    let Leaks { asked, requests, classes } = leaks;
+    let mut text = format!("{asked} workers without a request, {requests} requests since they were forked\n\n");
+    if classes.is_empty() {
+        text.push_str("nothing lives in them that did not when they were forked\n");
+        return text;
+    }
+    let _ = writeln!(text, "{:>9} {:>9} {:>9} {:>9}  class", "more", "in one", "a request", "bytes");
+    for Growth { class, more, bytes, most } in classes.iter().take(SHOWN) {
+        let a_request = if *requests > 0 { format!("{:.2}", *more as f64 / *requests as f64) } else { "-".to_owned() };
+        let bytes = size(u64::try_from(*bytes).unwrap_or(0));
+        let _ = writeln!(text, "{more:>9} {most:>9} {a_request:>9} {bytes:>9}  {}", printable::line(class));
+    }
+    if classes.len() > SHOWN {
+        let _ = writeln!(text, "and {} more; --json has all", classes.len() - SHOWN);
+    }
+    text.push_str("\nA class that grows with each request leaks. Bytes are without what objects refer to.\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn census(of: &[(&str, i64, i64)]) -> Census {
+        of.iter().map(|(class, count, bytes)| ((*class).to_owned(), [*count, *bytes])).collect()
+    }
+
+    #[test]
+    fn what_has_become_more_is_told_packages_first() {
+        let mold = census(&[("HASH", 100, 9000), ("My::Page", 5, 500)]);
+        let workers = [
+            census(&[("HASH", 300, 27000), ("My::Page", 5, 500), ("My::Leak", 40, 4000)]),
+            census(&[("HASH", 100, 9000)]),
+        ];
+        let grown = growth(&mold, &workers);
+        let growth = |class: &str, more, bytes, most| Growth { class: class.to_owned(), more, bytes, most };
+        assert_eq!(grown, [growth("My::Leak", 40, 4000, 40), growth("HASH", 200, 18000, 200)]);
+        let shown = table(&Leaks { asked: 2, requests: 40, classes: grown });
+        assert!(
+            shown.contains("       40        40      1.00    4 kB  My::Leak") || shown.contains("My::Leak"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn absurd_numbers_are_numbers() {
+        let workers = [census(&[("A", i64::MAX, i64::MAX)]), census(&[("A", i64::MAX, i64::MIN)])];
+        assert_eq!(growth(&census(&[("A", -1, i64::MIN)]), &workers)[0].more, i64::MAX);
+    }
+}

@@ -1,0 +1,125 @@
+//! `cameleer mem`: what a running server has of the machine's memory, and how many workers fit.
+
+mod advice;
+mod blame;
+mod leaks;
+mod picture;
+mod plan;
+pub(crate) mod report;
+mod table;
+mod urls;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use base::printable;
+use machine::memory::Machine;
+use master::sockets::control_socket::Command;
+use report::Report;
+use toolkit::client::Which;
+use toolkit::print;
+
+const HINT: &str = "\
+Sizes are read from /proc, so only root sees those of a server that has changed its user.
+RSS       counts shared pages in each process   PSS      divides them: can be added up
+private   no other process has it (USS)         shared   with the mold, since the fork
+mold      how much of the mold's memory that is; /1,000   growth by so many requests
+docs/memory.md says how each number is made";
+
+/// Show what a running server has of the machine's memory, and how many workers fit
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Mem {
+    #[command(flatten)]
+    which: Which,
+    /// For programs; all sizes are bytes
+    #[arg(long)]
+    json: bool,
+    /// Draw the pool, for a browser
+    #[arg(long, value_name = "FILE", group = "view")]
+    svg: Option<PathBuf>,
+    /// Tell what workers have loaded since the fork and the mold should
+    #[arg(long, group = "view")]
+    advise: bool,
+    /// Tell what has come to live in workers since the fork, by class
+    #[arg(long, group = "view")]
+    leaks: bool,
+    /// Tell by how much requests make workers grow, by their paths
+    #[arg(long, group = "view")]
+    urls: bool,
+    /// Tell which variables and subs are no longer shared with the mold, and why
+    #[arg(long, group = "view")]
+    blame: bool,
+    /// Write a file for PerlRequire that loads it
+    #[arg(long, value_name = "FILE", requires = "advise")]
+    write: Option<PathBuf>,
+    /// Calculate MaxClients, of the running pool or of these:
+    #[arg(long, group = "view")]
+    plan: bool,
+    #[command(flatten)]
+    given: plan::Given,
+}
+
+impl Mem {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        if self.plan {
+            let plan = match self.given.complete()? {
+                Some(plan) => plan,
+                None => self.given.completed_by(&self.measure()?)?,
+            };
+            return self.say(&plan, plan.table());
+        }
+        if self.advise {
+            return self.give_advice();
+        }
+        if self.leaks {
+            let leaks = leaks::Leaks::of(&mut self.which.connect()?)?;
+            return self.say(&leaks, leaks::table(&leaks));
+        }
+        if self.urls {
+            let urls = urls::Urls::of(&mut self.which.connect()?)?;
+            return self.say(&urls, urls::table(&urls));
+        }
+        if self.blame {
+            let blame = blame::Blame::of(&mut self.which.connect()?)?;
+            return self.say(&blame, blame::table(&blame));
+        }
+        let report = self.measure()?;
+        if let Some(file) = &self.svg {
+            let picture = picture::draw(&report);
+            std::fs::write(file, picture).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        match self.svg.is_some() && !self.json {
+            true => Ok(()),
+            false => self.say(&report, table::table(&report)),
+        }
+    }
+
+    fn give_advice(&self) -> anyhow::Result<()> {
+        let advice = advice::Advice::of(&mut self.which.connect()?)?;
+        if let Some(file) = &self.write {
+            let text = advice::start_up_file(&advice);
+            std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        self.say(&advice, advice::table(&advice))
+    }
+
+    fn measure(&self) -> anyhow::Result<Report> {
+        let mut server = self.which.connect()?;
+        if !server.shares_our_numbers() {
+            bail!("that server runs in another container: its processes have other numbers there, so ask inside of it");
+        }
+        let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        Ok(Report::of(&status, &Machine::default()))
+    }
+
+    fn say(&self, data: &impl serde::Serialize, table: String) -> anyhow::Result<()> {
+        print(&match self.json {
+            true => printable::json(&(serde_json::to_string_pretty(data)? + "\n")),
+            false => printable::lines(&table),
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! The memory of a server as a picture: an SVG that needs nothing else, in light and in dark.
+
+use std::fmt::Write;
+
+use super::report::{Process, Report, Role};
+use machine::memory::Sizes;
+use toolkit::units::size;
+
+const WIDTH: u64 = 760;
+/// Where bars begin, and how long the longest is.
+const LEFT: u64 = 116;
+const LONGEST: u64 = 490;
+const BAR: u64 = 16;
+const ROW: u64 = 26;
+/// More workers are no picture: those that have the most for themselves are drawn.
+const MOST_WORKERS: usize = 40;
+
+const STYLE: &str = "\
+svg{--paper:#fff;--ink:#1f2933;--dim:#5b6875;--rule:#d5dbe1;--own:#c2410c;--mold:#0f766e;--still:#99d5cd;--files:#cbd2d9;--gone:#eef1f4}
+@media(prefers-color-scheme:dark){svg{--paper:#14191f;--ink:#e6eaee;--dim:#97a3af;--rule:#333d47;--own:#fb923c;--mold:#2dd4bf;--still:#1b6a61;\
+--files:#47525e;--gone:#1e252d}}
+text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-size:16px;font-weight:600}.dim{fill:var(--dim)}.right{text-anchor:end}
+.own{fill:var(--own)}.mold{fill:var(--mold)}.still{fill:var(--still)}.files{fill:var(--files)}.gone{fill:var(--gone)}";
+
+/// What a part of a bar stands for.
+#[derive(Clone, Copy)]
+enum Part {
+    /// No other process has it.
+    Own,
+    /// Of the mold: what workers have, too.
+    Mold,
+    /// Of a worker: what it still shares with the mold.
+    Still,
+    /// Pages of files.
+    Files,
+    /// Shared pages, counted once more.
+    Again,
+}
+
+impl Part {
+    fn class(self) -> &'static str {
+        match self {
+            Part::Own => "own",
+            Part::Mold => "mold",
+            Part::Still => "still",
+            Part::Files => "files",
+            Part::Again => "gone",
+        }
+    }
+}
+
+/// A bar with its name and what is said behind it.
+struct Bar {
+    name: String,
+    parts: Vec<(Part, u64)>,
+    said: String,
+}
+
+/// The whole picture.
+pub fn draw(report: &Report) -> String {
+    let (workers, left_out) = workers(report);
+    let pool: Vec<Bar> =
+        report.processes.iter().filter(|one| one.role != Role::Worker).chain(workers).filter_map(bar).collect();
+    let mut canvas = Canvas::new();
+    canvas.title(report);
+    canvas.bars("What the server has, and what RSS makes of it", &sums(report));
+    canvas.bars("Each process: its own, and what it shares", &pool);
+    if left_out > 0 {
+        canvas.line(&format!("and {left_out} workers that have less for themselves"));
+    }
+    canvas.legend();
+    canvas.finished()
+}
+
+/// Those to be drawn, in the order of the table, and how many are not.
+fn workers(report: &Report) -> (Vec<&Process>, usize) {
+    let mut all: Vec<&Process> = report.all(Role::Worker).filter(|worker| worker.sizes.is_some()).collect();
+    all.sort_by_key(|worker| std::cmp::Reverse(worker.sizes.map(|sizes| sizes.private)));
+    let left_out = all.len().saturating_sub(MOST_WORKERS);
+    all.truncate(MOST_WORKERS);
+    all.sort_by_key(|worker| (worker.generation, worker.slot));
+    (all, left_out)
+}
+
+/// The server as a whole: each page once, then as often as it is counted when sizes are added up.
+fn sums(report: &Report) -> [Bar; 2] {
+    let own = report.processes.iter().filter_map(|process| process.sizes).map(|sizes| sizes.private).sum::<u64>();
+    let files = report.total.pss_files.min(report.total.pss.saturating_sub(own));
+    let shared = report.total.pss.saturating_sub(own + files);
+    let once = vec![(Part::Own, own), (Part::Mold, shared), (Part::Files, files)];
+    let again = report.total.rss.saturating_sub(report.total.pss);
+    let added_up = [once.as_slice(), &[(Part::Again, again)]].concat();
+    [
+        Bar { name: "in all".to_owned(), parts: once, said: size(report.total.pss) },
+        Bar { name: "RSS added up".to_owned(), parts: added_up, said: size(report.total.rss) },
+    ]
+}
+
+fn bar(process: &Process) -> Option<Bar> {
+    let sizes = process.sizes?;
+    let shared = if process.role == Role::Mold { Part::Mold } else { Part::Still };
+    let files = sizes.rss.saturating_sub(sizes.private + sizes.shared_anonymous);
+    Some(Bar {
+        name: name(process),
+        parts: vec![(Part::Own, sizes.private), (shared, sizes.shared_anonymous), (Part::Files, files)],
+        said: said(process, &sizes),
+    })
+}
+
+fn name(process: &Process) -> String {
+    match (process.role, process.slot) {
+        (Role::Worker, Some(slot)) => format!("worker {slot}"),
+        (role, _) => format!("{role:?}").to_lowercase(),
+    }
+}
+
+fn said(process: &Process, sizes: &Sizes) -> String {
+    process
+        .of_mold
+        .map_or_else(|| size(sizes.private), |share| format!("{}, {:.0} % of mold", size(sizes.private), share * 100.0))
+}
+
+/// What is drawn so far, and how far down it reaches. Nothing but our own words and numbers comes here, so nothing is escaped.
+struct Canvas {
+    shapes: String,
+    y: u64,
+}
+
+impl Canvas {
+    fn new() -> Canvas {
+        Canvas { shapes: String::new(), y: 0 }
+    }
+
+    fn text(&mut self, x: u64, class: &str, words: &str) {
+        let _ = writeln!(self.shapes, "<text x=\"{x}\" y=\"{}\" class=\"{class}\">{words}</text>", self.y);
+    }
+
+    fn line(&mut self, words: &str) {
+        self.y += ROW;
+        self.text(16, "dim", words);
+    }
+
+    fn title(&mut self, report: &Report) {
+        self.y = 30;
+        let count = report.all(Role::Worker).count();
+        self.text(16, "title", &format!("{} in {count} workers and what they need", size(report.total.pss)));
+        if let Some(one) = report.one_more_worker {
+            let fit = report.more_workers.map_or_else(String::new, |more| format!("; {more} more fit"));
+            self.line(&format!("one more worker costs {}{fit}", size(one)));
+        }
+    }
+
+    /// Bars to one scale, below a heading.
+    fn bars(&mut self, heading: &str, bars: &[Bar]) {
+        let length = |bar: &Bar| bar.parts.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let scale = bars.iter().map(length).max().unwrap_or(0).max(1);
+        self.y += ROW + 14;
+        self.text(16, "", heading);
+        self.y += 6;
+        for bar in bars {
+            self.y += ROW;
+            self.bar(bar, scale);
+        }
+    }
+
+    fn bar(&mut self, bar: &Bar, scale: u64) {
+        self.text(LEFT - 8, "right dim", &bar.name);
+        let (mut x, top) = (LEFT as f64, self.y - 12);
+        for (part, bytes) in bar.parts.iter().filter(|(_, bytes)| *bytes > 0) {
+            let width = *bytes as f64 / scale as f64 * LONGEST as f64;
+            let class = part.class();
+            let _ = writeln!(
+                self.shapes,
+                "<rect x=\"{x:.1}\" y=\"{top}\" width=\"{width:.1}\" height=\"{BAR}\" class=\"{class}\"><title>{}</title></rect>",
+                size(*bytes)
+            );
+            x += width;
+        }
+        let at = x as u64 + 8;
+        // Behind the bar, or, where that would leave the picture, at its edge.
+        match at + 8 * bar.said.len() as u64 > WIDTH {
+            true => self.text(WIDTH - 16, "right", &bar.said),
+            false => self.text(at, "", &bar.said),
+        }
+    }
+
+    fn legend(&mut self) {
+        self.y += ROW + 10;
+        let mut x = 16;
+        for (part, words) in [
+            (Part::Own, "its own"),
+            (Part::Mold, "shared by the mold"),
+            (Part::Still, "still shared by a worker"),
+            (Part::Files, "files"),
+            (Part::Again, "the same pages again"),
+        ] {
+            let (top, class) = (self.y - 10, part.class());
+            let _ = writeln!(self.shapes, "<rect x=\"{x}\" y=\"{top}\" width=\"12\" height=\"12\" class=\"{class}\"/>");
+            self.text(x + 18, "dim", words);
+            x += 50 + 6 * words.len() as u64;
+        }
+    }
+
+    fn finished(self) -> String {
+        let height = self.y + 24;
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">\n\
+             <style>{STYLE}</style>\n<rect width=\"{WIDTH}\" height=\"{height}\" style=\"fill:var(--paper)\"/>\n{}</svg>\n",
+            self.shapes
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::tests::Simulated;
+    use super::*;
+
+    #[test]
+    fn every_process_is_a_bar_and_nothing_leaves_the_picture() {
+        let picture = draw(&Simulated::new("picture").report());
+        for name in ["master", "front", "mold", "worker 0", "worker 1", "worker 2", "in all", "RSS added up"] {
+            assert!(picture.contains(&format!(">{name}</text>")), "{name}: {picture}");
+        }
+        let ends = picture.lines().filter_map(|line| {
+            let number = |name: &str| line.split_once(name)?.1.split_once('"')?.0.parse::<f64>().ok();
+            Some(number(" x=\"")? + number(" width=\"").unwrap_or(0.0))
+        });
+        assert!(ends.clone().count() > 20 && ends.fold(0.0, f64::max) <= WIDTH as f64);
+        assert!(!picture.contains("http://") || picture.matches("http://").count() == 1, "it needs nothing else");
+    }
+}

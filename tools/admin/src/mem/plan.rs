@@ -1,0 +1,129 @@
+//! The calculator of the documents: how many workers a machine has room for.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::report::{Report, Role};
+use machine::memory::{Sizes, max_clients};
+use toolkit::Misuse;
+use toolkit::units::size;
+
+/// What the command line says of the machine and of a worker.
+#[derive(Debug, Args)]
+pub struct Given {
+    /// Memory for the server [default: what it has, and what is free]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "plan")]
+    ram: Option<u64>,
+    /// RSS to which a worker may grow [default: the largest worker's]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "plan")]
+    process: Option<u64>,
+    /// The part of it that is shared [default: the least; with --process: 0]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "plan")]
+    shared: Option<u64>,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    config::size(text)
+}
+
+/// What is calculated with, and what comes out.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    ram: u64,
+    process: u64,
+    shared: u64,
+    /// With sharing.
+    max_clients: u64,
+    /// As if nothing were shared.
+    without_sharing: u64,
+    /// By the running pool: what `ram` leaves beside what is there whatever the number of workers, for workers that cost what those
+    /// of the pool cost that have served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<u64>,
+}
+
+impl Given {
+    /// The plan, when no running server has to be asked for it.
+    pub fn complete(&self) -> anyhow::Result<Option<Plan>> {
+        let (Some(ram), Some(process)) = (self.ram, self.process) else { return Ok(None) };
+        Plan::new(ram, process, self.shared.unwrap_or(0)).map(Some)
+    }
+
+    /// The plan, in which a running pool says what was not given.
+    pub fn completed_by(&self, report: &Report) -> anyhow::Result<Plan> {
+        let workers: Vec<Sizes> = report.all(Role::Worker).filter_map(|worker| worker.sizes).collect();
+        let largest = workers.iter().map(|sizes| sizes.rss).max();
+        let least_shared = workers.iter().map(|sizes| sizes.shared).min();
+        let available = report.available.map(|available| available.bytes + report.total.pss);
+        let missing = |what: &str| Misuse(format!("the running server does not tell it: say {what}"));
+        let ram = self.ram.or(available).ok_or_else(|| missing("--ram"))?;
+        let process = self.process.or(largest).ok_or_else(|| missing("--process"))?;
+        let shared = match self.process {
+            Some(_) => self.shared.unwrap_or(0),
+            None => self.shared.or(least_shared).unwrap_or(0),
+        };
+        let for_workers = ram.saturating_sub(report.without_workers());
+        let measured = report.one_more_worker.and_then(|one| for_workers.checked_div(one));
+        Ok(Plan { measured, ..Plan::new(ram, process, shared)? })
+    }
+}
+
+impl Plan {
+    fn new(ram: u64, process: u64, shared: u64) -> anyhow::Result<Plan> {
+        let too_much = || Misuse("a worker shares less than its size: --shared must be less than --process".to_owned());
+        let max_clients = max_clients(ram, process, shared);
+        Ok(Plan {
+            ram,
+            process,
+            shared,
+            max_clients: max_clients.ok_or_else(too_much)?,
+            without_sharing: ram / process,
+            measured: None,
+        })
+    }
+
+    pub fn table(&self) -> String {
+        let [ram, process, shared] = [self.ram, self.process, self.shared].map(size);
+        let mut text = format!("{:>11} {:>7}", "MaxClients", self.max_clients);
+        if self.shared == 0 {
+            return text + &format!("  {ram} / {process}\n");
+        }
+        text += &format!("  ({ram} - {shared}) / ({process} - {shared})\n");
+        text += &format!("{:>19}  without sharing: {ram} / {process}\n", self.without_sharing);
+        if let Some(hundredths) = (u128::from(self.max_clients) * 100).checked_div(self.without_sharing.into()) {
+            let gain = format!("{:+}", hundredths.cast_signed() - 100);
+            text += &format!("{gain:>19}  %\n");
+        }
+        if let Some(measured) = self.measured {
+            text += &format!("{measured:>19}  by what workers have for themselves: see `cameleer mem`\n");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::tests::Simulated;
+    use super::*;
+
+    fn given(ram: Option<u64>, process: Option<u64>, shared: Option<u64>) -> Given {
+        let megabytes = |size: Option<u64>| size.map(|size| size << 20);
+        Given { ram: megabytes(ram), process: megabytes(process), shared: megabytes(shared) }
+    }
+
+    #[test]
+    fn what_is_not_said_the_running_pool_says() {
+        let report = Simulated::new("plan").report();
+        assert_eq!(given(None, None, Some(4)).complete().expect("no misuse"), None);
+        let plan = given(None, None, None).completed_by(&report).expect("a plan");
+        assert_eq!((plan.process, plan.shared), (99_000 << 10, 30_000 << 10));
+        assert_eq!(plan.ram, (1 << 30) + report.total.pss);
+        let one = report.one_more_worker.expect("workers");
+        assert_eq!(plan.measured, Some((plan.ram - report.without_workers()) / one));
+        let plan = given(Some(500), None, Some(8)).completed_by(&report).expect("a plan");
+        assert_eq!((plan.ram, plan.shared), (500 << 20, 8 << 20));
+        assert_eq!(plan.measured, Some(((500 << 20) - report.without_workers()) / one));
+        assert!(given(Some(5), Some(8), Some(8)).complete().is_err());
+        assert!(given(Some(5), Some(0), None).complete().is_err());
+    }
+}

@@ -1,0 +1,381 @@
+//! What was measured of a server: the status, joined with what the kernel says of each process.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use wire::control::WorkerStatus;
+
+use machine::memory::{
+    Available, Machine, Measured, Sizes, growth_per_thousand, more_that_fit, one_more, real_memory_with_largest_share,
+    real_memory_with_parent,
+};
+use status::{GenerationStatus, Status};
+
+/// What a mold is called in ps.
+const MOLD_TITLE: &str = "cameleer: mold";
+
+/// The memory of a server at one moment.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The server's.
+    pub version: String,
+    /// The master.
+    pub pid: i32,
+    /// The configuration's file, or `command line`.
+    pub origin: String,
+    /// Master, front, molds, workers, and what these have started.
+    pub processes: Vec<Process>,
+    /// The sums of those that could be read.
+    pub total: Sizes,
+    /// How many could not.
+    pub unreadable: usize,
+    /// What the machine has again after a stop.
+    pub given_back: u64,
+    /// By the Guide's formula.
+    pub with_largest_share: u64,
+    /// By that of Practical mod_perl.
+    pub with_parent: u64,
+    /// What one more worker costs; nothing without workers.
+    pub one_more_worker: Option<u64>,
+    /// How many workers have served, which `one_more_worker` is the median of.
+    pub workers_that_served: usize,
+    /// For how many more the memory is there.
+    pub more_workers: Option<u64>,
+    /// Which memory.
+    pub available: Option<Available>,
+}
+
+/// A process and its memory.
+#[derive(Debug, Serialize)]
+pub struct Process {
+    /// What it is for.
+    pub role: Role,
+    /// Its number.
+    pub pid: i32,
+    /// The generation of a mold or a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u32>,
+    /// The mold that a worker was forked from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mold: Option<i32>,
+    /// Of a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u32>,
+    /// Requests that a worker has answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Nothing when it has ended, or is not ours to look at.
+    pub sizes: Option<Sizes>,
+    /// The part of its mold's memory that a worker still shares, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_mold: Option<f64>,
+    /// What of a worker's private memory is so for certain, however much of its mold is swapped out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainly_private: Option<u64>,
+    /// By how much a thousand requests make a worker's private memory grow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth_per_1000: Option<i64>,
+}
+
+/// What a process is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Watches the others.
+    Master,
+    /// Has the clients.
+    Front,
+    /// Has loaded the Perl.
+    Mold,
+    /// Answers requests.
+    Worker,
+    /// What one of these has started: a program of a request, a piped log.
+    Child,
+}
+
+impl Report {
+    pub fn of(status: &Status, machine: &Machine) -> Report {
+        let mut processes = processes(status, machine);
+        let measured = measured(&processes);
+        compare_with_molds(&mut processes);
+        for process in &mut processes {
+            process.growth_per_1000 = process.measured().and_then(|one| growth_per_thousand(&one, &measured));
+        }
+        let available = machine.available_to(status.pid);
+        let one_more_worker = one_more(&measured);
+        let all: Vec<Sizes> = processes.iter().filter_map(|process| process.sizes).collect();
+        let total: Sizes = all.iter().copied().sum();
+        Report {
+            version: status.version.clone(),
+            pid: status.pid,
+            origin: status.origin.clone(),
+            unreadable: processes.len() - all.len(),
+            given_back: total.given_back(),
+            with_largest_share: real_memory_with_largest_share(&all),
+            with_parent: with_parent(&processes),
+            one_more_worker,
+            workers_that_served: measured.iter().filter(|worker| worker.requests > 0).count(),
+            more_workers: available.zip(one_more_worker).and_then(|(available, one)| more_that_fit(available, one)),
+            available,
+            total,
+            processes,
+        }
+    }
+
+    /// What is there however many workers there are: master, front and mold, and what workers share with it.
+    pub fn without_workers(&self) -> u64 {
+        let own = |worker: &Process| worker.sizes.map_or(0, |sizes| sizes.own());
+        self.given_back.saturating_sub(self.all(Role::Worker).map(own).sum())
+    }
+
+    /// The processes of one role, the first one first.
+    pub fn all(&self, role: Role) -> impl Iterator<Item = &Process> {
+        self.processes.iter().filter(move |process| process.role == role)
+    }
+}
+
+impl Process {
+    fn new(role: Role, pid: i32) -> Process {
+        Process {
+            role,
+            pid,
+            generation: None,
+            mold: None,
+            slot: None,
+            requests: None,
+            sizes: None,
+            of_mold: None,
+            certainly_private: None,
+            growth_per_1000: None,
+        }
+    }
+
+    fn molds(generation: &GenerationStatus) -> impl Iterator<Item = Process> {
+        let others = generation.molds.iter().skip(1).map(|mold| mold.pid);
+        let mold = |pid| Process { generation: Some(generation.generation), ..Process::new(Role::Mold, pid) };
+        std::iter::once(generation.mold_pid).chain(others).map(mold)
+    }
+
+    fn worker(worker: &WorkerStatus) -> Process {
+        Process {
+            generation: Some(worker.generation),
+            slot: Some(worker.slot),
+            requests: Some(worker.requests),
+            ..Process::new(Role::Worker, worker.pid)
+        }
+    }
+
+    /// Of a worker whose memory was read.
+    fn measured(&self) -> Option<Measured> {
+        (self.role == Role::Worker).then_some(())?;
+        Some(Measured { mold: self.mold?, requests: self.requests?, sizes: self.sizes? })
+    }
+}
+
+/// All of the server, each once. Those that it names come first, so that what they have started is not taken for another.
+fn processes(status: &Status, machine: &Machine) -> Vec<Process> {
+    let mut processes = vec![Process::new(Role::Master, status.pid), Process::new(Role::Front, status.front_pid)];
+    processes.extend(status.generations.iter().flat_map(Process::molds));
+    processes.extend(status.workers().iter().map(Process::worker));
+    // A process that is being started or has ended has the number 0.
+    processes.retain(|process| process.pid > 0);
+    let mut known: BTreeSet<i32> = processes.iter().map(|process| process.pid).collect();
+    let mut next = 0;
+    while let Some(parent) = processes.get(next).map(|process| process.pid) {
+        let children = machine.children(parent).into_iter().filter(|child| known.insert(*child));
+        processes.extend(
+            children.map(|child| Process::new(role(machine, status.pid, parent, child), child)).collect::<Vec<_>>(),
+        );
+        next += 1;
+    }
+    for process in &mut processes {
+        process.sizes = machine.sizes(process.pid);
+        process.mold = machine.parent(process.pid).filter(|_| process.role == Role::Worker);
+    }
+    processes
+}
+
+/// The status names the mold that forks; after a refork there are others, which the master has for children, too.
+fn role(machine: &Machine, master: i32, parent: i32, pid: i32) -> Role {
+    match parent == master && machine.name(pid).is_some_and(|name| name == MOLD_TITLE) {
+        true => Role::Mold,
+        false => Role::Child,
+    }
+}
+
+fn measured(processes: &[Process]) -> Vec<Measured> {
+    processes.iter().filter_map(Process::measured).collect()
+}
+
+/// The mold hardly changes after its last fork, so what it has now is what each worker began with.
+fn compare_with_molds(processes: &mut [Process]) {
+    let molds: BTreeMap<i32, Sizes> = processes
+        .iter()
+        .filter(|process| process.role == Role::Mold)
+        .filter_map(|process| Some((process.pid, process.sizes?)))
+        .filter(|(_, sizes)| sizes.anonymous > 0)
+        .collect();
+    for worker in processes.iter_mut().filter(|process| process.role == Role::Worker) {
+        let Some((sizes, mold)) = worker.sizes.zip(worker.mold.and_then(|pid| molds.get(&pid))) else { continue };
+        worker.of_mold = Some((sizes.shared_anonymous as f64 / mold.anonymous as f64).min(1.0));
+        worker.certainly_private = Some(sizes.certainly_private(mold));
+    }
+}
+
+/// The parent is the largest mold: each other one is a child of the formula, as the rest are.
+fn with_parent(processes: &[Process]) -> u64 {
+    let is_mold = |process: &&Process| process.role == Role::Mold;
+    let mold = processes.iter().filter(is_mold).max_by_key(|mold| mold.sizes.map(|sizes| sizes.rss));
+    let others = processes.iter().filter(|process| mold.is_none_or(|mold| mold.pid != process.pid));
+    let children: Vec<Sizes> = others.filter_map(|process| process.sizes).collect();
+    real_memory_with_parent(&children, &mold.and_then(|mold| mold.sizes).unwrap_or_default())
+}
+
+#[cfg(test)]
+pub mod tests {
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use wire::control::{FrontStatus, GenerationState, WorkerState};
+
+    use super::*;
+
+    /// A server of processes that are files.
+    pub struct Simulated(PathBuf);
+
+    impl Simulated {
+        pub fn new(name: &str) -> Simulated {
+            // Tests that run at once may have one name for theirs.
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let folder = format!("cameleer-mem-{name}-{}-{number}", std::process::id());
+            let simulated = Simulated(std::env::temp_dir().join(folder));
+            simulated.write("meminfo", "MemAvailable: 1048576 kB\n");
+            simulated.process(1, [9000, 2000, 1000, 8000], "3 2 97 99");
+            simulated.process(2, [21000, 7000, 3000, 18000], "");
+            simulated.process(3, [61000, 16000, 1000, 60000], "4 5 6");
+            simulated.process(4, [61000, 12000, 400, 60600], "");
+            simulated.process(5, [64000, 15000, 4000, 60000], "98");
+            simulated.process(6, [99000, 70000, 69000, 30000], "");
+            simulated.process(97, [400, 400, 0, 400], "");
+            simulated.write("97/comm", "cameleer: mold\n");
+            simulated.process(98, [500, 500, 500, 0], "");
+            simulated
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            let path = self.0.join("proc").join(name);
+            std::fs::create_dir_all(path.parent().expect("below the root")).expect("a folder in TMPDIR");
+            std::fs::write(path, text).expect("written in TMPDIR");
+        }
+
+        /// RSS, PSS, private and shared in kB; of a mold and its workers, 50 MB of what is shared are anonymous.
+        fn process(&self, pid: i32, [rss, pss, private, shared]: [u64; 4], children: &str) {
+            let anonymous = if (3..7).contains(&pid) { private + shared.min(51_200) } else { private };
+            let rollup = format!(
+                "Rss: {rss} kB\nPss: {pss} kB\nPss_File: 100 kB\nShared_Clean: 0 kB\nShared_Dirty: {shared} kB\n\
+                 Private_Clean: 0 kB\nPrivate_Dirty: {private} kB\nAnonymous: {anonymous} kB\nSwap: 0 kB\n"
+            );
+            self.write(&format!("{pid}/smaps_rollup"), &rollup);
+            self.write(&format!("{pid}/status"), "PPid: 3\nVmPTE: 84 kB\nThreads: 1\n");
+            self.write(&format!("{pid}/task/{pid}/children"), children);
+        }
+
+        pub fn report(&self) -> Report {
+            Report::of(&status(), &Machine::below(&self.0))
+        }
+
+        pub fn swap_out(&self, pid: i32) {
+            let path = format!("{pid}/smaps_rollup");
+            let text = std::fs::read_to_string(Path::new(&self.0).join("proc").join(&path)).expect("written before");
+            self.write(&path, &text.replace("Swap: 0", "Swap: 2048"));
+        }
+    }
+
+    impl Drop for Simulated {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn status() -> Status {
+        let worker = |slot, pid, requests| WorkerStatus {
+            slot,
+            generation: 1,
+            pid,
+            state: WorkerState::Idle,
+            requests,
+            since_ms: 1,
+            ..WorkerStatus::default()
+        };
+        let workers = vec![worker(0, 4, 0), worker(1, 5, 9), worker(2, 6, 10_000), worker(3, 7, 1), worker(4, 0, 0)];
+        Status {
+            version: "0.1.0".into(),
+            pid: 1,
+            uptime_s: 7300,
+            uptime_ms: 7_300_400,
+            origin: "/srv/site.conf".into(),
+            listen: vec![],
+            generation: 1,
+            generations: vec![GenerationStatus {
+                generation: 1,
+                state: GenerationState::Serving,
+                mold_pid: 3,
+                refork: 1,
+                workers: 5,
+                molds: Vec::new(),
+            }],
+            max_clients: 5,
+            front_pid: 2,
+            front: Some(FrontStatus { workers, ..FrontStatus::default() }),
+            ..Status::default()
+        }
+    }
+
+    #[test]
+    fn each_process_is_there_once_and_one_that_has_ended_is_said() {
+        let report = Simulated::new("once").report();
+        let pids: Vec<_> = report.processes.iter().map(|process| (process.role, process.pid)).collect();
+        let expected = [
+            (Role::Master, 1),
+            (Role::Front, 2),
+            (Role::Mold, 3),
+            (Role::Worker, 4),
+            (Role::Worker, 5),
+            (Role::Worker, 6),
+            (Role::Worker, 7),
+            (Role::Mold, 97),
+            (Role::Child, 99),
+            (Role::Child, 98),
+        ];
+        assert_eq!(pids, expected);
+        assert_eq!(report.unreadable, 2, "7 and 99 have ended");
+        assert_eq!(report.total.pss, (2000 + 7000 + 16000 + 12000 + 15000 + 70000 + 400 + 500) << 10);
+        assert_eq!(report.given_back, report.total.pss - (800 << 10) + ((8 * 100) << 10));
+    }
+
+    /// The documents' hazard: what was shared looks private when it comes back from swap.
+    #[test]
+    fn with_swap_it_is_said_what_is_private_for_certain() {
+        let simulated = Simulated::new("swap");
+        simulated.swap_out(3);
+        let report = simulated.report();
+        let certain: Vec<_> = report.all(Role::Worker).map(|worker| worker.certainly_private).collect();
+        assert_eq!(certain, [Some(0), Some((4000 - 2048) << 10), Some((69_000 - 2048) << 10), None]);
+    }
+
+    #[test]
+    fn formulas_growth_and_decay_are_told() {
+        let report = Simulated::new("formulas").report();
+        let unshared = 1000 + 3000 + 1000 + 400 + 4000 + 69_000 + 500;
+        assert_eq!(report.with_largest_share, (unshared + 60_600) << 10);
+        assert_eq!(report.with_parent, (unshared - 1000 + 61_000) << 10);
+        assert_eq!(report.one_more_worker, Some((69_000 + 100) << 10), "the upper one of two");
+        assert_eq!(report.more_workers, Some(1_048_576 / 69_100));
+        let workers: Vec<_> = report.all(Role::Worker).collect();
+        assert_eq!(workers[2].growth_per_1000, Some(6860 << 10));
+        assert_eq!((workers[0].growth_per_1000, workers[1].growth_per_1000), (None, None));
+        let shares: Vec<_> = workers.iter().map(|worker| worker.of_mold.map(|share| (share * 100.0) as u32)).collect();
+        assert_eq!(shares, [Some(98), Some(98), Some(57), None]);
+    }
+}

@@ -1,0 +1,100 @@
+//! `cameleer mem --urls`: by how much requests make workers grow, by their paths.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+use wire::control::Inspection;
+
+use base::printable;
+use master::sockets::control_socket::Told;
+use toolkit::client::Server;
+use toolkit::units::size;
+
+/// So many paths are shown to a person.
+const SHOWN: usize = 20;
+
+/// By path, how many requests were looked at and the bytes by which they made a worker grow.
+type Seen = BTreeMap<String, (u64, i64)>;
+
+#[derive(Debug, Serialize)]
+pub struct Urls {
+    /// How many workers have told: those without a request.
+    asked: usize,
+    paths: Vec<Path>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Path {
+    path: String,
+    /// How many requests were looked at: one every few milliseconds.
+    requests: u64,
+    /// By so many bytes they have made workers grow.
+    grown: i64,
+    /// By so many in the mean.
+    a_request: i64,
+}
+
+impl Urls {
+    pub fn of(server: &mut Server) -> anyhow::Result<Urls> {
+        let told = server.inspect(Inspection::Growth)?;
+        let workers: Vec<Seen> = told.iter().filter(|one| one.worker.is_some()).filter_map(Told::read).collect();
+        Ok(Urls { asked: workers.len(), paths: paths(&workers) })
+    }
+}
+
+fn paths(workers: &[Seen]) -> Vec<Path> {
+    let mut all = Seen::new();
+    for (path, (requests, grown)) in workers.iter().flatten() {
+        let (all_requests, all_grown) = all.entry(path.clone()).or_default();
+        *all_requests = all_requests.saturating_add(*requests);
+        *all_grown = all_grown.saturating_add(*grown);
+    }
+    let path = |(path, (requests, grown)): (String, (u64, i64))| {
+        let a_request = grown / i64::try_from(requests).unwrap_or(i64::MAX).max(1);
+        Path { path, requests, grown, a_request }
+    };
+    let mut paths: Vec<Path> = all.into_iter().map(path).collect();
+    paths.sort_by_key(|path| std::cmp::Reverse(path.grown));
+    paths
+}
+
+/// For a person.
+pub fn table(urls: &Urls) -> String {
+    let Urls { asked, paths } = urls;
+    let mut text =
+        format!("{asked} workers without a request; of the requests one every few milliseconds was looked at\n\n");
+    let _ = writeln!(text, "{:>9} {:>10} {:>10}  path", "looked at", "grown by", "a request");
+    for Path { path, requests, grown, a_request } in paths.iter().take(SHOWN) {
+        let path = printable::line(path);
+        let _ = writeln!(text, "{requests:>9} {:>10} {:>10}  {path}", signed(*grown), signed(*a_request));
+    }
+    if paths.len() > SHOWN {
+        let _ = writeln!(text, "and {} more; --json has all", paths.len() - SHOWN);
+    }
+    text.push_str("\nWhat the first requests load is in it; a path that grows with many leaks.\n");
+    text
+}
+
+fn signed(bytes: i64) -> String {
+    let sign = if bytes < 0 { "-" } else { "" };
+    format!("{sign}{}", size(bytes.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_grew_most_comes_first() {
+        let worker = |of: &[(&str, u64, i64)]| -> Seen {
+            of.iter().map(|(path, requests, grown)| ((*path).to_owned(), (*requests, *grown))).collect()
+        };
+        let paths =
+            paths(&[worker(&[("/a", 4, 8192), ("/b", 1, -4096)]), worker(&[("/b", 3, 4_096_000), ("/c", 0, 0)])]);
+        let shown: Vec<(&str, u64, i64)> =
+            paths.iter().map(|one| (one.path.as_str(), one.requests, one.a_request)).collect();
+        assert_eq!(shown, [("/b", 4, 1_022_976), ("/a", 4, 2048), ("/c", 0, 0)]);
+        assert!(table(&Urls { asked: 2, paths }).contains("        4     3.9 MB     999 kB  /b\n"));
+    }
+}

@@ -1,0 +1,42 @@
+//! `cameleer purge`: makes a running server forget answers that it keeps.
+
+use clap::Args;
+
+use master::sockets::control_socket::Command;
+use toolkit::Misuse;
+use toolkit::client::Which;
+use toolkit::print;
+
+const HINT: &str = "\
+URL is  http://host/path?query   an address, whatever its scheme and port
+        /path?query              the same on all virtual hosts
+        http://host/news*        all addresses that begin so";
+
+/// Make the cache of a running server forget answers
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Purge {
+    /// Forget the answers of this address; repeatable
+    #[arg(value_name = "URL", conflicts_with = "all")]
+    urls: Vec<String>,
+    /// Forget all answers
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Purge {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        let urls = if self.all { vec!["*".to_owned()] } else { self.urls };
+        if urls.is_empty() {
+            return Err(Misuse("which answers? name a URL, or say --all".to_owned()).into());
+        }
+        let (mut server, mut purged) = (self.which.connect()?, 0);
+        for url in urls {
+            purged += server.ask(Command::Purge { url })?.purged.unwrap_or_default();
+        }
+        print(&format!("{purged} purged\n"))
+    }
+}

@@ -1,0 +1,25 @@
+//! `cameleer reload`: returns when the new code answers, or says why it does not.
+
+use clap::Args;
+
+use master::sockets::control_socket::Command;
+use toolkit::client::Which;
+
+/// Read configuration and code anew; the old ones serve on when the new ones fail.
+#[derive(Debug, Args)]
+pub struct Reload {
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Reload {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        reload(&self.which)
+    }
+}
+
+/// Asks for a reload and waits for it.
+pub fn reload(which: &Which) -> anyhow::Result<()> {
+    which.connect()?.ask(Command::Reload).map(drop)
+}

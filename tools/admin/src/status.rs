@@ -1,0 +1,287 @@
+//! `cameleer status`: a running server as a table, or as JSON.
+
+use std::fmt::Write;
+
+use clap::Args;
+use wire::control::{FrontStatus, ServerCounts, ShareStatus, Times, WorkerState, WorkerStatus};
+
+use base::printable;
+use machine::memory::Machine;
+use master::sockets::control_socket::Command;
+use status::MoldStatus;
+use status::auto::Facts;
+use toolkit::client::{Server, Which};
+use toolkit::units::{duration, size};
+
+/// Show a running server: its workers and what they do.
+#[derive(Debug, Args)]
+pub struct Status {
+    #[command(flatten)]
+    which: Which,
+    /// For programs
+    #[arg(long)]
+    json: bool,
+    /// As server-status?auto, for programs that know httpd
+    #[arg(long, conflicts_with = "json")]
+    auto: bool,
+}
+
+impl Status {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        let mut server = self.which.connect()?;
+        let answer = server.ask(Command::Status)?;
+        let mut status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
+        measure(&server, &mut status);
+        let text = match self.json {
+            _ if self.auto => printable::lines(&auto(&status)?),
+            true => printable::json(&(serde_json::to_string_pretty(&status)? + "\n")),
+            false => printable::lines(&table(&status)),
+        };
+        // `cameleer status | head` is no failure.
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+        Ok(())
+    }
+}
+
+fn auto(status: &status::Status) -> anyhow::Result<String> {
+    Ok(Facts::of(status).ok_or_else(|| anyhow::anyhow!("the front does not answer"))?.auto())
+}
+
+/// Asks the kernel what each worker has for itself. It is done here, because the kernel walks all pages of a process for
+/// it: neither master nor front has the time.
+fn measure(server: &Server, status: &mut status::Status) {
+    if !server.shares_our_numbers() {
+        return;
+    }
+    let machine = Machine::default();
+    status.measure(|pid| Some(machine.sizes(pid)?.private));
+}
+
+fn table(status: &status::Status) -> String {
+    let mut text = String::new();
+    let up = duration(status.uptime_ms.max(status.uptime_s * 1000).max(1));
+    let origin = printable::line(&status.origin);
+    let _ = writeln!(text, "cameleer {}  pid {}  up {up}  {origin}", status.version, status.pid);
+    let _ = writeln!(text, "listens on {}", printable::line(&status.listen.join(", ")));
+    for generation in &status.generations {
+        let status::GenerationStatus { generation, state, mold_pid, refork, workers, molds } = generation;
+        let mold = match molds.is_empty() {
+            true => format!("  mold {mold_pid}{}", reforked(*refork)),
+            false => String::new(),
+        };
+        let _ = writeln!(text, "generation {generation}  {state:?}{mold}  {workers} workers");
+        molds.iter().for_each(|mold| pool(mold, status, &mut text));
+    }
+    if let (Some(budget), Some(used)) = (status.memory.budget, status.memory.used) {
+        let _ = writeln!(text, "memory {} of a budget of {}", size(used), size(budget));
+    }
+    match &status.front {
+        None => text.push_str("the front does not answer\n"),
+        Some(front) => {
+            let _ = writeln!(
+                text,
+                "front {}  {} connections  {} requests ({} by workers)  {} queued  {} queue timeouts",
+                status.front_pid,
+                front.connections,
+                front.requests,
+                front.worker_requests,
+                front.queued,
+                front.queue_timeouts
+            );
+            times(front, &mut text);
+            connections(front, &mut text);
+            overload(front, &mut text);
+            ends(&status.counts, &mut text);
+            workers(front, status.max_clients, &mut text);
+        }
+    }
+    text
+}
+
+fn reforked(refork: u32) -> String {
+    if refork > 0 { format!("  refork {refork}") } else { String::new() }
+}
+
+/// A pool of several, and how busy it is where it serves.
+fn pool(mold: &status::MoldStatus, status: &status::Status, text: &mut String) {
+    let MoldStatus { pool, perl_generation, pid, refork, workers } = mold;
+    let (pool, reforked) = (printable::line(pool), reforked(*refork));
+    let busy = status.front.iter().flat_map(|front| &front.pools).find(|it| it.name == mold.pool);
+    let busy = busy.map_or(String::new(), |it| {
+        let overloaded = if it.overloaded { ", overloaded" } else { "" };
+        format!(" of {}, {} busy, {} queued{overloaded}", it.most, it.busy, it.queued)
+    });
+    let _ = writeln!(
+        text,
+        "  pool {pool}  PerlGeneration {perl_generation}  mold {pid}{reforked}  {workers} workers{busy}"
+    );
+}
+
+/// What requests took, once some were answered.
+fn times(front: &FrontStatus, text: &mut String) {
+    let Times { request, queue, service } = &front.times;
+    for (name, of) in [("requests", request), ("queue", queue), ("workers", service)] {
+        if of.count > 0 {
+            let [p50, p90, p99, max] =
+                [of.p50_us, of.p90_us, of.p99_us, of.max_us].map(|us| format!("{:.1} ms", us as f64 / 1e3));
+            let _ = writeln!(text, "{name:<9} half took {p50}, 90 % {p90}, 99 % {p99}, the longest {max}");
+        }
+    }
+    let errors = |from: u16| front.codes.range(from..from + 100).map(|(_, count)| count).sum::<u64>();
+    let failed = [("4xx", errors(400)), ("5xx", errors(500))];
+    if failed.iter().any(|(_, count)| *count > 0) {
+        let words: Vec<_> = failed.iter().map(|(class, count)| format!("{count} {class}")).collect();
+        let _ = writeln!(text, "answered  {}", words.join(", "));
+    }
+}
+
+/// What workers have besides requests.
+fn connections(front: &FrontStatus, text: &mut String) {
+    if front.handed_over > 0 {
+        let _ = writeln!(text, "handed    {} connections to workers", front.handed_over);
+    }
+}
+
+/// What was refused and what shares hold, where there is something to tell.
+fn overload(front: &FrontStatus, text: &mut String) {
+    if front.overloaded {
+        text.push_str("overloaded: the newest requests are served first\n");
+    }
+    let refused =
+        [("turned away", front.turned_away), ("too fast", front.too_fast), ("too many at once", front.throttled)];
+    if refused.iter().any(|(_, count)| *count > 0) {
+        let words: Vec<_> = refused.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        let _ = writeln!(text, "refused: {}", words.join(", "));
+    }
+    for ShareStatus { place, most, busy, queued, overloaded, turned_away } in &front.shares {
+        let overloaded = if *overloaded { ", overloaded" } else { "" };
+        let place = printable::line(place);
+        let _ = writeln!(
+            text,
+            "share {place}  {busy} of {most} workers  {queued} queued  {turned_away} turned away{overloaded}"
+        );
+    }
+}
+
+/// How workers ended and what became of reloads, where there is something to tell.
+fn ends(counts: &ServerCounts, text: &mut String) {
+    let ends: Vec<_> = counts.exits.iter().map(|(reason, count)| format!("{count} {}", reason.name())).collect();
+    if !ends.is_empty() {
+        let _ = writeln!(text, "workers ended: {}", ends.join(", "));
+    }
+    if counts.reloads + counts.failed_reloads > 0 {
+        let _ = writeln!(text, "reloads: {} ok, {} failed", counts.reloads, counts.failed_reloads);
+    }
+}
+
+fn workers(front: &FrontStatus, max_clients: u32, text: &mut String) {
+    let workers = &front.workers;
+    let width =
+        workers.iter().map(|worker| worker.pool.len()).max().filter(|width| *width > 0).map(|width| width.max(4));
+    let in_pool = |name: &str| width.map_or(String::new(), |width| format!(" {:<width$}", printable::line(name)));
+    let busy = workers.iter().filter(|worker| worker.state == WorkerState::Busy).count();
+    let _ = writeln!(text, "workers {} of {max_clients}, {busy} busy\n", workers.len());
+    let _ = writeln!(
+        text,
+        "{:>6} {:>4}{} {:>7} {:<11} {:>8} {:>7} {:>7} {:>7} {:>7}  request",
+        "worker",
+        "gen",
+        in_pool("pool"),
+        "pid",
+        "state",
+        "requests",
+        "since",
+        "private",
+        "cpu",
+        "waited"
+    );
+    for w in workers {
+        let (state, since) = (format!("{} {}", w.activity.sign(), w.activity.word()), duration(w.since_ms));
+        let private = w.private_bytes.map_or_else(|| "-".to_owned(), size);
+        let cpu = w.cpu_ms.map_or_else(|| "-".to_owned(), duration);
+        let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), |us| duration(us / 1000));
+        let line = format!(
+            "{:>6} {:>4}{} {:>7} {state:<11} {:>8} {since:>7} {private:>7} {cpu:>7} {waited:>7}  {}",
+            w.slot,
+            w.generation,
+            in_pool(&w.pool),
+            w.pid,
+            w.requests,
+            request(w)
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// `host GET /path`, in parentheses when it is over.
+fn request(w: &WorkerStatus) -> String {
+    // The front has escaped it; one of an older version may not have.
+    let shown = |request: &str| format!("{} {request}", w.host).trim_start().replace('\n', "\\n");
+    match (w.request.as_str(), w.last_request.as_str()) {
+        ("", "") => String::new(),
+        ("", last) => format!("({})", shown(last)),
+        (request, _) => shown(request),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::control::{Activity, GenerationState};
+
+    #[test]
+    fn the_columns_fit_eighty_and_each_worker_has_what_it_does() {
+        let worker = |slot, state, request: &str| WorkerStatus {
+            slot,
+            generation: 2,
+            pid: 812,
+            state,
+            activity: if slot == 1 { Activity::Working } else { Activity::Waiting },
+            host: if slot == 1 { "example.org".to_string() } else { String::new() },
+            queue_wait_us: (slot == 1).then_some(3_456),
+            cpu_ms: (slot == 1).then_some(12_345),
+            requests: 4310,
+            request: request.to_string(),
+            since_ms: 61_000,
+            private_bytes: (slot == 1).then_some(5_400_000),
+            ..WorkerStatus::default()
+        };
+        let status = status::Status {
+            version: "0.1.0".into(),
+            pid: 800,
+            uptime_s: 7300,
+            uptime_ms: 7_300_400,
+            origin: "/srv/site.conf".into(),
+            listen: vec!["0.0.0.0:80".into()],
+            generation: 2,
+            generations: vec![status::GenerationStatus {
+                generation: 2,
+                state: GenerationState::Serving,
+                mold_pid: 805,
+                refork: 0,
+                workers: 2,
+                molds: Vec::new(),
+            }],
+            max_clients: 2,
+            front_pid: 801,
+            front: Some(FrontStatus {
+                workers: vec![worker(0, WorkerState::Idle, ""), worker(1, WorkerState::Busy, "GET /report")],
+                ..FrontStatus::default()
+            }),
+            ..status::Status::default()
+        };
+        assert_eq!(
+            table(&status),
+            "cameleer 0.1.0  pid 800  up 2 h  /srv/site.conf\n\
+             listens on 0.0.0.0:80\n\
+             generation 2  Serving  mold 805  2 workers\n\
+             front 801  0 connections  0 requests (0 by workers)  0 queued  0 queue timeouts\n\
+             workers 2 of 2, 1 busy\n\
+             \n\
+             worker  gen     pid state       requests   since private     cpu  waited  request\n     \
+             0    2     812 _ idle          4310    61 s       -       -       -\n     \
+             1    2     812 W busy          4310    61 s  5.1 MB    12 s    3 ms  example.org GET /report\n"
+        );
+    }
+}

@@ -1,0 +1,30 @@
+//! `cameleer stop`: returns when the last process has ended.
+
+use clap::Args;
+
+use master::sockets::control_socket::{Command, How};
+use toolkit::client::Which;
+
+/// End a server after the requests under way.
+#[derive(Debug, Args)]
+pub struct Stop {
+    #[command(flatten)]
+    which: Which,
+    /// Do not wait for requests under way
+    #[arg(long)]
+    fast: bool,
+}
+
+impl Stop {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        stop(&self.which, if self.fast { How::Fast } else { How::Graceful })
+    }
+}
+
+/// Asks for the end and waits for it.
+pub fn stop(which: &Which, how: How) -> anyhow::Result<()> {
+    let mut server = which.connect()?;
+    server.ask(Command::Stop { how })?;
+    server.wait_for_end()
+}

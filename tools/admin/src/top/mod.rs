@@ -1,0 +1,137 @@
+//! `cameleer top`: a running server on a terminal, anew each second, and keys to look closer.
+//!
+//! ```text
+//!   keys ──▶ Watched ──▶ screen        Watched: what the server said last, what was chosen; no terminal, no server
+//!   server ──▶ ┘  └──▶ recycle, look at a stack
+//! ```
+
+// What is watched, and what the keys make of it.
+mod watched;
+
+// The rows of its tables, in the order that was chosen.
+mod tables;
+
+// Where a worker is in its Perl code.
+mod stack;
+
+// How it is drawn.
+mod screen;
+
+use std::io::{IsTerminal, stdin, stdout};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+
+use self::watched::{Mode, Watched, Wish};
+use machine::memory::Machine;
+use master::sockets::control_socket::Command;
+use profiler::Looked;
+use status::Status;
+use toolkit::Misuse;
+use toolkit::client::{Server, Which};
+
+/// Between two looks at the server.
+const SECOND: Duration = Duration::from_secs(1);
+/// How long a signal may wait to be seen.
+const SOON: Duration = Duration::from_millis(100);
+
+/// Watch a running server: workers, slow requests, rates; recycle a worker
+#[derive(Debug, Args)]
+pub struct Top {
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Top {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        if !stdin().is_terminal() || !stdout().is_terminal() {
+            return Err(Misuse("top draws on a terminal; cameleer status --json is for programs".to_owned()).into());
+        }
+        let server = self.which.connect()?;
+        // Before the terminal is ours: whoever ends us gets it back.
+        let signals = ends()?;
+        // It is given back after a panic, too.
+        let mut terminal = ratatui::try_init()?;
+        let watched = watch(server, &signals, &mut terminal);
+        ratatui::restore();
+        watched
+    }
+}
+
+/// Signals that would end the program where it stands.
+fn ends() -> nix::Result<SignalFd> {
+    let mut set = SigSet::empty();
+    [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT].into_iter().for_each(|signal| set.add(signal));
+    set.thread_block()?;
+    SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+}
+
+fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal) -> anyhow::Result<()> {
+    let mut watched = Watched::default();
+    let mut due = Instant::now();
+    while !matches!(signals.read_signal(), Ok(Some(_))) {
+        if due <= Instant::now() {
+            watched.takes(now(), look(&mut server)?);
+            if let Mode::Stack(worker) = watched.mode {
+                watched.has_looked(look_at(&mut server, worker));
+            }
+            due = Instant::now() + SECOND;
+        }
+        terminal.draw(|frame| screen::draw(frame, &mut watched))?;
+        let wait = due.saturating_duration_since(Instant::now()).min(SOON);
+        let Some(key) = key_within(wait)? else { continue };
+        match watched.press(key) {
+            Some(Wish::Quit) => break,
+            Some(Wish::Recycle(worker)) => {
+                let asked = server.ask(Command::Recycle { worker }).map(drop);
+                watched.says(
+                    asked.map_or_else(
+                        |error| error.to_string(),
+                        |()| format!("worker {worker} leaves after its request"),
+                    ),
+                );
+            }
+            Some(Wish::Look(worker)) => watched.has_looked(look_at(&mut server, worker)),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// What a worker is at now.
+fn look_at(server: &mut Server, worker: u32) -> Result<Looked, String> {
+    let looked: anyhow::Result<Option<Looked>> = server.told_by_profiler(Command::Look { worker });
+    looked.map_err(|error| error.to_string())?.ok_or_else(|| format!("worker {worker} has just begun or ended"))
+}
+
+fn key_within(wait: Duration) -> std::io::Result<Option<KeyEvent>> {
+    if !event::poll(wait)? {
+        return Ok(None);
+    }
+    match event::read()? {
+        Event::Key(key) if key.kind == KeyEventKind::Press => Ok(Some(key)),
+        _ => Ok(None),
+    }
+}
+
+/// How things stand. What the server itself has not measured, the kernel is asked for.
+fn look(server: &mut Server) -> anyhow::Result<Status> {
+    let answer = server.ask(Command::Snapshot)?;
+    let mut status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
+    if server.shares_our_numbers() {
+        let (machine, processes) = (Machine::default(), status.memory.processes.clone());
+        let ask = |pid| machine.sizes(pid).map(|sizes| sizes.private);
+        status.measure(|pid| processes.get(&pid).map(|sizes| sizes.private).or_else(|| ask(pid)));
+    }
+    Ok(status)
+}
+
+fn now() -> u32 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    u32::try_from(since).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,198 @@
+//! The tables: workers, and requests that took long.
+
+use std::cmp::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use wire::control::{SlowRequest, WorkerStatus};
+
+use base::printable;
+use status::Status;
+use toolkit::units::{duration, size};
+
+/// Which table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Which {
+    /// What each worker does.
+    #[default]
+    Workers,
+    /// What took long.
+    Slow,
+}
+
+/// The head of a column.
+#[derive(Debug)]
+pub struct Column {
+    /// What stands in it.
+    pub name: &'static str,
+    /// In characters; 0: all that is left.
+    pub width: u16,
+    /// Words begin at the left of it, numbers end at the right.
+    pub has_words: bool,
+}
+
+/// A line of a table.
+#[derive(Debug)]
+pub struct Line {
+    /// One for each column.
+    pub cells: Vec<Cell>,
+    /// The worker that it is about.
+    pub worker: Option<u32>,
+}
+
+/// What is shown, and by what it is sorted.
+#[derive(Debug)]
+pub struct Cell {
+    /// As it is shown; nothing in it is obeyed by a terminal.
+    pub text: String,
+    /// The smallest first.
+    key: Key,
+}
+
+#[derive(Debug, PartialEq)]
+enum Key {
+    /// As it is read.
+    Text,
+    /// From small to large.
+    Place(u64),
+    /// From large to small: who looks at an amount wants the most.
+    Amount(u64),
+}
+
+const fn numbers(name: &'static str, width: u16) -> Column {
+    Column { name, width, has_words: false }
+}
+
+const fn words(name: &'static str, width: u16) -> Column {
+    Column { name, width, has_words: true }
+}
+
+const WORKERS: [Column; 9] = [
+    numbers("worker", 7),
+    words("state", 11),
+    numbers("since", 7),
+    numbers("pid", 8),
+    numbers("requests", 9),
+    numbers("private", 8),
+    numbers("cpu", 7),
+    numbers("waited", 8),
+    words("request", 0),
+];
+
+const SLOW: [Column; 6] = [
+    numbers("took", 9),
+    numbers("waited", 9),
+    numbers("worked", 9),
+    numbers("status", 6),
+    numbers("ago", 7),
+    words("request", 0),
+];
+
+impl Which {
+    /// Its columns.
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Which::Workers => &WORKERS,
+            Which::Slow => &SLOW,
+        }
+    }
+
+    /// What stands above it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Which::Workers => "workers",
+            Which::Slow => "slowest requests of the last five minutes",
+        }
+    }
+
+    /// The table that Tab leads to.
+    pub fn other(self) -> Which {
+        match self {
+            Which::Workers => Which::Slow,
+            Which::Slow => Which::Workers,
+        }
+    }
+
+    /// Its lines.
+    pub fn lines(self, status: &Status) -> Vec<Line> {
+        match (self, &status.front) {
+            (_, None) => Vec::new(),
+            (Which::Workers, Some(front)) => front.workers.iter().map(worker).collect(),
+            (Which::Slow, Some(front)) => front.slowest.iter().map(slow).collect(),
+        }
+    }
+}
+
+impl Line {
+    /// By what stands in that column.
+    pub fn order_by(&self, other: &Line, column: usize) -> Ordering {
+        match (self.cells.get(column), other.cells.get(column)) {
+            (Some(one), Some(other)) => one.order(other),
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+impl Cell {
+    fn order(&self, other: &Cell) -> Ordering {
+        match (&self.key, &other.key) {
+            (Key::Place(one), Key::Place(other)) => one.cmp(other),
+            (Key::Amount(one), Key::Amount(other)) => other.cmp(one),
+            _ => self.text.cmp(&other.text),
+        }
+    }
+}
+
+fn text(text: &str) -> Cell {
+    Cell { text: printable::lines(text).replace('\n', "\\n"), key: Key::Text }
+}
+
+fn amount(amount: u64, shown: String) -> Cell {
+    Cell { text: shown, key: Key::Amount(amount) }
+}
+
+fn worker(w: &WorkerStatus) -> Line {
+    let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), took);
+    let request = if w.request.is_empty() { &w.last_request } else { &w.request };
+    let pool = if w.pool.is_empty() { String::new() } else { format!("[{}] ", w.pool) };
+    let named = format!("{} {request}", w.host);
+    let shown = if w.request.is_empty() && !request.is_empty() { format!("({})", named.trim()) } else { named };
+    Line {
+        worker: Some(w.slot),
+        cells: vec![
+            Cell { text: w.slot.to_string(), key: Key::Place(u64::from(w.slot)) },
+            text(&format!("{} {}", w.activity.sign(), w.activity.word())),
+            amount(w.since_ms, duration(w.since_ms)),
+            Cell { text: w.pid.to_string(), key: Key::Place(u64::from(w.pid.unsigned_abs())) },
+            amount(w.requests, w.requests.to_string()),
+            amount(w.private_bytes.unwrap_or(0), w.private_bytes.map_or_else(|| "-".to_owned(), size)),
+            amount(w.cpu_ms.unwrap_or(0), w.cpu_ms.map_or_else(|| "-".to_owned(), duration)),
+            amount(w.queue_wait_us.unwrap_or(0), waited),
+            text(&format!("{pool}{}", shown.trim())),
+        ],
+    }
+}
+
+fn slow(r: &SlowRequest) -> Line {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let ago = now.saturating_sub(r.ended_s);
+    Line {
+        worker: Some(r.worker),
+        cells: vec![
+            amount(r.took_us(), took(r.took_us())),
+            amount(r.waited_us, took(r.waited_us)),
+            amount(r.served_us, took(r.served_us)),
+            Cell { text: r.status.to_string(), key: Key::Place(u64::from(r.status)) },
+            Cell { text: duration(ago.saturating_mul(1000)), key: Key::Place(ago) },
+            text(format!("{} {}", r.host, r.request).trim()),
+        ],
+    }
+}
+
+/// `850 µs`, `12.3 ms`, `2.50 s`
+pub fn took(us: u64) -> String {
+    match us {
+        0..1_000 => format!("{us} µs"),
+        1_000..1_000_000 => format!("{:.1} ms", us as f64 / 1e3),
+        _ => format!("{:.2} s", us as f64 / 1e6),
+    }
+}

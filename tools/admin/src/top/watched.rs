@@ -1,0 +1,260 @@
+//! What is watched and what was chosen: keys and statuses come in, wishes go out. It knows no terminal and no server.
+
+use std::collections::VecDeque;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::widgets::TableState;
+
+use super::tables::{Line, Which};
+use profiler::Looked;
+use status::Status;
+use status::history::{Recorder, Second};
+
+/// So many seconds are drawn as a line.
+const REMEMBERED: usize = 240;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// As the server said last.
+    pub status: Status,
+    /// What has happened in the last seconds.
+    pub seconds: VecDeque<Second>,
+    /// The table that is shown.
+    pub table: Which,
+    /// The column that sorts it.
+    pub sort: usize,
+    /// The other way around.
+    pub reversed: bool,
+    /// Only lines with this in them.
+    pub filter: String,
+    /// What keys are for.
+    pub mode: Mode,
+    /// The line that is chosen.
+    pub chosen: TableState,
+    /// What was done last, or why not.
+    pub said: String,
+    /// What the worker is at that is looked at.
+    pub looked: Option<Looked>,
+    recorder: Recorder,
+    is_paused: bool,
+}
+
+/// What keys are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Choose and sort.
+    #[default]
+    Look,
+    /// The filter is written.
+    Filter,
+    /// The keys are shown.
+    Help,
+    /// Whether that worker is to be recycled.
+    Confirm(u32),
+    /// Where that worker is in its Perl code is shown.
+    Stack(u32),
+}
+
+/// What somebody wants who has pressed a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// To end.
+    Quit,
+    /// That this worker leaves.
+    Recycle(u32),
+    /// To see where this worker is in its Perl code.
+    Look(u32),
+}
+
+impl Watched {
+    /// The server says how things stand.
+    pub fn takes(&mut self, time: u32, status: Status) {
+        let second = self.recorder.second(time, &status);
+        if self.is_paused {
+            return;
+        }
+        self.status = status;
+        self.seconds.push_back(second);
+        if self.seconds.len() > REMEMBERED {
+            self.seconds.pop_front();
+        }
+    }
+
+    /// Tells the user something.
+    pub fn says(&mut self, what: String) {
+        self.said = what;
+    }
+
+    /// Whether what is shown stands still.
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// The lines of the table that is shown, as they were chosen.
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = self.table.lines(&self.status);
+        let filter = self.filter.to_lowercase();
+        lines.retain(|line| line.cells.iter().any(|cell| cell.text.to_lowercase().contains(&filter)));
+        let order = |a: &Line, b: &Line| a.order_by(b, self.sort);
+        lines.sort_by(|a, b| if self.reversed { order(b, a) } else { order(a, b) });
+        lines
+    }
+
+    /// A key was pressed.
+    pub fn press(&mut self, key: KeyEvent) -> Option<Wish> {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd')) {
+            return Some(Wish::Quit);
+        }
+        match self.mode {
+            Mode::Look => return self.look(key.code),
+            Mode::Filter => self.write(key.code),
+            Mode::Help | Mode::Stack(_) => self.mode = Mode::Look,
+            Mode::Confirm(worker) => {
+                self.mode = Mode::Look;
+                return (key.code == KeyCode::Char('y')).then_some(Wish::Recycle(worker));
+            }
+        }
+        None
+    }
+
+    fn look(&mut self, code: KeyCode) -> Option<Wish> {
+        self.said.clear();
+        match code {
+            KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
+            KeyCode::Char('?' | 'h') => self.mode = Mode::Help,
+            KeyCode::Char('/') => self.mode = Mode::Filter,
+            KeyCode::Char(' ') => self.is_paused = !self.is_paused,
+            KeyCode::Char('s') | KeyCode::Right => self.sort = (self.sort + 1) % self.table.columns().len(),
+            KeyCode::Left => self.sort = self.sort.checked_sub(1).unwrap_or(self.table.columns().len() - 1),
+            KeyCode::Char('r') => self.reversed = !self.reversed,
+            KeyCode::Tab => self.turn(),
+            KeyCode::Down | KeyCode::Char('j') => self.chosen.select_next(),
+            KeyCode::Up | KeyCode::Char('k') => self.chosen.select_previous(),
+            KeyCode::Char('x') => self.mode = Mode::Confirm(self.chosen_worker()?),
+            KeyCode::Char('t') => {
+                let worker = self.chosen_worker()?;
+                (self.mode, self.looked) = (Mode::Stack(worker), None);
+                return Some(Wish::Look(worker));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// The other table, the busiest or slowest first.
+    fn turn(&mut self) {
+        self.table = self.table.other();
+        (self.sort, self.reversed) = (0, false);
+        self.chosen.select(None);
+    }
+
+    fn write(&mut self, code: KeyCode) {
+        match code {
+            KeyCode::Char(c) => self.filter.push(c),
+            KeyCode::Backspace => drop(self.filter.pop()),
+            KeyCode::Esc => {
+                self.filter.clear();
+                self.mode = Mode::Look;
+            }
+            KeyCode::Enter => self.mode = Mode::Look,
+            _ => {}
+        }
+    }
+
+    /// Without one, it is said that one should be chosen.
+    fn chosen_worker(&mut self) -> Option<u32> {
+        let chosen = self.chosen.selected().and_then(|at| self.lines().get(at)?.worker);
+        if chosen.is_none() {
+            self.said = "choose a worker first, by the arrow keys".to_owned();
+        }
+        chosen
+    }
+
+    /// What the worker is at that is looked at; why nobody can tell closes that.
+    pub fn has_looked(&mut self, looked: Result<Looked, String>) {
+        match looked {
+            Ok(looked) => self.looked = Some(looked),
+            Err(error) => (self.mode, self.said) = (Mode::Look, error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::control::{Activity, FrontStatus, WorkerStatus};
+
+    fn watched() -> Watched {
+        let worker = |slot, requests, request: &str| WorkerStatus {
+            slot,
+            requests,
+            request: request.to_owned(),
+            activity: Activity::Working,
+            ..WorkerStatus::default()
+        };
+        let workers = vec![worker(0, 7, "GET /a"), worker(1, 900, "GET /b"), worker(2, 80, "GET /ab")];
+        let front = Some(FrontStatus { workers, ..FrontStatus::default() });
+        let mut watched = Watched::default();
+        watched.takes(1, Status { front, ..Status::default() });
+        watched
+    }
+
+    fn press(watched: &mut Watched, keys: &str) -> Option<Wish> {
+        keys.chars().map(|key| watched.press(KeyCode::Char(key).into())).last().flatten()
+    }
+
+    fn workers(watched: &Watched) -> Vec<Option<u32>> {
+        watched.lines().iter().map(|line| line.worker).collect()
+    }
+
+    #[test]
+    fn keys_sort_and_filter() {
+        let mut watched = watched();
+        assert_eq!(workers(&watched), [Some(0), Some(1), Some(2)]);
+        let requests = watched.table.columns().iter().position(|column| column.name == "requests").expect("a column");
+        press(&mut watched, &"s".repeat(requests));
+        assert_eq!(workers(&watched), [Some(1), Some(2), Some(0)], "the most first");
+        press(&mut watched, "r");
+        assert_eq!(workers(&watched), [Some(0), Some(2), Some(1)]);
+        press(&mut watched, "//a");
+        watched.press(KeyCode::Enter.into());
+        assert_eq!(workers(&watched), [Some(0), Some(2)]);
+        press(&mut watched, "/");
+        watched.press(KeyCode::Esc.into());
+        assert_eq!(workers(&watched).len(), 3);
+    }
+
+    #[test]
+    fn a_worker_is_recycled_only_by_who_says_yes() {
+        let mut watched = watched();
+        assert_eq!(press(&mut watched, "x"), None);
+        assert!(watched.said.contains("choose a worker first"));
+        assert_eq!(press(&mut watched, "jjxn"), None);
+        assert_eq!(press(&mut watched, "xy"), Some(Wish::Recycle(1)));
+        assert_eq!(press(&mut watched, "q"), Some(Wish::Quit));
+    }
+
+    #[test]
+    fn a_worker_is_looked_at_until_a_key_is_pressed() {
+        let mut watched = watched();
+        assert_eq!((press(&mut watched, "t"), watched.mode), (None, Mode::Look));
+        assert!(watched.said.contains("choose a worker first"));
+        assert_eq!((press(&mut watched, "jjt"), watched.mode), (Some(Wish::Look(1)), Mode::Stack(1)));
+        assert_eq!((press(&mut watched, "q"), watched.mode), (None, Mode::Look));
+        press(&mut watched, "t");
+        watched.has_looked(Err("it is gone".to_owned()));
+        assert_eq!((watched.mode, watched.said.as_str()), (Mode::Look, "it is gone"));
+    }
+
+    #[test]
+    fn what_is_paused_stands_still() {
+        let mut watched = watched();
+        press(&mut watched, " ");
+        watched.takes(2, Status::default());
+        assert_eq!(workers(&watched).len(), 3);
+        press(&mut watched, " ");
+        watched.takes(3, Status::default());
+        assert!(workers(&watched).is_empty());
+    }
+}

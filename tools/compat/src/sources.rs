@@ -1,0 +1,216 @@
+//! Which Perl belongs to a site: what its configuration loads, the scripts in its folders, and the site's own modules
+//! that these use.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use config::{Directive, Generation, table};
+
+/// More files than this are not read: a DocumentRoot may be a disk.
+const MAX_FILES: usize = 5000;
+/// A larger file is no program.
+const MAX_SIZE: u64 = 2 << 20;
+const MAX_DEPTH: usize = 8;
+/// Nor are more names looked at.
+const MAX_NAMES: usize = 200_000;
+/// `<Directory />` and `<Directory /usr/share>` close and open what others serve: no site lies in them as a whole.
+const LEAST_PARTS: usize = 3;
+
+/// The site's Perl files, and where its modules may be.
+pub struct Sources {
+    /// Files to read.
+    pub files: BTreeSet<PathBuf>,
+    /// Whether the configuration means mod_perl 2's API.
+    pub speaks_of_2: bool,
+    /// The site's own module folders.
+    own: Vec<PathBuf>,
+    /// How many names in folders were looked at.
+    names: usize,
+    /// perl's.
+    system: Vec<PathBuf>,
+}
+
+impl Sources {
+    /// Of a configuration.
+    pub fn of(tree: &[Directive], server_root: &Path) -> Sources {
+        let own = vec![server_root.join("lib/perl")];
+        let mut sources =
+            Sources { files: BTreeSet::new(), speaks_of_2: speaks_of_2(tree), own, names: 0, system: system() };
+        sources.walk(tree, server_root);
+        sources.follow();
+        sources
+    }
+
+    fn walk(&mut self, tree: &[Directive], server_root: &Path) {
+        for directive in tree {
+            let path = |at: usize| directive.args.get(at).map(|arg| server_root.join(arg));
+            match directive.name.to_ascii_lowercase().as_str() {
+                "perllib" => self.own.extend(path(0)),
+                "perlswitches" => {
+                    self.own.extend(switched_folders(&directive.args).map(|folder| server_root.join(folder)))
+                }
+                "perlrequire" | "perlpostconfigrequire" | "perlconfigrequire" | "perlscript" => {
+                    self.files.extend(path(0).filter(|file| file.is_file()))
+                }
+                "alias" | "scriptalias" => path(1).iter().for_each(|folder| self.scripts(folder, MAX_DEPTH)),
+                "documentroot" => path(0).iter().for_each(|folder| self.scripts(folder, MAX_DEPTH)),
+                "directory" => path(0)
+                    .iter()
+                    .filter(|folder| folder.components().count() > LEAST_PARTS)
+                    .for_each(|folder| self.scripts(folder, MAX_DEPTH)),
+                name if name == "perlmodule" || name.ends_with("handler") => {
+                    directive.args.iter().for_each(|name| self.module(name.trim_start_matches('+')));
+                }
+                _ => {}
+            }
+            self.walk(directive.section.as_deref().unwrap_or_default(), server_root);
+        }
+    }
+
+    fn scripts(&mut self, folder: &Path, depth: usize) {
+        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            self.names += 1;
+            if self.files.len() >= MAX_FILES || self.names > MAX_NAMES {
+                return;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && depth > 0 => self.scripts(&path, depth - 1),
+                Ok(kind) if kind.is_file() && is_perl(&path) => drop(self.files.insert(path)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads on in the site's own modules that the files found so far use.
+    fn follow(&mut self) {
+        let mut read: HashSet<PathBuf> = HashSet::new();
+        while let Some(file) = self.files.iter().find(|file| !read.contains(*file)).cloned() {
+            for line in text(&file).unwrap_or_default().lines() {
+                if let Some(folder) = used_folder(line) {
+                    self.own.push(file.parent().unwrap_or(Path::new("/")).join(folder));
+                }
+                used_module(line).iter().for_each(|module| self.module(module));
+            }
+            read.insert(file);
+        }
+    }
+
+    fn module(&mut self, name: &str) {
+        // `Package::sub`, `Class->method` and `Module => 'list'` name a module too.
+        let name = name.split("->").next().unwrap_or(name);
+        let end = name.find(|c: char| !c.is_alphanumeric() && c != ':' && c != '_').unwrap_or(name.len());
+        let name = &name[..end];
+        let parent = name.rsplit_once("::").map_or(name, |(package, _)| package);
+        let found = [name, parent].iter().find_map(|name| self.own_file(name));
+        self.files.extend(found);
+    }
+
+    /// The file of one of the site's own modules.
+    pub fn own_file(&self, module: &str) -> Option<PathBuf> {
+        file_of(&self.own, module)
+    }
+
+    /// Whether one of the site's files has the word in quotes or as the name of a sub, as a module that defines a
+    /// directive has.
+    pub fn mention(&self, word: &str) -> bool {
+        let forms = [format!("'{word}'"), format!("\"{word}\""), format!("'<{word}"), format!("sub {word} ")];
+        self.files.iter().filter_map(|file| text(file)).any(|text| forms.iter().any(|form| text.contains(form)))
+    }
+
+    /// Whether one of the site's files loads the module.
+    pub fn use_module(&self, module: &str) -> bool {
+        let uses = |text: String| text.lines().any(|line| used_module(line) == Some(module));
+        self.files.iter().filter_map(|file| text(file)).any(uses)
+    }
+
+    /// Whether perl would find it outside of the site.
+    pub fn is_installed(&self, module: &str) -> bool {
+        file_of(&self.system, module).is_some()
+    }
+}
+
+fn speaks_of_2(tree: &[Directive]) -> bool {
+    let mut all = Vec::new();
+    let mut waiting: Vec<&Directive> = tree.iter().rev().collect();
+    while let Some(directive) = waiting.pop() {
+        waiting.extend(directive.section.iter().flatten().rev());
+        all.push(directive);
+    }
+    table::speaks_of(all.into_iter()).is_some_and(|(generation, _)| generation == Generation::Two)
+}
+
+fn file_of(folders: &[PathBuf], module: &str) -> Option<PathBuf> {
+    let file = format!("{}.pm", module.replace("::", "/"));
+    folders.iter().map(|folder| folder.join(&file)).find(|file| file.is_file())
+}
+
+/// The text of a file that is not too large.
+pub fn text(file: &Path) -> Option<String> {
+    let size = std::fs::metadata(file).ok()?.len();
+    if size > MAX_SIZE {
+        return None;
+    }
+    Some(String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned())
+}
+
+fn is_perl(file: &Path) -> bool {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("pl" | "pm" | "cgi" | "perl" | "asp" | "asa" | "mas" | "mc" | "mhtml" | "psgi") => true,
+        Some(_) => false,
+        None => text(file)
+            .is_some_and(|text| text.starts_with("#!") && text.lines().next().is_some_and(|l| l.contains("perl"))),
+    }
+}
+
+/// Those of `-Ilib` and `-I lib`.
+fn switched_folders(words: &[String]) -> impl Iterator<Item = &str> {
+    let after = words.iter().skip(1).map(String::as_str).chain([""]);
+    words.iter().zip(after).filter_map(|(word, next)| match word.strip_prefix("-I")? {
+        "" => Some(next).filter(|next| !next.is_empty()),
+        folder => Some(folder),
+    })
+}
+
+/// `use lib '/srv/lib'`
+fn used_folder(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("use lib")?;
+    let rest = rest.trim_start().trim_start_matches(['(', ' ']).trim_start_matches("qw").trim_start_matches(['(', ' ']);
+    let quoted = rest.strip_prefix(['\'', '"']).unwrap_or(rest);
+    let end = quoted.find(['\'', '"', ')', ' ', ';']).unwrap_or(quoted.len());
+    quoted.get(..end).filter(|folder| folder.contains('/'))
+}
+
+/// `use My::Module`, `require My::Module`
+fn used_module(line: &str) -> Option<&str> {
+    let rest = line.trim_start();
+    let rest = rest.strip_prefix("use ").or_else(|| rest.strip_prefix("require "))?.trim_start();
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != ':' && c != '_').unwrap_or(rest.len());
+    rest.get(..end).filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Where perl looks.
+fn system() -> Vec<PathBuf> {
+    let asked = Command::new("perl").args(["-e", "print map qq{$_\\n}, @INC"]).output();
+    let text = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_and_modules_are_read_off_use_lines() {
+        assert_eq!(used_folder("use lib '/srv/lib';"), Some("/srv/lib"));
+        assert_eq!(used_folder("use lib qw(/srv/lib);"), Some("/srv/lib"));
+        assert_eq!(used_folder("use strict;"), None);
+        let words = ["-w", "-Ilib", "-I", "/srv", "-I"].map(str::to_owned);
+        assert_eq!(switched_folders(&words).collect::<Vec<_>>(), ["lib", "/srv"]);
+        assert_eq!(used_module("use My::Book qw(x);"), Some("My::Book"));
+        assert_eq!(used_module("  require My::Book;"), Some("My::Book"));
+        assert_eq!(used_module("use strict;"), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! A site's directives and calls, each with a light.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::calls::{self, Name};
+use super::generation_2;
+use super::methods_2;
+use super::perl_text::code_lines;
+use super::rows::{self, Row, Support};
+use super::sources::{self, Sources};
+use config::{ConfigError, Directive, is_skipped, reference, without_skipped};
+
+/// Whether something will run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Light {
+    /// As it did.
+    Green,
+    /// With the exception named.
+    Amber,
+    /// Not.
+    Red,
+}
+
+/// One thing that a site uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// See [`Light`].
+    pub light: Light,
+    /// `httpd.conf:12`
+    pub at: String,
+    /// `PerlHandler`, `Apache::Util::escape_html`
+    pub what: String,
+    /// Why it is not green.
+    pub note: String,
+}
+
+/// Everything that a site uses, each once a file, in the order of files and lines. What a start would refuse
+/// (`mistakes`) or complain about (`warnings`) is never green.
+pub fn survey(
+    tree: &[Directive],
+    server_root: &Path,
+    mistakes: &[ConfigError],
+    warnings: &[ConfigError],
+) -> Vec<Finding> {
+    // What is skipped loads nothing.
+    let used = without_skipped(tree);
+    let sources = Sources::of(&used, server_root);
+    let mut lines = Lines { sources: &sources, mistakes, warnings, seen: HashSet::new(), findings: Vec::new() };
+    lines.read(tree, false);
+    lines.findings.extend(mistakes.iter().filter(|mistake| !is_of_a_line(mistake, tree)).map(without_line));
+    let mut findings = lines.findings;
+    perl_sections(&used, &sources, &mut findings);
+    for file in &sources.files {
+        if let Some(text) = sources::text(file) {
+            perl(&text, |line| format!("{}:{line}", file.display()), &sources, &mut findings);
+        }
+    }
+    findings
+}
+
+fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Finding>) {
+    for directive in tree {
+        if directive.name.eq_ignore_ascii_case("Perl") {
+            let code = directive.args.join("\n");
+            perl(&code, |line| format!("{}:{}", directive.at.file, directive.at.line + line), sources, findings);
+        }
+        perl_sections(directive.section.as_deref().unwrap_or_default(), sources, findings);
+    }
+}
+
+const SKIPPED: &str = "is skipped: it stands in an <IfModule> of a module that is not there";
+
+/// The lines of the configuration.
+struct Lines<'a> {
+    sources: &'a Sources,
+    mistakes: &'a [ConfigError],
+    warnings: &'a [ConfigError],
+    seen: HashSet<(String, String, String)>,
+    findings: Vec<Finding>,
+}
+
+impl Lines<'_> {
+    /// Reads a context; `skipped`: in a block of a module that we lack.
+    fn read(&mut self, tree: &[Directive], skipped: bool) {
+        for directive in tree {
+            let skips = is_skipped(directive);
+            let what = match directive.section {
+                Some(_) if skips => format!("<{} {}>", directive.name, directive.args.join(" ")),
+                Some(_) => format!("<{}>", directive.name),
+                None => directive.name.clone(),
+            };
+            let (light, note) = match self.judge(directive, &what) {
+                (Light::Green, _) if skipped => (Light::Amber, SKIPPED.to_owned()),
+                // A start skips it, too.
+                (Light::Red, note) if skipped => (Light::Amber, format!("{SKIPPED}; else it {note}")),
+                judged => judged,
+            };
+            if self.seen.insert((directive.at.file.to_string(), what.to_ascii_lowercase(), note.clone())) {
+                self.findings.push(Finding { light, at: directive.at.to_string(), what, note });
+            }
+            self.read(directive.section.as_deref().unwrap_or_default(), skipped || skips);
+        }
+    }
+
+    fn judge(&self, directive: &Directive, what: &str) -> (Light, String) {
+        if is_skipped(directive) {
+            let note = "its module is not there: what stands in it is skipped";
+            return (Light::Amber, note.to_owned());
+        }
+        let is_ours = reference::entry(&directive.name).is_ok();
+        // A name that is not ours may be one of a Perl module of the site, which no survey loads.
+        if is_ours && let Some(mistake) = said_of(self.mistakes, directive) {
+            return (Light::Red, mistake);
+        }
+        match light_of_directive(directive, what, self.sources) {
+            (Light::Green, note) => match said_of(self.warnings, directive) {
+                Some(warning) => (Light::Amber, warning),
+                None => (Light::Green, note),
+            },
+            other => other,
+        }
+    }
+}
+
+/// Whether the mistake is told where its directive is.
+fn is_of_a_line(mistake: &ConfigError, tree: &[Directive]) -> bool {
+    tree.iter().any(|directive| {
+        mistake.at.as_ref() == Some(&directive.at)
+            || is_of_a_line(mistake, directive.section.as_deref().unwrap_or_default())
+    })
+}
+
+/// What is said of a directive's line, without its name.
+fn said_of(errors: &[ConfigError], directive: &Directive) -> Option<String> {
+    let error = errors.iter().find(|error| error.at.as_ref() == Some(&directive.at))?;
+    let bracketed = format!("<{}>: ", directive.name);
+    let plain = format!("{}: ", directive.name);
+    let message = error.message.strip_prefix(&bracketed).or_else(|| error.message.strip_prefix(&plain));
+    Some(message.unwrap_or(&error.message).to_owned())
+}
+
+/// A mistake of which no directive is left: a line that cannot be read, an Include that finds nothing, what is missing.
+fn without_line(mistake: &ConfigError) -> Finding {
+    let at = mistake.at.as_ref().map_or("configuration".to_owned(), ToString::to_string);
+    let (what, note) = mistake.message.split_once(": ").unwrap_or(("this line", &mistake.message));
+    Finding { light: Light::Red, at, what: what.to_owned(), note: note.to_owned() }
+}
+
+fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (Light, String) {
+    let row = rows::find("Directives", what).or_else(|| rows::find("Phases", &directive.name));
+    match (row, reference::entry(&directive.name), reference::foreign(directive)) {
+        (Some(row), ..) => light(row),
+        (None, Ok(_), _) => (Light::Green, String::new()),
+        (None, Err(_), Some((true, message))) => (Light::Amber, message),
+        (None, Err(_), Some((false, message))) => (Light::Red, message),
+        (None, Err(_), None) if sources.mention(&directive.name) => {
+            (Light::Amber, "is no directive of ours; a module of the site seems to define it".to_owned())
+        }
+        (None, Err(message), None) => (Light::Red, message),
+    }
+}
+
+fn light(row: &Row) -> (Light, String) {
+    (light_of(row.state), row.note.to_owned())
+}
+
+fn light_of(state: Support) -> Light {
+    match state {
+        Support::Works => Light::Green,
+        Support::Partly => Light::Amber,
+        Support::Not => Light::Red,
+    }
+}
+
+fn perl(text: &str, at: impl Fn(u32) -> String, sources: &Sources, findings: &mut Vec<Finding>) {
+    let mut seen = HashSet::new();
+    for (line, code) in code_lines(text) {
+        for name in calls::names(code) {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            if let Some((light, what, note)) = judge(&name, sources) {
+                findings.push(Finding { light, at: at(line), what, note });
+            }
+        }
+    }
+}
+
+/// `None` for what is the site's own.
+fn judge(name: &Name, sources: &Sources) -> Option<(Light, String, String)> {
+    match name {
+        Name::Module(module) => judge_module(module, sources),
+        Name::Method(package, method) if sources.speaks_of_2 => judge_method_of_2(package, method, sources),
+        // Its `use` says it.
+        Name::Method(package, _) if generation_2::is_of_it(package) => None,
+        Name::Method(package, method) if rows::all().iter().any(|row| row.section == package) => {
+            Some(judge_method(package, method))
+        }
+        Name::Method(package, _) => judge_module(package, sources),
+    }
+}
+
+/// A method of mod_perl 2. What is none may be one that Apache2::compat brings.
+fn judge_method_of_2(package: &str, method: &str, sources: &Sources) -> Option<(Light, String, String)> {
+    let class = methods_2::class_of(package);
+    if sources.own_file(class).is_some() {
+        return None;
+    }
+    let what = format!("{class}::{method}");
+    match methods_2::support(class, method) {
+        Some((Support::Not, _)) if rows::find(package, method).is_some() => match sources.use_module("Apache2::compat")
+        {
+            true => Some((Light::Green, what, "is mod_perl 1's, by Apache2::compat".to_owned())),
+            false => Some((
+                Light::Red,
+                what,
+                "is mod_perl 1's: say use Apache2::compat, or the method of mod_perl 2".to_owned(),
+            )),
+        },
+        Some((state, note)) => Some((light_of(state), what, note.to_owned())),
+        None => judge_module(class, sources),
+    }
+}
+
+fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, String)> {
+    if sources.own_file(module).is_some() {
+        return None;
+    }
+    if generation_2::is_of_it(module) {
+        let (light, note) = match generation_2::support(module) {
+            _ if !sources.speaks_of_2 => {
+                let note = "is mod_perl 2's API: this configuration speaks of that of mod_perl 1, or of none; `PerlGeneration 2` chooses it";
+                (Light::Red, note.to_owned())
+            }
+            Some((state, note)) => (light_of(state), note.to_owned()),
+            None if sources.is_installed(module) => (Light::Amber, "is installed, not ours and not tried".to_owned()),
+            None => (Light::Red, "is neither ours nor found in @INC: install it".to_owned()),
+        };
+        return Some((light, module.to_owned(), note));
+    }
+    let known = rows::all().iter().any(|row| row.section == module);
+    let is_installed = sources.is_installed(module);
+    let (light, note) = match rows::find("Modules", module).or_else(|| parent(module).filter(|_| is_installed)) {
+        Some(row) => light(row),
+        None if known || module == "Apache" => (Light::Green, String::new()),
+        None if is_installed => (Light::Amber, "is installed, not ours and not tried".to_owned()),
+        None => (Light::Red, "is neither ours nor found in @INC: install it".to_owned()),
+    };
+    Some((light, module.to_owned(), note))
+}
+
+/// `Apache::ASP::Date` came with Apache::ASP.
+fn parent(module: &str) -> Option<&'static Row> {
+    let (parent, _) = module.rsplit_once("::")?;
+    rows::find("Modules", parent).or_else(|| self::parent(parent))
+}
+
+/// `$r` may be an object of a class that adds methods to a request.
+const ADDED: &[(&str, &[&str])] = &[
+    ("Apache::Request", &["param", "parms", "parse", "upload", "instance", "query_params", "post_params"]),
+    ("Apache::Filter", &["filter_input", "filter_register"]),
+    ("Apache::SubProcess", &["spawn_child", "cleanup_for_exec", "system", "exec"]),
+];
+
+/// Methods of a request that another module's section has.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    (
+        "Apache::File",
+        &[
+            "set_content_length",
+            "set_last_modified",
+            "set_etag",
+            "meets_conditions",
+            "update_mtime",
+            "mtime",
+            "discard_request_body",
+            "set_byterange",
+            "each_byterange",
+        ],
+    ),
+    ("Apache::URI", &["parsed_uri"]),
+];
+
+fn row_of_method(package: &str, method: &str) -> Option<&'static Row> {
+    let has = |methods: &[&str]| methods.contains(&method);
+    match package {
+        "Apache::SubRequest" => rows::find(package, method).or_else(|| row_of_method("Apache", method)),
+        "Apache" => rows::find(package, method)
+            .or_else(|| {
+                ELSEWHERE.iter().find_map(|(class, methods)| rows::find(class, method).filter(|_| has(methods)))
+            })
+            .or_else(|| {
+                ADDED.iter().find(|(_, methods)| has(methods)).and_then(|(class, _)| rows::find("Modules", class))
+            }),
+        _ => rows::find(package, method),
+    }
+}
+
+fn judge_method(package: &str, method: &str) -> (Light, String, String) {
+    let what = format!("{package}::{method}");
+    if let Some(row) = row_of_method(package, method) {
+        let (light, note) = light(row);
+        return (light, what, note);
+    }
+    match package {
+        // Tags are many; the module knows them, and says so when it does not.
+        "Apache::Constants" => (Light::Green, what, String::new()),
+        _ => (Light::Red, what, "is no method of mod_perl 1".to_owned()),
+    }
+}

@@ -1,0 +1,99 @@
+//! `cameleer bloat`: what Perl code adds to a process that runs it, as perlbloat tells it in mod_perl's documents, and what that took.
+
+mod table;
+mod trace;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use libperl::Interpreter;
+use nix::sys::ptrace;
+use nix::sys::signal::{Signal, raise};
+use serde::{Deserialize, Serialize};
+
+use crate::embedded::Child;
+use base::printable;
+use toolkit::print;
+use trace::Traced;
+
+const HINT: &str = "\
+Each expression runs in a process of its own, stopped and measured before and after; programs that
+it starts are not counted. The first line is what no expression at all comes to";
+
+/// Measure what Perl code loads: memory, files, system calls
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Bloat {
+    /// Perl code, like 'use CGI ()'
+    #[arg(required = true, value_name = "EXPRESSION")]
+    expressions: Vec<String>,
+    /// Look for modules there first; repeatable
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Name the modules and files, too
+    #[arg(short, long)]
+    list: bool,
+    /// For programs; sizes are bytes
+    #[arg(long)]
+    json: bool,
+}
+
+/// What one expression came to.
+#[derive(Debug, Serialize)]
+struct Measured {
+    expression: String,
+    #[serde(flatten)]
+    traced: Traced,
+    #[serde(flatten)]
+    found: Found,
+}
+
+/// What Perl knows of it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Found {
+    /// Names in `%INC` that were not there before.
+    modules: Vec<String>,
+    match_variables: Vec<MatchVariable>,
+}
+
+/// A place that names `$&`, `` $` `` or `$'`.
+#[derive(Debug, Serialize, Deserialize)]
+struct MatchVariable {
+    variable: String,
+    file: String,
+    line: Option<u32>,
+}
+
+impl Bloat {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        let expressions = std::iter::once("").chain(self.expressions.iter().map(String::as_str));
+        let measured = expressions.map(|expression| self.measure(expression)).collect::<anyhow::Result<Vec<_>>>()?;
+        print(&match self.json {
+            true => printable::json(&(serde_json::to_string_pretty(&measured)? + "\n")),
+            false => printable::lines(&table::of(&measured, self.list)),
+        })
+    }
+
+    fn measure(&self, expression: &str) -> anyhow::Result<Measured> {
+        let child = Child::start(&self.include, |perl| run(perl, expression))?;
+        let traced = trace::follow(child.pid).with_context(|| expression.to_owned())?;
+        let found = child.answer().with_context(|| expression.to_owned())?;
+        let found = serde_json::from_str(&found)?;
+        let traced = traced.context("perl told what it had found before it was measured")?;
+        Ok(Measured { expression: expression.to_owned(), traced, found })
+    }
+}
+
+/// The child's part: it stops where it is to be measured.
+fn run(perl: &Interpreter, expression: &str) -> anyhow::Result<String> {
+    perl.require_module("Cameleer::Bloat")?;
+    perl.ask(c"Cameleer::Bloat::begin", "")?;
+    ptrace::traceme().context("this process cannot be traced, so that its system calls cannot be counted")?;
+    raise(Signal::SIGSTOP)?;
+    let error = perl.ask(c"Cameleer::Bloat::run", expression)?;
+    raise(Signal::SIGSTOP)?;
+    ensure!(error.is_empty(), "{}", error.trim_end());
+    Ok(perl.ask(c"Cameleer::Bloat::found", "")?)
+}

@@ -1,0 +1,72 @@
+//! An interpreter in a process of its own, for commands that ask Perl: what the code that they load does to its process, and what
+//! it prints, is no matter of the command.
+
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow, bail};
+use libperl::Interpreter;
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{Pid, getpid};
+
+use master::configuration::{CheckedConfig, Reading};
+use toolkit::directives::{Surroundings, of_interpreter};
+use toolkit::options::Program;
+use toolkit::origin::origin;
+
+/// A child that has an interpreter, and says one thing.
+pub struct Child {
+    pub pid: Pid,
+    answer: PipeReader,
+}
+
+impl Child {
+    /// Starts it. Modules are looked for in `include` first.
+    pub fn start(
+        include: &[PathBuf],
+        work: impl FnOnce(&Interpreter) -> anyhow::Result<String>,
+    ) -> anyhow::Result<Child> {
+        let text = of_interpreter(include, &Surroundings::ours()?);
+        let config = Reading::of(&origin(text, &Program::default())?)?.finish()?;
+        let (answer, to_parent) = std::io::pipe()?;
+        let parent = getpid();
+        match sys::fork()? {
+            Some(pid) => Ok(Child { pid, answer }),
+            None => {
+                drop(answer);
+                let said = sys::die_with(parent).map_err(Into::into).and_then(|()| say(&config, work, to_parent));
+                sys::exit_now(i32::from(said.is_err()))
+            }
+        }
+    }
+
+    /// What it says, when it has ended.
+    pub fn answer(mut self) -> anyhow::Result<String> {
+        let mut text = Vec::new();
+        self.answer.read_to_end(&mut text)?;
+        let ended = waitpid(self.pid, None);
+        let said: Result<String, String> = match (serde_json::from_slice(&text), ended) {
+            (Ok(said), _) => said,
+            (Err(_), Ok(WaitStatus::Signaled(_, signal, _))) => bail!("perl was ended by {signal}"),
+            (Err(_), _) => bail!("perl ended without a word: the code ended the process, or became another program"),
+        };
+        said.map_err(|error| anyhow!(error))
+    }
+}
+
+fn say(
+    config: &CheckedConfig,
+    work: impl FnOnce(&Interpreter) -> anyhow::Result<String>,
+    mut to_parent: PipeWriter,
+) -> anyhow::Result<()> {
+    // What the code prints is for the user; the command's own output may be for a program.
+    sys::replace(std::io::stderr().as_raw_fd(), std::io::stdout().as_raw_fd())?;
+    let perl = worker::standalone::start(&config.config, config.facts());
+    let said = perl.as_ref().map_err(|error| anyhow!("{error:#}")).and_then(work);
+    let said = serde_json::to_vec(&said.map_err(|error| format!("{error:#}")))?;
+    to_parent.write_all(&said).context("the command has ended")?;
+    drop(to_parent);
+    perl?.end(false);
+    Ok(())
+}

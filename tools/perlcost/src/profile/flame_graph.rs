@@ -1,0 +1,25 @@
+//! The flame graph: how wide a sub is says how much of the time was spent below it. Drawn by the crate inferno; a browser zooms and
+//! searches in it without help from anywhere.
+
+use anyhow::Context;
+use inferno::flamegraph::{Options, from_lines};
+
+use super::{Mode, folded};
+use profiler::Profile;
+
+pub fn draw(profile: &Profile, mode: Mode, with_lines: bool, title: &str) -> anyhow::Result<Vec<u8>> {
+    let text = folded::lines(profile, mode, with_lines);
+    anyhow::ensure!(!text.is_empty(), "no worker had a request meanwhile: there is nothing to draw");
+    let mut options = Options::default();
+    options.title = title.to_owned();
+    let (what, count) = match mode {
+        Mode::Wall => ("time that passed", "samples"),
+        Mode::Cpu => ("time of processors", "us"),
+    };
+    options.subtitle = Some(format!("{what}, {:.1} s, {} samples", profile.seconds, profile.samples));
+    options.count_name = count.to_owned();
+    options.deterministic = true;
+    let mut drawn = Vec::new();
+    from_lines(&mut options, text.lines(), &mut drawn).context("the flame graph cannot be drawn")?;
+    Ok(drawn)
+}

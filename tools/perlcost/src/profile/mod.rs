@@ -1,0 +1,133 @@
+//! `cameleer profile`: in which Perl code the requests of a running server spend their time.
+
+mod exact;
+mod flame_graph;
+mod folded;
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+
+use base::printable;
+use master::sockets::control_socket::Command;
+use profiler::{MOST_SECONDS, Profile as Recorded};
+use toolkit::Misuse;
+use toolkit::client::Which;
+use toolkit::conf::Conf;
+use toolkit::path_pattern::is_meant;
+use toolkit::print;
+
+const HINT: &str = "\
+Workers are read from outside, while they run: they do nothing for it and no system call of
+theirs is interrupted. A worker without a request is not counted. docs/operating/profiling.md says more";
+
+/// Show in which Perl code the requests of a running server spend their time
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Profile {
+    #[command(flatten)]
+    which: Which,
+    /// For so long, an hour at most
+    #[arg(long, value_name = "N", default_value_t = 30.0)]
+    seconds: f64,
+    /// So many samples a second of each worker
+    #[arg(long, value_name = "N", default_value_t = 99.0)]
+    hertz: f64,
+    /// Requests of this path alone; with * at its end, of those that begin so
+    #[arg(long, value_name = "PATH")]
+    url: Option<String>,
+    /// Serve the site once more and profile this one request, statement by statement, with NYTProf
+    #[arg(long, value_name = "URL", conflicts_with_all = ["url", "svg", "folded", "json"])]
+    exact: Option<String>,
+    /// Where the pages of --exact go
+    #[arg(long, value_name = "DIR", default_value = "nytprof", requires = "exact")]
+    out: PathBuf,
+    /// What counts: time that passes, or time of processors
+    #[arg(long, value_enum, default_value_t = Mode::Wall)]
+    mode: Mode,
+    /// Tell lines of a sub apart
+    #[arg(long)]
+    lines: bool,
+    /// Draw a flame graph, for a browser
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// A line for each stack, as flame graph programs read them
+    #[arg(long, group = "view")]
+    folded: bool,
+    /// For programs
+    #[arg(long, group = "view")]
+    json: bool,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Time that passes: work and waiting.
+    Wall,
+    /// Time of processors: work alone.
+    Cpu,
+}
+
+impl Profile {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        if let Some(url) = &self.exact {
+            let conf = Conf::of(&self.configuration()?);
+            return print(&printable::lines(&exact::profile(&conf, url, &self.out)?));
+        }
+        let mut server = self.which.connect()?;
+        let (seconds, hertz) = (self.seconds, self.hertz);
+        if !(0.0..=MOST_SECONDS).contains(&seconds) {
+            return Err(Misuse(format!("--seconds {seconds}: expected a number from 0 to {MOST_SECONDS}")).into());
+        }
+        let mut recorded: Recorded = server.told_by_profiler(Command::Record { seconds, hertz })?;
+        if let Some(url) = &self.url {
+            recorded.requests.retain(|by| matches(&by.request, url));
+            recorded.samples = recorded.requests.iter().flat_map(|by| &by.stacks).map(|stack| stack.samples).sum();
+        }
+        if let Some(file) = &self.svg {
+            let title = self.url.as_deref().unwrap_or("all requests");
+            let drawn = flame_graph::draw(&recorded, self.mode, self.lines, title)?;
+            std::fs::write(file, drawn).with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        print(&match (self.json, self.folded) {
+            (true, _) => printable::json(&(serde_json::to_string_pretty(&recorded)? + "\n")),
+            (_, true) => printable::lines(&folded::lines(&recorded, self.mode, self.lines)),
+            _ => printable::lines(&table::of(&recorded, self.mode)),
+        })
+    }
+}
+
+impl Profile {
+    /// That of -f, or of the server that runs.
+    fn configuration(&self) -> anyhow::Result<PathBuf> {
+        if let Some(file) = &self.which.conf {
+            return Ok(file.clone());
+        }
+        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        let file = PathBuf::from(status.origin);
+        ensure!(file.is_file(), "that server has no configuration file: --exact serves one once more (-f FILE)");
+        Ok(file)
+    }
+}
+
+/// Whether `GET www.example.com/path` is of that path.
+fn matches(request: &str, url: &str) -> bool {
+    let path = request.find('/').and_then(|at| request.get(at..)).unwrap_or_default();
+    is_meant(path, url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_path_is_meant_whole_or_by_its_beginning() {
+        assert!(matches("GET www.example.com/page", "/page"));
+        assert!(!matches("GET www.example.com/page/2", "/page"));
+        assert!(matches("GET www.example.com/page/2", "/page*"));
+        assert!(!matches("(others)", "/page*"));
+    }
+}

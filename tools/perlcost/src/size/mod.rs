@@ -1,0 +1,142 @@
+//! `cameleer size`: how many bytes the subs of a module or of a Registry script take.
+
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::embedded::Child;
+use base::printable;
+use toolkit::{Misuse, print};
+
+const HINT: &str = "\
+Counted are perl's own structures: a sub, its operators, its variables and constants. A sub that
+was imported counts as a name. docs/operating/profiling.md says more";
+
+/// Show how many bytes the subs of a module or a script take
+#[derive(Debug, Args)]
+#[command(after_help = HINT)]
+pub struct Size {
+    /// Modules, and files of scripts, which are compiled as Apache::Registry does
+    #[arg(required = true, value_name = "MODULE|SCRIPT")]
+    names: Vec<String>,
+    /// Look for modules there first; repeatable
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is measured.
+#[derive(Debug, PartialEq, Eq)]
+enum Subject {
+    Module(String),
+    Script(PathBuf),
+}
+
+/// The subs of one package.
+#[derive(Debug, Serialize, Deserialize)]
+struct Measured {
+    #[serde(default)]
+    name: String,
+    package: String,
+    /// Sums; of `names`, what names of subs take whose code is elsewhere.
+    #[serde(default)]
+    bytes: u64,
+    #[serde(default)]
+    ops: u64,
+    #[serde(default)]
+    names: u64,
+    subs: Vec<Sub>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Sub {
+    name: String,
+    bytes: u64,
+    ops: u64,
+    /// Whose code it is, when only the name is the package's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+}
+
+impl Size {
+    /// Runs the command.
+    pub fn run(self) -> anyhow::Result<()> {
+        let subjects = self.names.iter().map(|name| Subject::of(name)).collect::<anyhow::Result<Vec<_>>>()?;
+        let asked = self.names.iter().zip(subjects);
+        let measured =
+            asked.map(|(name, subject)| self.measure(name, &subject)).collect::<anyhow::Result<Vec<Measured>>>()?;
+        print(&match self.json {
+            true => printable::json(&(serde_json::to_string_pretty(&measured)? + "\n")),
+            false => printable::lines(&table::of(&measured)),
+        })
+    }
+
+    /// Each in a process of its own: what one loads is not there for the next.
+    fn measure(&self, name: &str, subject: &Subject) -> anyhow::Result<Measured> {
+        let said = Child::start(&self.include, |perl| {
+            perl.require_module("Cameleer::Size")?;
+            Ok(perl.ask(c"Cameleer::Size::of", &subject.for_perl())?)
+        });
+        let said = said.and_then(Child::answer).with_context(|| name.to_owned())?;
+        let mut measured: Measured = serde_json::from_str(&said)?;
+        measured.name = name.to_owned();
+        measured.subs.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+        measured.bytes = measured.subs.iter().map(|sub| sub.bytes).sum();
+        measured.ops = measured.subs.iter().map(|sub| sub.ops).sum();
+        measured.names = measured.subs.iter().filter(|sub| sub.of.is_some()).map(|sub| sub.bytes).sum();
+        Ok(measured)
+    }
+}
+
+impl Subject {
+    fn of(name: &str) -> anyhow::Result<Subject> {
+        if is_module(name) {
+            return Ok(Subject::Module(name.to_owned()));
+        }
+        let file = std::path::absolute(name)?;
+        if file.extension().is_some_and(|extension| extension == "pm") {
+            return Err(Misuse(format!("{name}: give a module by its name, and its folder with -I DIR")).into());
+        }
+        if !file.is_file() {
+            return Err(Misuse(format!("{name}: no such file; give Some::Module or the file of a script")).into());
+        }
+        Ok(Subject::Script(file))
+    }
+
+    fn for_perl(&self) -> String {
+        match self {
+            Subject::Module(name) => format!("module {name}"),
+            Subject::Script(file) => format!("script {}", file.display()),
+        }
+    }
+}
+
+/// `My::Module`
+fn is_module(name: &str) -> bool {
+    let is_word = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    name.split("::").all(is_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_module;
+
+    #[test]
+    fn a_name_is_a_modules_or_a_files() {
+        for module in ["CGI", "My::Module", "_x::Y2"] {
+            assert!(is_module(module), "{module}");
+        }
+        for file in ["news.pl", "./news", "/srv/x", "My::", "::x", "My::2", "", "a b", "x;y"] {
+            assert!(!is_module(file), "{file}");
+        }
+    }
+}

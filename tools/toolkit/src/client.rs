@@ -1,0 +1,223 @@
+//! The other end of the control socket: finds a running server and asks it.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::unistd::{Pid, Uid, User};
+use serde::de::DeserializeOwned;
+use wire::control::Inspection;
+
+use crate::conf::Conf;
+use base::printable;
+use master::configuration::Reading;
+use master::pid_file;
+use master::sockets::control_socket::{Command, ControlReply, Told, default_folder};
+use status::{FileId, Status};
+
+/// A master that does not answer within this is stuck.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Which server is meant; with nothing said, the only one that runs.
+#[derive(Debug, Default, Args)]
+pub struct Which {
+    /// Its control socket
+    #[arg(long, value_name = "PATH", env = "CAMELEER_SOCKET", hide_env = true)]
+    pub socket: Option<PathBuf>,
+    /// Its configuration
+    #[arg(short = 'f', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
+    /// Its pid file
+    #[arg(long, value_name = "FILE")]
+    pub pid_file: Option<PathBuf>,
+}
+
+impl Which {
+    /// Connects to it.
+    pub fn connect(&self) -> anyhow::Result<Server> {
+        if let Some(path) = &self.socket {
+            return Server::connect(path).with_context(|| format!("no server answers at {}", path.display()));
+        }
+        if let Some(file) = &self.pid_file {
+            return by_pid_file(file);
+        }
+        match &self.conf {
+            Some(file) => by_configuration(file),
+            None => {
+                // Another container's servers are asked by name only.
+                let servers = running().into_iter().filter(|(server, _)| server.is_visible()).collect();
+                only(servers, "no server runs that this user may talk to")
+            }
+        }
+    }
+}
+
+/// A connection to a master.
+pub struct Server {
+    stream: BufReader<UnixStream>,
+    path: PathBuf,
+}
+
+impl Server {
+    fn connect(path: &Path) -> std::io::Result<Server> {
+        Ok(Server { stream: BufReader::new(UnixStream::connect(path)?), path: path.to_owned() })
+    }
+
+    /// Whether its process is one of those that we see: not one of another pid namespace.
+    pub fn is_visible(&self) -> bool {
+        self.pid().is_some()
+    }
+
+    /// Its process, by the number that it has here.
+    pub fn pid(&self) -> Option<i32> {
+        let peer = getsockopt(self.stream.get_ref(), PeerCredentials).ok()?;
+        Some(peer.pid()).filter(|pid| *pid > 0)
+    }
+
+    /// Whether a process has the same number for it as for us: in another pid namespace it means a stranger.
+    pub fn shares_our_numbers(&self) -> bool {
+        let namespace = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+        let theirs = self.pid().and_then(|pid| namespace(&pid.to_string()));
+        theirs.is_some() && theirs == namespace("self")
+    }
+
+    /// Asks, and waits for the answer; an answer that says no is an error.
+    pub fn ask(&mut self, command: Command) -> anyhow::Result<ControlReply> {
+        // A reload takes as long as the site's code takes to load, which StartTimeout ends; a refork, as requests that are
+        // under way.
+        let waits = !matches!(
+            command,
+            Command::Status
+                | Command::Snapshot
+                | Command::Recycle { .. }
+                | Command::Reopen
+                | Command::Purge { .. }
+                | Command::Stop { .. }
+        );
+        let patience = if waits { None } else { Some(PATIENCE) };
+        let mut line = serde_json::to_string(&command)?;
+        line.push('\n');
+        let stream = self.stream.get_mut();
+        stream.set_read_timeout(patience)?;
+        stream.write_all(line.as_bytes())?;
+        let answer = self.read()?;
+        match answer.error {
+            Some(error) => Err(anyhow!("{error}")),
+            None => Ok(answer),
+        }
+    }
+
+    /// Has the mold and the workers tell about themselves, and waits for it.
+    pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<Told>> {
+        self.ask(Command::Inspect { what })?.told.context("the server answered nonsense")
+    }
+
+    /// Has the profiler tell something, and waits for it.
+    pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
+        let told = self.ask(command)?.told.context("the server answered nonsense")?;
+        let said = told.iter().find_map(Told::read);
+        said.context("the profiler ended, or had no time; the server's error log may say more")
+    }
+
+    fn status(&mut self) -> Option<Status> {
+        self.ask(Command::Status).ok()?.status
+    }
+
+    fn read(&mut self) -> anyhow::Result<ControlReply> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => bail!("the server ended before it answered"),
+            Ok(_) => serde_json::from_str(&line).context("the server answered nonsense"),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                bail!("the server at {} does not answer", self.path.display())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until it has ended.
+    pub fn wait_for_end(&mut self) -> anyhow::Result<()> {
+        self.stream.get_mut().set_read_timeout(None)?;
+        let mut rest = Vec::new();
+        match self.stream.read_to_end(&mut rest) {
+            Err(error) if error.kind() != ErrorKind::ConnectionReset => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
+    let (id, pid) = pid_file::read(file)?
+        .ok_or_else(|| anyhow!("{}: no such pid file; the server does not run", file.display()))?;
+    let pid = pid.ok_or_else(|| anyhow!("{}: names no process", file.display()))?;
+    // The number may be a stranger's here: the server itself says which pid file it holds.
+    let mut servers = running();
+    servers.retain_mut(|(server, _)| server.status().is_some_and(|status| status.pid_file == Some(id)));
+    only(servers, &out_of_reach(file, pid))
+}
+
+/// Why none of this user's servers is the one that a pid file names. Each user's control sockets lie in a folder of their own.
+fn out_of_reach(file: &Path, pid: Pid) -> String {
+    let file = file.display();
+    let owner = std::fs::metadata(format!("/proc/{pid}")).map(|about| Uid::from_raw(about.uid()));
+    match owner {
+        Ok(owner) if owner != Uid::effective() => {
+            let known = User::from_uid(owner).ok().flatten();
+            let user = known.map_or_else(|| format!("user {owner}"), |user| user.name);
+            format!(
+                "process {pid}, which {file} names, belongs to {user}, and the server does not run as the user of this command: run the \
+                 command as {user}, or name the server's ControlSocket with --socket"
+            )
+        }
+        _ => format!("process {pid}, which {file} names, does not run or has another ControlSocket"),
+    }
+}
+
+fn by_configuration(file: &Path) -> anyhow::Result<Server> {
+    let origin = Conf::of(file).origin()?;
+    // A configuration that is broken now may well be served as it was.
+    let socket = Reading::of(&origin).ok().and_then(|reading| reading.sketch().control_socket);
+    if let Some(server) = socket.and_then(|path| Server::connect(&path).ok()) {
+        return Ok(server);
+    }
+    let name = std::path::absolute(file)?.display().to_string();
+    let id = FileId::of(file);
+    let mut servers = running();
+    // Another container may have another file of this name, and another server of this file.
+    let serves = |status: Status| match id {
+        Some(_) => status.origin_file == id,
+        None => status.origin == name,
+    };
+    servers.retain_mut(|(server, _)| server.is_visible() && server.status().is_some_and(serves));
+    only(servers, &format!("no server of {name} runs"))
+}
+
+/// All masters that answer, in the usual place.
+fn running() -> Vec<(Server, PathBuf)> {
+    let Ok(folder) = std::fs::read_dir(default_folder()) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "sock"));
+    paths.sort();
+    paths.into_iter().filter_map(|path| Some((Server::connect(&path).ok()?, path))).collect()
+}
+
+fn only(mut servers: Vec<(Server, PathBuf)>, none: &str) -> anyhow::Result<Server> {
+    match servers.len() {
+        0 => bail!("{none}"),
+        1 => Ok(servers.remove(0).0),
+        _ => bail!("several servers run; say which:\n{}", list(&mut servers)),
+    }
+}
+
+fn list(servers: &mut [(Server, PathBuf)]) -> String {
+    let line = |(server, path): &mut (Server, PathBuf)| {
+        let origin = server.status().map_or_else(|| "?".to_string(), |status| status.origin);
+        printable::line(&format!("  --socket {}   ({origin})", path.display()))
+    };
+    servers.iter_mut().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,104 @@
+//! Which configuration file is meant, and what the command line adds to it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::Misuse;
+use config::Facts;
+use master::configuration::{ConfigOrigin, From};
+
+/// Which configuration, and what the command line adds to it.
+#[derive(Debug, Default, Args)]
+pub struct Conf {
+    /// Configuration [default: cameleer.conf here or in /etc/cameleer]
+    #[arg(short = 'f', value_name = "FILE", env = "CAMELEER_CONF", hide_env = true)]
+    pub file: Option<PathBuf>,
+    /// ServerRoot, unless the configuration says it [default: its folder]
+    #[arg(short = 'd', value_name = "DIR", env = "CAMELEER_SERVER_ROOT", hide_env = true)]
+    root: Option<PathBuf>,
+    /// Define a name for <IfDefine>; repeatable
+    #[arg(short = 'D', value_name = "NAME")]
+    defines: Vec<String>,
+    /// Read this directive before the configuration; repeatable
+    #[arg(short = 'C', value_name = "DIRECTIVE")]
+    before: Vec<String>,
+    /// Read this directive after the configuration; repeatable
+    #[arg(short = 'c', value_name = "DIRECTIVE")]
+    after: Vec<String>,
+}
+
+impl Conf {
+    /// `-D DUMP_MODULES`, which httpd takes for a question.
+    pub fn dumps_modules(&self) -> bool {
+        self.defines("DUMP_MODULES")
+    }
+
+    /// `-D`
+    pub fn defines(&self, name: &str) -> bool {
+        self.defines.iter().any(|defined| defined == name)
+    }
+
+    /// A configuration to which nothing is added.
+    pub fn of(file: &Path) -> Conf {
+        Conf { file: Some(file.to_owned()), ..Conf::default() }
+    }
+
+    /// The same for another process: `serve -f FILE …`, whatever folder that is started in.
+    pub fn arguments(&self) -> anyhow::Result<Vec<OsString>> {
+        let mut arguments: Vec<OsString> = vec!["serve".into(), "-f".into(), self.path()?.into()];
+        if let Some(root) = &self.root {
+            arguments.extend(["-d".into(), std::path::absolute(root)?.into()]);
+        }
+        for (option, words) in [("-D", &self.defines), ("-C", &self.before), ("-c", &self.after)] {
+            arguments.extend(words.iter().flat_map(|word| [option.into(), word.into()]));
+        }
+        Ok(arguments)
+    }
+
+    /// Where the configuration is, and what belongs to it.
+    pub fn origin(&self) -> anyhow::Result<ConfigOrigin> {
+        let file = self.path()?;
+        let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+        let root = match &self.root {
+            Some(root) => std::path::absolute(root)?,
+            None => folder,
+        };
+        Ok(ConfigOrigin {
+            from: From::File(file),
+            defines: self.defines.clone(),
+            before: self.before.clone(),
+            after: self.after.clone(),
+            facts: facts(root),
+        })
+    }
+
+    /// Its file.
+    pub fn path(&self) -> anyhow::Result<PathBuf> {
+        let usual = ["cameleer.conf", "/etc/cameleer/cameleer.conf"];
+        match &self.file {
+            // As httpd: a relative name is relative to ServerRoot.
+            Some(file) => {
+                let file = self.root.as_deref().unwrap_or(Path::new("")).join(file);
+                std::path::absolute(&file).with_context(|| format!("-f {}", file.display()))
+            }
+            None => {
+                let found = usual.iter().map(Path::new).find(|path| path.exists());
+                let found = found.ok_or_else(|| {
+                    Misuse(format!("no configuration: neither {} exists; use -f FILE", usual.join(" nor ")))
+                })?;
+                Ok(std::path::absolute(found)?)
+            }
+        }
+    }
+}
+
+/// The environment as a configuration may use it.
+pub fn facts(server_root: PathBuf) -> Facts {
+    let env =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let started_in = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    Facts { server_root, started_in, env: env.collect(), ..Facts::default() }
+}

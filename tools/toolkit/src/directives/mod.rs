@@ -1,0 +1,156 @@
+//! `cameleer run …` as directives: what `--show-config` prints and the configuration reads as `command line`.
+
+mod addresses;
+mod application;
+mod folders;
+mod program;
+mod text;
+
+use std::path::PathBuf;
+
+use super::options::{Program, Run};
+use super::{Misuse, development};
+use addresses::listen;
+use master::configuration::{OptionText, address_name};
+use master::sockets::listeners::Listeners;
+use program::program;
+use text::Text;
+
+/// What the directives depend on besides the options.
+#[derive(Debug, Default)]
+pub struct Surroundings {
+    folder: PathBuf,
+    /// Names of environment variables that requests may see.
+    env: Vec<String>,
+    port: Option<String>,
+    concurrency: Option<String>,
+    /// Where the certificate of `--tls` is kept.
+    certificates: PathBuf,
+    /// What this machine calls itself.
+    host_name: Option<String>,
+    /// Addresses of systemd's sockets.
+    passed: Vec<String>,
+}
+
+/// Not the program's business, ours and systemd's; and what is said in another way.
+const HIDDEN: [&str; 5] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_", "PLACK_ENV"];
+
+impl Surroundings {
+    /// This process's.
+    pub fn ours() -> anyhow::Result<Surroundings> {
+        let var = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let mut env: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+        env.retain(|name| is_plain(name) && HIDDEN.iter().all(|prefix| !name.starts_with(prefix)));
+        // The shell's note to itself.
+        env.retain(|name| name != "_");
+        env.sort();
+        let passed = Listeners::passed_addresses().iter().map(address_name).collect();
+        let folder = std::env::current_dir()?;
+        let home = var("XDG_CONFIG_HOME").or_else(|| Some(var("HOME")? + "/.config"));
+        let home = home.map_or_else(|| folder.clone(), PathBuf::from);
+        Ok(Surroundings {
+            folder,
+            env,
+            port: var("PORT"),
+            concurrency: var("WEB_CONCURRENCY"),
+            certificates: home.join("cameleer/development"),
+            host_name: std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned()),
+            passed,
+        })
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The directives.
+pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
+    let mut text = Text::default();
+    let addresses = listen(run, around)?;
+    text.by(match (run.listen.is_empty(), &run.host, run.port) {
+        (false, ..) => "--listen",
+        (true, Some(_), None) => "--host",
+        _ => "--port",
+    });
+    for address in &addresses {
+        match run.tls {
+            true => text.line("Listen", &[address, "https"]),
+            false => text.line("Listen", &[address]),
+        }
+    }
+    if run.tls {
+        tls(&addresses, around, &mut text)?;
+    }
+    pool(run, around, &mut text)?;
+    files(run, around, &mut text);
+    program(&run.program, around, &mut text)?;
+    Ok(text.finish())
+}
+
+/// The directives of a program that is only to be checked.
+pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
+    let mut text = Text::default();
+    // Nothing is bound; a configuration without it would be wrong.
+    text.by("--port").line("Listen", &["5000"]);
+    program(what, around, &mut text)?;
+    Ok(text.finish())
+}
+
+/// Those of an interpreter that has the Apache API and serves nobody.
+pub fn of_interpreter(include: &[PathBuf], around: &Surroundings) -> Vec<OptionText> {
+    let mut text = Text::default();
+    text.by("--port").line("Listen", &["5000"]);
+    for folder in include {
+        text.by("-I").line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
+    }
+    text.by("the interpreter").section("Location", "/", &[("SetHandler", "perl-script"), ("PerlHandler", "Nobody")]);
+    text.finish()
+}
+
+/// A certificate of our own making, kept in the user's folder.
+fn tls(addresses: &[String], around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+    let files = development::certificate(&around.certificates, addresses, around.host_name.as_deref())?;
+    text.by("--tls").line("SSLCertificateFile", &[&files.certificate.display().to_string()]);
+    text.line("SSLCertificateKeyFile", &[&files.key.display().to_string()]);
+    text.line("Protocols", &["h2", "http/1.1"]);
+    Ok(())
+}
+
+fn pool(run: &Run, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+    let said = run.workers.map(|n| n.to_string()).or_else(|| around.concurrency.clone());
+    let said = said.unwrap_or_else(|| "5".to_string());
+    let workers: u32 = said.parse().unwrap_or(0);
+    if workers == 0 {
+        return Err(Misuse(format!("--workers: expected a number from 1, got \"{said}\"")).into());
+    }
+    text.by("--workers");
+    for name in ["StartServers", "MinSpareServers", "MaxSpareServers", "MaxClients"] {
+        text.line(name, &[&workers.to_string()]);
+    }
+    if let Some(range) = &run.max_requests {
+        text.by("--max-requests").line("MaxRequestsPerChild", &[range]);
+    }
+    Ok(())
+}
+
+fn files(run: &Run, around: &Surroundings, text: &mut Text) {
+    let pid = run.pid.as_ref().map(|path| around.folder.join(path).display().to_string());
+    for (option, name, value) in [
+        ("--user", "User", &run.user),
+        ("--group", "Group", &run.group),
+        ("--pid", "PidFile", &pid),
+        ("--error-log", "ErrorLog", &run.error_log),
+        ("--log-level", "LogLevel", &run.log_level),
+    ] {
+        if let Some(value) = value {
+            text.by(option).line(name, &[value]);
+        }
+    }
+    if let Some(log) = &run.access_log {
+        text.by("--access-log").line("CustomLog", &[log, "combined"]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! What kind of program it is, and the directives that let it answer.
+
+use std::path::{Path, PathBuf};
+
+use super::super::Misuse;
+use super::super::options::Program;
+use super::Surroundings;
+use super::application::is_script;
+use super::folders;
+use super::text::Text;
+use config::program::CgiMode;
+
+/// What kind of program it is.
+enum ProgramKind {
+    Psgi(PathBuf),
+    Code(String),
+    Script(PathBuf),
+    Folder(PathBuf),
+    Handler(String),
+}
+
+/// Loads the program and lets it answer.
+pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
+    for folder in &program.include {
+        text.by("-I").line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
+    }
+    let kind = kind(program, around)?;
+    let preloaded = match kind {
+        ProgramKind::Handler(_) => &program.modules[..program.modules.len() - 1],
+        _ => &program.modules[..],
+    };
+    text.by("the environment");
+    if matches!(kind, ProgramKind::Psgi(_) | ProgramKind::Code(_)) {
+        // Frameworks take it for the sign that they are to give an application.
+        text.line("PerlPassEnv", &["PLACK_ENV"]);
+    }
+    if !around.env.is_empty() {
+        let names: Vec<&str> = around.env.iter().map(String::as_str).collect();
+        text.line("PerlPassEnv", &names);
+    }
+    for module in preloaded {
+        text.by("-M").line("PerlModule", &[module]);
+    }
+    let statics = statics(program, &kind, around)?;
+    if let Some(folder) = &statics {
+        folders::statics(folder, text.by("--static"));
+    }
+    let is_kept = cgi_mode(program, &kind, around, text)? != CgiMode::Program;
+    text.by(&named(program));
+    match kind {
+        ProgramKind::Psgi(file) => psgi("PsgiApp", &file.display().to_string(), text),
+        ProgramKind::Code(code) => psgi("PsgiEval", &one_line(&code), text),
+        ProgramKind::Script(file) => script(&file, is_kept, text),
+        ProgramKind::Folder(folder) => folders::scripts(&folder, statics.as_deref(), is_kept, text),
+        ProgramKind::Handler(module) => handler(&module, text),
+    }
+    Ok(())
+}
+
+/// `--cgi-mode`; and where `-I` leads to, for perls that scripts start as programs.
+fn cgi_mode(program: &Program, kind: &ProgramKind, around: &Surroundings, text: &mut Text) -> anyhow::Result<CgiMode> {
+    let is_cgi = matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_));
+    let said = program.cgi_mode.as_deref();
+    if said.is_some() && !is_cgi {
+        return Err(Misuse("--cgi-mode: it is for CGI scripts and folders of them".to_owned()).into());
+    }
+    let expected = |word| Misuse(format!("--cgi-mode: expected program, fork or persistent, got \"{word}\""));
+    let mode = said.map(|word| CgiMode::named(word).ok_or_else(|| expected(word))).transpose()?;
+    if let Some(word) = said {
+        text.by("--cgi-mode").line("CgiMode", &[word]);
+    }
+    let mode = mode.unwrap_or_default();
+    if is_cgi && mode == CgiMode::Program && !program.include.is_empty() {
+        let folders = program.include.iter().map(|folder| around.folder.join(folder).display().to_string());
+        text.by("-I").line("PerlSetEnv", &["PERL5LIB", &folders.collect::<Vec<_>>().join(":")]);
+    }
+    Ok(mode)
+}
+
+/// The folder of `--static`, for programs that have no other means.
+fn statics(program: &Program, kind: &ProgramKind, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
+    let Some(folder) = &program.statics else { return Ok(None) };
+    if !matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_)) {
+        let advice = "for an application take Plack::Middleware::Static, for a handler Alias in a configuration";
+        return Err(Misuse(format!("--static stands beside CGI scripts: {advice}")).into());
+    }
+    let folder: PathBuf = around.folder.join(folder).components().collect();
+    match folder.is_dir() {
+        true => Ok(Some(folder)),
+        false => Err(Misuse(format!("--static {}: no such folder", folder.display())).into()),
+    }
+}
+
+/// What the user has typed to name it.
+fn named(program: &Program) -> String {
+    match (&program.eval, program.path(), program.modules.last()) {
+        (Some(_), ..) => "-e".to_owned(),
+        (None, Some(path), _) => path.display().to_string(),
+        (None, None, Some(_)) => "-M".to_owned(),
+        (None, None, None) => "app.psgi".to_owned(),
+    }
+}
+
+fn psgi(directive: &str, value: &str, text: &mut Text) {
+    text.line(directive, &[value]);
+    text.section("Location", "/", &[("SetHandler", "psgi")]);
+}
+
+fn script(file: &Path, is_kept: bool, text: &mut Text) {
+    let name = file.display().to_string();
+    // What follows in the URL is the script's PATH_INFO.
+    text.line("ScriptAlias", &["/", &format!("{name}/")]);
+    if is_kept {
+        text.line("RegistryPreload", &["/", &name]);
+    }
+}
+
+fn handler(module: &str, text: &mut Text) {
+    text.line("PerlModule", &[module]);
+    text.section("Location", "/", &[("SetHandler", "perl-script"), ("PerlHandler", module)]);
+}
+
+fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<ProgramKind> {
+    if let Some(code) = &program.eval {
+        return Ok(ProgramKind::Code(code.clone()));
+    }
+    let path = match (program.path(), program.modules.last()) {
+        (Some(path), _) => around.folder.join(path),
+        (None, Some(module)) => return Ok(ProgramKind::Handler(module.clone())),
+        (None, None) => around.folder.join("app.psgi"),
+    };
+    if path.is_dir() {
+        // Without the slash at its end, if there was one.
+        return Ok(ProgramKind::Folder(path.components().collect()));
+    }
+    if !path.is_file() {
+        let advice = "give app.psgi, a CGI script, a folder of scripts, -M Module or -e CODE";
+        return Err(Misuse(format!("{}: no such file; {advice}", path.display())).into());
+    }
+    Ok(if is_script(&path) { ProgramKind::Script(path) } else { ProgramKind::Psgi(path) })
+}
+
+/// Directives are lines; code of several lines becomes a Perl string that is evaluated.
+pub fn one_line(code: &str) -> String {
+    if !code.contains(['\n', '\r']) {
+        return code.to_string();
+    }
+    let mut quoted = String::from("eval \"");
+    for c in code.chars() {
+        match c {
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '"' | '\\' | '$' | '@' => quoted.extend(['\\', c]),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\" || die $@"
+}

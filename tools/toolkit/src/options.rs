@@ -1,0 +1,111 @@
+//! The options of `cameleer run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Every option is also an environment variable: --max-requests is CAMELEER_MAX_REQUESTS.
+#[derive(Debug, Args)]
+#[command(after_help = "Every option is also an environment variable: --max-requests is CAMELEER_MAX_REQUESTS.\n\
+    PORT and WEB_CONCURRENCY are honoured for --port and --workers.")]
+pub struct Run {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "clap prints a doc comment of a flattened field as help")]
+    pub program: Program,
+    /// Listen on HOST:PORT, :PORT, PORT or /path.sock; repeatable
+    #[arg(short, long, value_name = "WHERE", env = "CAMELEER_LISTEN", hide_env = true, value_delimiter = ',')]
+    pub listen: Vec<String>,
+    /// Listen on this address [default: all]
+    #[arg(short = 'o', long, env = "CAMELEER_HOST", hide_env = true)]
+    pub host: Option<String>,
+    /// Listen on this port [default: 5000]
+    #[arg(short, long, env = "CAMELEER_PORT", hide_env = true)]
+    pub port: Option<u16>,
+    /// Speak TLS and HTTP/2 with a certificate made for development
+    #[arg(long, env = "CAMELEER_TLS", hide_env = true)]
+    pub tls: bool,
+    /// Number of workers [default: 5]
+    #[arg(long, value_name = "N", env = "CAMELEER_WORKERS", hide_env = true, alias = "max-workers")]
+    pub workers: Option<u32>,
+    /// Replace a worker after N (or N-M) requests [default: 10000-12000]
+    #[arg(long, value_name = "N", env = "CAMELEER_MAX_REQUESTS", hide_env = true, alias = "max-reqs-per-child")]
+    pub max_requests: Option<String>,
+    /// Accepted: the program is always loaded before the fork
+    #[arg(long, env = "CAMELEER_PRELOAD_APP", hide_env = true)]
+    pub preload_app: bool,
+    /// Log requests in combined format; - is standard output
+    #[arg(long, value_name = "FILE", env = "CAMELEER_ACCESS_LOG", hide_env = true)]
+    pub access_log: Option<String>,
+    /// Log errors there [default: standard error, with -D ./error_log]
+    #[arg(long, value_name = "FILE", env = "CAMELEER_ERROR_LOG", hide_env = true)]
+    pub error_log: Option<String>,
+    /// Least urgent level logged [default: warn]
+    #[arg(long, value_name = "LEVEL", env = "CAMELEER_LOG_LEVEL", hide_env = true)]
+    pub log_level: Option<String>,
+    /// Run as this user when started by root
+    #[arg(long, value_name = "NAME", env = "CAMELEER_USER", hide_env = true)]
+    pub user: Option<String>,
+    /// Run as this group when started by root
+    #[arg(long, value_name = "NAME", env = "CAMELEER_GROUP", hide_env = true)]
+    pub group: Option<String>,
+    /// Write the master's process id there
+    #[arg(long, value_name = "FILE", env = "CAMELEER_PID", hide_env = true)]
+    pub pid: Option<PathBuf>,
+    /// Go to the background when the first worker answers
+    #[arg(short = 'D', long, env = "CAMELEER_DAEMONIZE", hide_env = true)]
+    pub daemonize: bool,
+    /// Print the directives that this command line stands for
+    #[arg(long)]
+    pub show_config: bool,
+}
+
+/// What is to be served; `check` takes the same.
+#[derive(Debug, Default, Args)]
+pub struct Program {
+    /// app.psgi, a CGI script, or a folder of them [default: app.psgi]
+    #[arg(value_name = "PROGRAM", env = "CAMELEER_APP", hide_env = true)]
+    pub program: Option<PathBuf>,
+    /// The same as PROGRAM
+    #[arg(short, long, value_name = "FILE", conflicts_with = "program", hide = true)]
+    pub app: Option<PathBuf>,
+    /// PSGI application as Perl code
+    #[arg(short, value_name = "CODE", env = "CAMELEER_EVAL", hide_env = true)]
+    pub eval: Option<String>,
+    /// Serve this handler module; with a program: load it first; repeatable
+    #[arg(short = 'M', value_name = "MODULE", env = "CAMELEER_MODULE", hide_env = true, value_delimiter = ',')]
+    pub modules: Vec<String>,
+    /// Serve the pages, images and such of this folder too, beside CGI scripts
+    #[arg(long = "static", value_name = "DIR", env = "CAMELEER_STATIC", hide_env = true)]
+    pub statics: Option<PathBuf>,
+    /// How CGI scripts run: program, fork or persistent [default: program]
+    #[arg(long, value_name = "MODE", env = "CAMELEER_CGI_MODE", hide_env = true)]
+    pub cgi_mode: Option<String>,
+    /// Folder for @INC; repeatable
+    #[arg(short = 'I', value_name = "DIR", env = "CAMELEER_INCLUDE", hide_env = true, value_delimiter = ':')]
+    pub include: Vec<PathBuf>,
+    /// PLACK_ENV [default: deployment]
+    #[arg(short = 'E', long = "env", value_name = "NAME", env = "CAMELEER_ENV", hide_env = true)]
+    pub environment: Option<String>,
+}
+
+impl Program {
+    /// The file or folder, as given.
+    pub fn path(&self) -> Option<&PathBuf> {
+        self.program.as_ref().or(self.app.as_ref())
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.path().is_none() && self.eval.is_none() && self.modules.is_empty()
+    }
+
+    /// For the line that says that it is served.
+    pub fn name(&self) -> String {
+        match (self.path(), &self.eval, self.modules.first()) {
+            (Some(path), ..) => path.display().to_string(),
+            (None, Some(_), _) => "the code of -e".to_string(),
+            (None, None, Some(module)) => module.clone(),
+            (None, None, None) => "app.psgi".to_string(),
+        }
+    }
+}

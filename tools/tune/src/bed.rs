@@ -1,0 +1,213 @@
+//! The test bed: a shadow whose pool is resized between measurements, and the load on it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use super::load::Load;
+use super::shadow::Shadow;
+use super::sweep::{Bed, Slice};
+use bench::{self, Outcome};
+use machine::capacity::Share;
+use machine::memory::{self, Measured};
+
+/// A slice has about so many answers …
+const ANSWERS: f64 = 60.0;
+/// … and takes at least that long, unless there is little time.
+const SHORTEST: f64 = 0.5;
+/// A slice takes at most such a part of the time that there is; and a request, for anything to be measured.
+const LONGEST_PART: f64 = 1.0 / 20.0;
+/// Connections are opened, and workers come to their load.
+const WARM_UP: f64 = 0.1;
+/// How long one visitor asks one worker, alone.
+const ALONE: Duration = Duration::from_millis(1500);
+/// Fewer answers than these have no 99 % quantile.
+const ENOUGH: u64 = 300;
+
+/// The bed.
+pub struct TestBed<'b, 'i> {
+    shadow: &'b mut Shadow<'i>,
+    load: &'b Load,
+    /// Until then the search may last.
+    until: Instant,
+    /// How long it may take from its beginning.
+    time: f64,
+    /// What a request takes when it is alone.
+    pub alone: Alone,
+    /// How many workers there are.
+    have: u32,
+    /// Answers that were none.
+    pub failed: u64,
+    /// What the first of those said.
+    pub first_failure: Option<String>,
+}
+
+/// One worker and one visitor.
+#[derive(Debug, Clone, Copy)]
+pub struct Alone {
+    /// From the request to the last byte of its answer, in seconds, on average.
+    pub latency: f64,
+    /// What a request does with its time.
+    pub share: Share,
+    /// What one more worker costs, in bytes.
+    pub one_more: u64,
+    /// What is there whatever the number of workers.
+    pub base: u64,
+}
+
+/// How a number of workers serves all visitors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Served {
+    /// Requests a second.
+    pub rate: f64,
+    /// Half of the answers came within so many seconds.
+    pub median: f64,
+    /// Ninety-nine of a hundred; where there were enough to tell.
+    pub p99: Option<f64>,
+}
+
+impl<'b, 'i> TestBed<'b, 'i> {
+    /// Looks what a request does when it is alone; fails when none is answered.
+    pub fn new(shadow: &'b mut Shadow<'i>, load: &'b Load, time: Duration) -> anyhow::Result<TestBed<'b, 'i>> {
+        shadow.size(1, 1)?;
+        // What is compiled for the first request is not what a request costs.
+        let mut first = load.plan(Some(shadow.address), 1, Duration::ZERO, ALONE, 0);
+        first.cuts = false;
+        must_answer(&bench::run(&first)?, shadow)?;
+        let before = shadow.work()?;
+        let outcome = bench::run(&first)?;
+        must_answer(&outcome, shadow)?;
+        let work = shadow.work()? - before;
+        let share = work.share.per(work.answered);
+        let one_more = memory::one_more(&shadow.measured()?).unwrap_or_default();
+        let alone = Alone { latency: outcome.tally.latency.mean() / 1e9, share, one_more, base: shadow.base()? };
+        let (until, time) = (Instant::now() + time, time.as_secs_f64());
+        Ok(TestBed { shadow, load, until, time, alone, have: 1, failed: 0, first_failure: None })
+    }
+
+    /// Whether requests are so slow that too few would be counted.
+    pub fn is_too_slow(&self) -> bool {
+        self.alone.latency * 2.0 > self.time * LONGEST_PART
+    }
+
+    /// All visitors and so many workers, twice each of `sizes` in turns, long enough for quantiles.
+    pub fn serve(&mut self, sizes: [u32; 2], rates: [f64; 2]) -> anyhow::Result<[Served; 2]> {
+        let first = [self.long(sizes[0], rates[0])?, self.long(sizes[1], rates[1])?];
+        let [one, other] = [self.long(sizes[1], rates[1])?, self.long(sizes[0], rates[0])?];
+        let [mut a, mut b] = first;
+        a.add(&other);
+        b.add(&one);
+        Ok([Served::of(&a), Served::of(&b)])
+    }
+
+    fn long(&mut self, workers: u32, rate: f64) -> anyhow::Result<Outcome> {
+        self.admit(workers)?;
+        // In that time each visitor is answered once.
+        let round = f64::from(self.load.visitors) / rate.max(0.1);
+        let [warm_up, length] = [1.2 * round, 4.0 * round].map(|time| time.max(SHORTEST).min(self.time / 12.0));
+        let [warm_up, length] = [warm_up, length].map(Duration::from_secs_f64);
+        let plan = self.load.plan(Some(self.shadow.address), self.load.visitors, warm_up, length, 0);
+        self.run(&plan)
+    }
+
+    /// What its workers have of the memory.
+    pub fn measured(&mut self) -> anyhow::Result<Vec<Measured>> {
+        self.shadow.measured()
+    }
+
+    fn length(&self, workers: u32) -> f64 {
+        let shortest = SHORTEST.min(self.time / 200.0).max(0.1);
+        self.at_most((ANSWERS * self.alone.latency / f64::from(workers)).max(shortest))
+    }
+
+    /// No piece of the time is longer than its part of it.
+    fn at_most(&self, seconds: f64) -> f64 {
+        seconds.min(self.time * LONGEST_PART)
+    }
+
+    fn warm_up(&self) -> f64 {
+        WARM_UP + self.alone.latency
+    }
+
+    /// Has so many workers at work; new ones come to their load before anything counts.
+    fn admit(&mut self, workers: u32) -> anyhow::Result<()> {
+        self.shadow.until_quiet()?;
+        let is_new = workers > self.have;
+        self.have = self.have.max(workers);
+        let there = self.shadow.size(self.have, workers)?;
+        if there < workers {
+            bail!("of {workers} workers only {there} fit: the shadow's memory is limited");
+        }
+        if is_new {
+            let length = Duration::from_secs_f64(self.at_most(self.alone.latency * 3.0 + WARM_UP));
+            let plan = self.load.plan(Some(self.shadow.address), self.load.visitors, Duration::ZERO, length, 0);
+            self.run(&plan)?;
+            self.shadow.until_quiet()?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, plan: &bench::plan::Plan) -> anyhow::Result<Outcome> {
+        let outcome = bench::run(plan)?;
+        must_go_on(&outcome)?;
+        self.failed += outcome.tally.failed();
+        if self.first_failure.is_none() {
+            self.first_failure = outcome.tally.failures.values().next().map(|(_, said)| said.clone());
+        }
+        if outcome.tally.completed == 0 && outcome.tally.failed() > 0 {
+            must_answer(&outcome, self.shadow)?;
+        }
+        Ok(outcome)
+    }
+}
+
+impl Bed for TestBed<'_, '_> {
+    fn slice(&mut self, workers: u32, round: usize) -> anyhow::Result<Slice> {
+        self.admit(workers)?;
+        let [warm_up, length] = [self.warm_up(), self.length(workers)].map(Duration::from_secs_f64);
+        // Each round has its own part of the log; all numbers of workers have the same one.
+        let first = (round as u64).wrapping_mul(self.load.length() / 7 + 1);
+        let plan = self.load.plan(Some(self.shadow.address), self.load.visitors, warm_up, length, first);
+        let before = self.shadow.work()?;
+        let outcome = self.run(&plan)?;
+        let work = self.shadow.work()? - before;
+        let rate = outcome.tally.came as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
+        Ok(Slice { rate, answered: work.answered, share: work.share })
+    }
+
+    fn has_time_for(&self, workers: &[u32]) -> bool {
+        let needed: f64 = workers.iter().map(|workers| self.warm_up() + self.length(*workers)).sum();
+        Instant::now() + Duration::from_secs_f64(needed) < self.until
+    }
+}
+
+impl Served {
+    fn of(outcome: &Outcome) -> Served {
+        let latency = &outcome.tally.latency;
+        let quantile = |quantile| latency.value_at_quantile(quantile) as f64 / 1e9;
+        let p99 = (latency.len() >= ENOUGH).then(|| quantile(0.99));
+        Served { rate: outcome.tally.came as f64 / outcome.elapsed.as_secs_f64(), median: quantile(0.5), p99 }
+    }
+}
+
+fn must_go_on(outcome: &Outcome) -> anyhow::Result<()> {
+    if outcome.interrupted {
+        bail!("interrupted: nothing was changed");
+    }
+    Ok(())
+}
+
+/// An answer that says that nothing is there is no load.
+fn must_answer(outcome: &Outcome, shadow: &Shadow<'_>) -> anyhow::Result<()> {
+    must_go_on(outcome)?;
+    let tally = &outcome.tally;
+    if tally.statuses.range(200..400).any(|(_, count)| *count > 0) {
+        return Ok(());
+    }
+    let said: Vec<String> = tally.failures.values().map(|(count, first)| format!("{count} times: {first}")).collect();
+    let statuses: Vec<String> = tally.statuses.keys().map(u16::to_string).collect();
+    match tally.statuses.range(..500).next() {
+        Some(_) => bail!("every request is answered {}: name other URLs", statuses.join(", ")),
+        None => bail!("every request fails, {}; {}", said.join(", "), shadow.last_errors()),
+    }
+}

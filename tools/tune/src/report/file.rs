@@ -1,0 +1,82 @@
+//! The new directives as a file of their own, which the configuration includes: to undo it is to delete it.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write as _};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use super::Report;
+use base::printable;
+
+/// By this a file is known as one of ours, and may be written anew.
+const FIRST: &str = "# cameleer tune";
+
+/// Whether it may be written: nothing is there, or one of ours is.
+pub fn may_be_written(path: &Path) -> anyhow::Result<()> {
+    let about = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        about => about.with_context(|| path.display().to_string())?,
+    };
+    let mut first = [0; FIRST.len()];
+    let is_ours = about.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
+        && first == *FIRST.as_bytes();
+    if !is_ours {
+        bail!("--write {}: it is there, and not by cameleer tune: name another file", path.display());
+    }
+    Ok(())
+}
+
+/// Writes it, whole or not at all.
+pub fn write(path: &Path, report: &Report) -> anyhow::Result<()> {
+    may_be_written(path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(|| format!("--write {}", path.display()))?;
+    file.write_all(text(report).as_bytes())?;
+    readable(file.as_file())?;
+    file.persist(path).with_context(|| format!("--write {}", path.display()))?;
+    Ok(())
+}
+
+/// As other files of a configuration.
+fn readable(file: &File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+fn text(report: &Report) -> String {
+    let now = chrono::Utc::now().format("%Y-%m-%d %H:%M UTC");
+    let mut text = format!("{FIRST}, {now}: {}\n", printable::line(&report.site));
+    let _ = writeln!(
+        text,
+        "# {} visitors, {} different requests, {:.0} cores, {:.0} s of measurements",
+        report.visitors, report.urls, report.cores, report.seconds
+    );
+    text += "# To be included where the configuration ends; to undo it, delete this file and its Include.\n";
+    for point in &report.points {
+        let mark = if point.workers == report.chosen { "  <" } else { "" };
+        let _ = writeln!(text, "#   {:>5} workers {:>10.1} requests/s{mark}", point.workers, point.requests_per_second);
+    }
+    for change in &report.changes {
+        let at = change.at.as_deref().unwrap_or("the default");
+        let _ = writeln!(
+            text,
+            "\n# was {} ({}): {}",
+            printable::line(&change.from),
+            printable::line(at),
+            printable::line(&change.why)
+        );
+        match change.directive {
+            // It may not stand at the top.
+            "AllowOverride" => {
+                let _ = writeln!(text, "# to be changed where it stands: AllowOverride {}", change.to);
+            }
+            name => {
+                let _ = writeln!(text, "{name} {}", change.to);
+            }
+        }
+    }
+    text
+}

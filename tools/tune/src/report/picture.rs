@@ -1,0 +1,104 @@
+//! The sweep as a picture: what is answered and how long it takes, by the number of workers, with the knee.
+
+use super::{PointReport, Report};
+use bench::report::units::{three, time};
+use bench::report::{Axis, Plot};
+
+const STYLE: &str = "\
+svg{--paper:#fff;--ink:#1f2933;--dim:#5b6875;--rule:#dfe4e9;--one:#0f766e;--two:#c2410c;--three:#6d28d9;--four:#b91c1c}\
+@media(prefers-color-scheme:dark){svg{--paper:#14191f;--ink:#e6eaee;--dim:#97a3af;--rule:#2b343d;--one:#2dd4bf;--two:#fb923c;--three:#a78bfa;\
+--four:#f87171}}\
+text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-weight:600}.below{text-anchor:middle;fill:var(--dim)}\
+.beside{text-anchor:end;fill:var(--dim)}.rule{stroke:var(--rule);fill:none}.line{fill:none;stroke-width:1.8;stroke-linejoin:round}\
+.one{stroke:var(--one)}.two{stroke:var(--two)}.three{stroke:var(--three)}.four{stroke:var(--four)}.paper{fill:var(--paper)}\
+.upright{stroke:var(--four);stroke-dasharray:4 3}.mark{fill:var(--four)}";
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 280.0;
+
+/// An SVG that needs nothing else.
+pub fn draw(report: &Report) -> String {
+    let plots = [rates(report), times(report), latencies(report)];
+    let height = HEIGHT * plots.len() as f64;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\"><style>{STYLE}</style>\
+         <rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\"/>"
+    );
+    for (number, plot) in plots.iter().enumerate() {
+        svg += &format!("<g transform=\"translate(0 {})\">{}</g>", HEIGHT * number as f64, plot.drawn());
+    }
+    svg + "</svg>\n"
+}
+
+fn rates(report: &Report) -> Plot {
+    let most =
+        report.points.iter().map(|point| point.requests_per_second + point.margin.unwrap_or(0.0)).fold(0.0, f64::max);
+    let with = |sign: f64| move |point: &PointReport| point.requests_per_second + sign * point.margin.unwrap_or(0.0);
+    Plot {
+        title: format!("requests/s by workers, {} visitors", report.visitors),
+        y: Axis::linear(most, three),
+        lines: vec![
+            ("answered".to_owned(), line(report, |point| point.requests_per_second)),
+            ("95 % within".to_owned(), line(report, with(1.0))),
+            (String::new(), line(report, with(-1.0))),
+        ],
+        ..framed(report)
+    }
+}
+
+fn times(report: &Report) -> Plot {
+    let most = report.points.iter().map(|point| point.per_request.busy).fold(0.0, f64::max);
+    Plot {
+        title: "a request in its worker".to_owned(),
+        y: Axis::linear(most, time),
+        lines: vec![
+            ("in all".to_owned(), line(report, |point| point.per_request.busy)),
+            ("wants a cpu".to_owned(), line(report, |point| point.per_request.queued)),
+            ("has a cpu".to_owned(), line(report, |point| point.per_request.cpu)),
+        ],
+        ..framed(report)
+    }
+}
+
+fn latencies(report: &Report) -> Plot {
+    let most = report.points.iter().map(|point| point.latency).fold(0.0, f64::max);
+    Plot {
+        title: "how long an answer takes, on average".to_owned(),
+        y: Axis::linear(most, time),
+        lines: vec![("answer".to_owned(), line(report, |point| point.latency))],
+        ..framed(report)
+    }
+}
+
+/// The axis of workers, and where the chosen number is.
+fn framed(report: &Report) -> Plot {
+    let last = report.points.last().map_or(2.0, |point| f64::from(point.workers.max(2)));
+    let marks = report.points.iter().map(|point| (across(point.workers), point.workers.to_string())).collect();
+    Plot {
+        title: String::new(),
+        x: Axis { low: 0.0, high: last.log2(), marks: apart(marks) },
+        y: Axis::linear(1.0, three),
+        lines: Vec::new(),
+        upright: Some((across(report.chosen), format!("{}", report.chosen))),
+    }
+}
+
+fn across(workers: u32) -> f64 {
+    f64::from(workers.max(1)).log2()
+}
+
+/// Numbers that would stand on each other are left out.
+fn apart(marks: Vec<(f64, String)>) -> Vec<(f64, String)> {
+    const LEAST: f64 = 0.25;
+    let mut kept: Vec<(f64, String)> = Vec::new();
+    for mark in marks {
+        if kept.last().is_none_or(|last| mark.0 - last.0 >= LEAST) {
+            kept.push(mark);
+        }
+    }
+    kept
+}
+
+fn line(report: &Report, what: impl Fn(&PointReport) -> f64) -> Vec<(f64, f64)> {
+    report.points.iter().map(|point| (across(point.workers), what(point))).collect()
+}

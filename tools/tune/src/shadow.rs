@@ -1,0 +1,246 @@
+//! The second server: started, asked, resized and ended here. Ports, logs and socket are its own.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use tempfile::TempDir;
+use wire::control::{WorkerState, WorkerStatus};
+
+use super::interrupt::Interrupt;
+use super::site::Site;
+use config::{self, Directive};
+use machine::capacity::{CpuTimes, Share};
+use machine::memory::{Machine, Measured};
+use master::sockets::control_socket::{self, How};
+use status::Status;
+use toolkit::client::{Server, Which};
+
+/// It has nothing to finish.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Workers fork in milliseconds; what they do then in PerlChildInitHandlers takes them longer.
+const BOOT: Duration = Duration::from_secs(60);
+/// Between two looks at what changes soon.
+const LOOK: Duration = Duration::from_millis(5);
+/// Of a log, so much is shown.
+const LAST_LINES: usize = 5;
+/// What a process of ours must not find: it is not the server that systemd waits for.
+const OF_SYSTEMD: [&str; 4] = ["NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "WATCHDOG_USEC"];
+
+/// A server that serves a site once more.
+pub struct Shadow<'i> {
+    server: Server,
+    process: Process,
+    folder: TempDir,
+    interrupt: &'i Interrupt,
+    /// Where the site's visitors find it.
+    pub address: SocketAddr,
+    /// How long it took until the first worker answered.
+    pub start: Duration,
+}
+
+/// A directive, and what it says in the shadow.
+pub type Instead = (&'static str, String);
+
+impl<'i> Shadow<'i> {
+    /// Serves `site` with these directives instead of its own.
+    pub fn start(site: &Site, instead: &[Instead], interrupt: &'i Interrupt) -> anyhow::Result<Shadow<'i>> {
+        Shadow::start_in(site, instead, &[], interrupt)
+    }
+
+    /// The same with these variables in its environment.
+    pub fn start_in(
+        site: &Site,
+        instead: &[Instead],
+        env: &[(&str, String)],
+        interrupt: &'i Interrupt,
+    ) -> anyhow::Result<Shadow<'i>> {
+        let began = Instant::now();
+        let folder = tempfile::Builder::new().prefix("cameleer-tune-").tempdir()?;
+        let ports = free_ports(site.config.listen.len())?;
+        let port = *ports.get(site.listener).context("the site listens nowhere")?;
+        let instead = instead.iter().map(|(name, value)| Directive::new(name, value.split(' '))).collect();
+        let shadow = config::Shadow {
+            owner: std::process::id().cast_signed(),
+            folder: folder.path().to_owned(),
+            ports,
+            instead,
+        };
+        let errors = folder.path().join("start.log");
+        let mut command = Command::new("/proc/self/exe");
+        command.args(site.serve_arguments()).arg("--shadow").arg(serde_json::to_string(&shadow)?);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&errors)?).process_group(0);
+        command.envs(env.iter().map(|(name, value)| (name, value)));
+        for name in OF_SYSTEMD {
+            command.env_remove(name);
+        }
+        sys::with_signals_unblocked(&mut command);
+        let mut process = Process(command.spawn().context("the second server cannot be started")?);
+        let which = Which { socket: Some(folder.path().join("control.sock")), ..Which::default() };
+        let server = loop {
+            interrupt.check()?;
+            if process.0.try_wait()?.is_some() {
+                let why = std::fs::read_to_string(&errors).unwrap_or_default();
+                bail!("the second server of {} does not start:\n{}", site.name, why.trim_end());
+            }
+            if let Some(server) = which.connect().ok().and_then(if_it_serves) {
+                break server;
+            }
+            std::thread::sleep(LOOK);
+        };
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        Ok(Shadow { server, process, folder, interrupt, address, start: began.elapsed() })
+    }
+
+    /// Has so many workers, of which `busy` have a request at one time; returns when all are there, or how many fit.
+    pub fn size(&mut self, workers: u32, busy: u32) -> anyhow::Result<u32> {
+        self.server.ask(control_socket::Command::Size { workers, busy })?;
+        let by = Instant::now() + BOOT;
+        loop {
+            self.interrupt.check()?;
+            let status = self.status()?;
+            let ready = status.workers().iter().filter(|worker| is_ready(worker.state)).count() as u32;
+            let wanted = workers.min(status.max_clients);
+            if ready >= wanted {
+                return Ok(wanted);
+            }
+            if Instant::now() > by {
+                bail!("of {wanted} workers {ready} became ready in a minute\n{}", self.last_errors());
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Returns when no worker has a request: those of visitors that have left are ended first.
+    pub fn until_quiet(&mut self) -> anyhow::Result<()> {
+        loop {
+            self.interrupt.check()?;
+            let status = self.status()?;
+            let front = status.front.as_ref().context("the front of the second server does not answer")?;
+            if front.queued == 0 && front.workers.iter().all(|worker| worker.state != WorkerState::Busy) {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// What it says of itself.
+    pub fn status(&mut self) -> anyhow::Result<Status> {
+        self.server.ask(control_socket::Command::Status)?.status.context("the second server answered nonsense")
+    }
+
+    /// What its workers have done so far.
+    pub fn work(&mut self) -> anyhow::Result<Work> {
+        let status = self.status()?;
+        let front = status.front.as_ref().context("the front of the second server does not answer")?;
+        let pids: Vec<i32> = front.workers.iter().map(|worker| worker.pid).filter(|pid| *pid > 0).collect();
+        let CpuTimes { cpu, queued } = CpuTimes::of_all(&pids);
+        let share = Share { busy: front.worked_us as f64 / 1e6, cpu, queued };
+        Ok(Work { answered: front.worker_requests as f64, share })
+    }
+
+    /// What its workers have of the memory.
+    pub fn measured(&mut self) -> anyhow::Result<Vec<Measured>> {
+        let (status, machine) = (self.status()?, Machine::default());
+        let mold = mold_of(&status);
+        let of = |worker: &WorkerStatus| {
+            Some(Measured { mold, requests: worker.requests, sizes: machine.sizes(worker.pid)? })
+        };
+        Ok(status.workers().iter().filter_map(of).collect())
+    }
+
+    /// What is there whatever the number of workers: the mold with all that they share, and the front.
+    pub fn base(&mut self) -> anyhow::Result<u64> {
+        let (status, machine) = (self.status()?, Machine::default());
+        let mold = machine.sizes(mold_of(&status)).map_or(0, |sizes| sizes.rss);
+        let front = machine.sizes(status.front_pid).map_or(0, |sizes| sizes.own());
+        Ok(mold + front)
+    }
+
+    /// Ends it as a server ends that has time: its workers run what they have for that.
+    pub fn stop(mut self) -> anyhow::Result<()> {
+        self.server.ask(control_socket::Command::Stop { how: How::Graceful })?;
+        let by = Instant::now() + BOOT;
+        while Instant::now() < by && self.process.0.try_wait()?.is_none() {
+            self.interrupt.check()?;
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// What its error log says last.
+    pub fn last_errors(&self) -> String {
+        let log = std::fs::read_to_string(self.folder.path().join("error.log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
+        if last.is_empty() { String::new() } else { format!("its error log says:\n{}", last.join("\n")) }
+    }
+}
+
+/// What workers have done: since they began, or between two moments.
+#[derive(Debug, Clone, Copy)]
+pub struct Work {
+    /// Requests that they have answered.
+    pub answered: f64,
+    /// What those did with their time.
+    pub share: Share,
+}
+
+impl std::ops::Sub for Work {
+    type Output = Work;
+
+    /// A worker that ended in between has taken its times with it: none becomes negative.
+    fn sub(self, earlier: Work) -> Work {
+        let less = |now: f64, then: f64| (now - then).max(0.0);
+        let (now, then) = (self.share, earlier.share);
+        let share = Share {
+            busy: less(now.busy, then.busy),
+            cpu: less(now.cpu, then.cpu),
+            queued: less(now.queued, then.queued),
+        };
+        Work { answered: less(self.answered, earlier.answered), share }
+    }
+}
+
+fn is_ready(state: WorkerState) -> bool {
+    matches!(state, WorkerState::Idle | WorkerState::Busy)
+}
+
+fn mold_of(status: &Status) -> i32 {
+    status.generations.iter().find(|one| one.generation == status.generation).map_or(0, |one| one.mold_pid)
+}
+
+fn if_it_serves(mut server: Server) -> Option<Server> {
+    let status = server.ask(control_socket::Command::Status).ok()?.status?;
+    (status.generation > 0).then_some(server)
+}
+
+impl Drop for Shadow<'_> {
+    fn drop(&mut self) {
+        let stops = self.server.ask(control_socket::Command::Stop { how: How::Fast }).is_ok();
+        let by = Instant::now() + PATIENCE;
+        while stops && Instant::now() < by && matches!(self.process.0.try_wait(), Ok(None)) {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// Ends with this, and all of its processes with it.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// All are bound at the same time, so that they differ.
+fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
+    let bound: Vec<TcpListener> =
+        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<Result<_, _>>()?;
+    bound.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+}

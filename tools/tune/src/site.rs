@@ -1,0 +1,122 @@
+//! The site that is tuned: its configuration, where its directives stand, and how its shadow is started.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use anyhow::bail;
+
+use bench::Target;
+use config::{Config, Directive};
+use master::configuration::{Reading, Survey};
+use toolkit::Misuse;
+use toolkit::conf::Conf;
+
+/// What is known of it before anything is started.
+pub struct Site {
+    /// Its file.
+    pub name: String,
+    /// What that means, without what Perl in it may add.
+    pub config: Config,
+    /// What stands in the files.
+    tree: Vec<Directive>,
+    arguments: Vec<OsString>,
+    /// The place of the address that its visitors come to, among those that it listens at.
+    pub listener: usize,
+    /// How they name it.
+    pub target: Target,
+}
+
+impl Site {
+    /// Reads the configuration; `url` says who is asked, if it is a whole one.
+    pub fn of(conf: &Conf, url: Option<&str>) -> anyhow::Result<Site> {
+        let origin = conf.origin()?;
+        let reading = Reading::of(&origin)?;
+        let config = if reading.needs_perl() { reading.sketch() } else { reading.finish()?.config };
+        let named = url.filter(|url| !url.starts_with('/')).map(Target::parse).transpose().map_err(Misuse)?;
+        let Some(listener) = listener_for(&config, named.as_ref()) else {
+            bail!("{}: there is no Listen with a port: a shadow needs one to stand beside", origin.name());
+        };
+        let tls = config.listen.get(listener).is_some_and(|listen| config.speaks_tls(listen.tcp()));
+        let target = match named {
+            Some(named) => Target { tls, ..named },
+            None => own_name(&config, listener, tls)?,
+        };
+        let tree = Survey::of(&origin).tree;
+        Ok(Site { name: origin.name(), config, tree, arguments: conf.arguments()?, listener, target })
+    }
+
+    /// `serve -f site.conf …`
+    pub fn serve_arguments(&self) -> &[OsString] {
+        &self.arguments
+    }
+
+    /// `QueueTimeout` of the main server.
+    pub fn queue_timeout(&self) -> Duration {
+        let base = self.config.hosts.first().map_or(0, |host| usize::from(host.base));
+        let said = |section: usize| self.config.sections.get(section).and_then(|section| section.said.queue_timeout);
+        said(base).or_else(|| said(0)).unwrap_or_default()
+    }
+
+    /// Where a directive stands, the last of its name first in rank.
+    pub fn place_of(&self, name: &str) -> Option<String> {
+        self.all(name).last().map(|directive| directive.at.to_string())
+    }
+
+    /// All directives of a name, wherever they stand.
+    pub fn all(&self, name: &str) -> Vec<&Directive> {
+        let mut found = Vec::new();
+        collect(&self.tree, name, &mut found);
+        found
+    }
+}
+
+fn collect<'t>(tree: &'t [Directive], name: &str, found: &mut Vec<&'t Directive>) {
+    for directive in tree {
+        if directive.section.is_none() && directive.name.eq_ignore_ascii_case(name) {
+            found.push(directive);
+        }
+        collect(directive.section.as_deref().unwrap_or_default(), name, found);
+    }
+}
+
+/// The address with the port of the URL; without one that fits, the first that has a port.
+fn listener_for(config: &Config, named: Option<&Target>) -> Option<usize> {
+    let ports = || config.listen.iter().map(|listen| listen.tcp().map(|address| address.port()));
+    let fits = named.and_then(|named| ports().position(|port| port == Some(named.port)));
+    fits.or_else(|| ports().position(|port| port.is_some()))
+}
+
+/// By the name of the first host that answers there.
+fn own_name(config: &Config, listener: usize, tls: bool) -> anyhow::Result<Target> {
+    let address = config.listen.get(listener).and_then(|listen| listen.tcp());
+    let host = config.hosts_at(address).next().and_then(|host| config.hosts.get(usize::from(host)));
+    let name = host.or(config.hosts.first()).and_then(|host| host.server_name.as_deref()).unwrap_or("localhost");
+    let scheme = if tls { "https" } else { "http" };
+    Target::parse(&format!("{scheme}://{name}/")).map_err(|error| Misuse(error).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::Facts;
+    use config::parse::{Reader, Source};
+
+    fn config(text: &str) -> Config {
+        let none = |_: &str| None;
+        let source = Source::disk(std::path::Path::new("/"), &none);
+        let mut reader = Reader::new(&source);
+        reader.option(text, "test");
+        Config::sketch(&reader.into_parts().0, &Facts::default())
+    }
+
+    #[test]
+    fn a_url_leads_to_its_port_and_none_to_the_first_host() {
+        let config =
+            config("Listen unix:/s\nListen 80\nListen 443\n<VirtualHost *:80>\nServerName a.test\n</VirtualHost>");
+        let target = Target::parse("http://b.test:443/").expect("a URL");
+        assert_eq!(listener_for(&config, Some(&target)), Some(2));
+        assert_eq!(listener_for(&config, None), Some(1));
+        assert_eq!(own_name(&config, 1, false).expect("a name").url(), "http://a.test/");
+        assert_eq!(own_name(&config, 2, true).expect("a name").url(), "https://localhost/");
+    }
+}

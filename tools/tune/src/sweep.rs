@@ -1,0 +1,298 @@
+//! How many workers answer most: the search, without a server or a clock of its own.
+//!
+//! ```text
+//!   double   1, 2, 4, 8 … until four times as many workers answer no more
+//!   climb    halve the distance between the best and the next above it: the top may lie between them
+//!   refine   halve the distance between the last that is too few and the first that is enough
+//!   verify   those near the knee in turns, so that what else the machine does meets all of them
+//! ```
+//!
+//! The knee is the smallest number of workers that answers nearly as much as the best does: more only take memory, and
+//! processors from each other.
+
+use std::collections::BTreeMap;
+
+use super::statistics::{Estimate, median, ratio};
+use machine::capacity::Share;
+
+/// Nearly as much: below the best by no more than two in a hundred.
+const NEARLY: f64 = 0.98;
+/// Four times as many workers that answer less than this more answer no more.
+const FLAT: f64 = 1.05;
+/// So often those near the knee are measured at least, and at most.
+const ROUNDS: std::ops::RangeInclusive<usize> = 6..=24;
+/// The ratio of two of them is known well enough, as a logarithm.
+const KNOWN: f64 = 0.02;
+
+/// What was measured in one go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slice {
+    /// Requests a second that were answered.
+    pub rate: f64,
+    /// How many.
+    pub answered: f64,
+    /// What their workers did meanwhile.
+    pub share: Share,
+}
+
+/// Where it is measured.
+pub trait Bed {
+    /// With so many workers at work.
+    fn slice(&mut self, workers: u32, round: usize) -> anyhow::Result<Slice>;
+
+    /// Whether there is time for as many more.
+    fn has_time_for(&self, workers: &[u32]) -> bool;
+}
+
+/// All that was measured.
+#[derive(Debug, Default)]
+pub struct Sweep {
+    points: BTreeMap<u32, Vec<Slice>>,
+    /// Rates of those that were measured in turns.
+    rounds: Vec<BTreeMap<u32, f64>>,
+    /// Whether the time was over before the search was.
+    pub is_cut: bool,
+}
+
+/// One number of workers.
+#[derive(Debug, Clone, Copy)]
+pub struct Point {
+    /// So many.
+    pub workers: u32,
+    /// Requests a second.
+    pub rate: Estimate,
+    /// How often it was measured.
+    pub slices: usize,
+    /// What a request does with its time.
+    pub share: Share,
+}
+
+impl Sweep {
+    /// Up to `most` workers; `also` is measured in turns with the others at the end.
+    pub fn run(bed: &mut impl Bed, most: u32, also: u32) -> anyhow::Result<Sweep> {
+        let mut sweep = Sweep::default();
+        sweep.double(bed, most)?;
+        sweep.climb(bed)?;
+        sweep.refine(bed)?;
+        // What was measured meanwhile may be the best.
+        sweep.climb(bed)?;
+        sweep.verify(bed, most, also.clamp(1, most))?;
+        Ok(sweep)
+    }
+
+    fn double(&mut self, bed: &mut impl Bed, most: u32) -> anyhow::Result<()> {
+        let mut workers = 1;
+        loop {
+            if !self.measure(bed, workers, 0)? {
+                return Ok(());
+            }
+            let flat = workers >= 4 && self.rate(workers) < self.rate(workers / 4) * FLAT;
+            if flat || workers >= most {
+                return Ok(());
+            }
+            workers = (workers * 2).min(most);
+        }
+    }
+
+    /// The top may lie between the best and the next that was measured.
+    fn climb(&mut self, bed: &mut impl Bed) -> anyhow::Result<()> {
+        loop {
+            let best = self.best();
+            let above = self.points.range(best + 1..).next().map_or(best, |(workers, _)| *workers);
+            if above - best <= (best / 16).max(1) || !self.measure(bed, best + (above - best) / 2, 0)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn refine(&mut self, bed: &mut impl Bed) -> anyhow::Result<()> {
+        for round in 1.. {
+            let knee = self.knee();
+            let below = self.points.range(..knee).next_back().map_or(0, |(workers, _)| *workers);
+            if knee - below <= (knee / 16).max(1) {
+                break;
+            }
+            let middle = below + (knee - below) / 2;
+            if !self.measure(bed, middle, round)? || !self.measure(bed, knee, round)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The neighbours of the knee, the best, and what the site has now.
+    fn verify(&mut self, bed: &mut impl Bed, most: u32, also: u32) -> anyhow::Result<()> {
+        let mut near = self.near(most);
+        near.push(also);
+        near.sort_unstable();
+        near.dedup();
+        for round in 0..*ROUNDS.end() {
+            if !bed.has_time_for(&near) {
+                self.is_cut |= round < *ROUNDS.start();
+                break;
+            }
+            near.rotate_left(usize::from(round > 0));
+            let mut rates = BTreeMap::new();
+            for workers in &near {
+                let slice = bed.slice(*workers, round)?;
+                self.points.entry(*workers).or_default().push(slice);
+                rates.insert(*workers, slice.rate);
+            }
+            self.rounds.push(rates);
+            if self.rounds.len() >= *ROUNDS.start() && self.is_known() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn near(&self, most: u32) -> Vec<u32> {
+        let knee = self.knee();
+        // Two of them: one alone may have been measured too low.
+        let below = self.points.range(..knee).rev().take(2).map(|(workers, _)| *workers);
+        let above = (knee + (knee / 2).max(1)).min(most);
+        below.into_iter().chain([knee, above, self.best()]).collect()
+    }
+
+    /// Whether more rounds would change nothing that matters.
+    fn is_known(&self) -> bool {
+        let best = self.best();
+        let known = |workers: u32| {
+            self.against(workers, best).is_none_or(|ratio| {
+                let far = (ratio.mean - NEARLY.ln()).abs() > ratio.margin;
+                far || ratio.margin < KNOWN
+            })
+        };
+        self.in_turns().all(known)
+    }
+
+    fn measure(&mut self, bed: &mut impl Bed, workers: u32, round: usize) -> anyhow::Result<bool> {
+        if !self.points.is_empty() && !bed.has_time_for(&[workers]) {
+            self.is_cut = true;
+            return Ok(false);
+        }
+        let slice = bed.slice(workers, round)?;
+        self.points.entry(workers).or_default().push(slice);
+        Ok(true)
+    }
+
+    /// The smallest number of workers that answers nearly as much as the best; of those that were measured in turns, where there are.
+    pub fn knee(&self) -> u32 {
+        let best = self.best();
+        let enough = |workers: &u32| match self.against(*workers, best) {
+            Some(ratio) => ratio.mean >= NEARLY.ln(),
+            None => self.rate(*workers) >= self.rate(best) * NEARLY,
+        };
+        let candidates: Vec<u32> = match self.rounds.is_empty() {
+            true => self.points.keys().copied().collect(),
+            false => self.in_turns().collect(),
+        };
+        candidates.into_iter().find(enough).unwrap_or(best)
+    }
+
+    /// The number of workers that answered most.
+    pub fn best(&self) -> u32 {
+        let candidates: Vec<u32> = match self.rounds.is_empty() {
+            true => self.points.keys().copied().collect(),
+            false => self.in_turns().collect(),
+        };
+        let best = candidates.into_iter().max_by(|a, b| self.rate(*a).total_cmp(&self.rate(*b)));
+        best.unwrap_or(1)
+    }
+
+    fn in_turns(&self) -> impl Iterator<Item = u32> {
+        self.rounds.first().into_iter().flat_map(|round| round.keys().copied())
+    }
+
+    /// The ratio of two, as a logarithm, from the rounds that had both.
+    pub fn against(&self, one: u32, other: u32) -> Option<Estimate> {
+        let pair = |round: &BTreeMap<u32, f64>| Some((*round.get(&one)?, *round.get(&other)?));
+        ratio(&self.rounds.iter().filter_map(pair).collect::<Vec<_>>())
+    }
+
+    /// Requests a second with so many workers.
+    pub fn rate(&self, workers: u32) -> f64 {
+        self.points.get(&workers).map_or(0.0, |slices| median(&rates(slices)))
+    }
+
+    /// What was measured, from the fewest workers to the most.
+    pub fn points(&self) -> impl Iterator<Item = Point> {
+        self.points.iter().map(|(workers, slices)| {
+            let answered: f64 = slices.iter().map(|slice| slice.answered).sum();
+            let share = slices.iter().map(|slice| slice.share).fold(Share::default(), |sum, share| sum + share);
+            let rate = Estimate { mean: median(&rates(slices)), ..Estimate::of(&rates(slices)) };
+            Point { workers: *workers, rate, slices: slices.len(), share: share.per(answered) }
+        })
+    }
+}
+
+fn rates(slices: &[Slice]) -> Vec<f64> {
+    slices.iter().map(|slice| slice.rate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A server that is as fast as a function says, with noise.
+    struct Simulated<F> {
+        rate: F,
+        noise: f64,
+        seed: u64,
+        slices: usize,
+        time: usize,
+    }
+
+    impl<F: Fn(u32) -> f64> Bed for Simulated<F> {
+        fn slice(&mut self, workers: u32, _: usize) -> anyhow::Result<Slice> {
+            self.slices += 1;
+            self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let noise = ((self.seed >> 33) as f64 / f64::from(1u32 << 31) - 0.5) * 2.0 * self.noise;
+            let rate = (self.rate)(workers) * (1.0 + noise);
+            Ok(Slice { rate, answered: rate, share: Share::default() })
+        }
+
+        fn has_time_for(&self, workers: &[u32]) -> bool {
+            self.slices + workers.len() <= self.time
+        }
+    }
+
+    fn run(rate: impl Fn(u32) -> f64, noise: f64, seed: u64, time: usize) -> (Sweep, usize) {
+        let mut bed = Simulated { rate, noise, seed, slices: 0, time };
+        (Sweep::run(&mut bed, 100, 100).expect("no failure"), bed.slices)
+    }
+
+    #[test]
+    fn the_knee_of_a_limit_is_the_limit() {
+        for limit in [1, 2, 3, 8, 13, 40, 100] {
+            let (sweep, _) = run(|workers| f64::from(workers.min(limit)) * 33.0, 0.0, 1, 1000);
+            assert!(sweep.knee().abs_diff(limit) <= limit / 16, "{limit}: {}", sweep.knee());
+            assert!(!sweep.is_cut);
+        }
+    }
+
+    #[test]
+    fn without_time_it_is_said_that_the_search_was_cut() {
+        let (sweep, slices) = run(f64::from, 0.0, 1, 3);
+        assert!(sweep.is_cut && slices <= 3, "{slices}");
+        assert_eq!(sweep.knee(), 4, "the best of what was measured");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever the limit is, and how much each worker above it costs: what is chosen answers nearly as much as the best.
+        #[test]
+        fn what_is_chosen_answers_nearly_as_much_as_the_best(limit in 1u32..100, cost in 0.0..0.002f64, seed: u64) {
+            let rate = |workers: u32| {
+                f64::from(workers.min(limit)) * 10.0 * (1.0 - cost * f64::from(workers.saturating_sub(limit))).max(0.1)
+            };
+            let (sweep, slices) = run(rate, 0.04, seed, 400);
+            let best = (1..=100).map(rate).fold(0.0, f64::max);
+            let chosen = rate(sweep.knee());
+            prop_assert!(chosen >= best * 0.92, "{} of {limit}: {chosen} of {best}", sweep.knee());
+            prop_assert!(slices < 200, "{slices}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use base::stamp::Stamp;
 use config::regular;
 
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of cached files; `.htaccess` files can name any number.
 const MOST: usize = 256;
 /// Maximum size of all cached contents, in bytes.
@@ -36,7 +36,7 @@ pub type Held<T> = Result<Arc<T>, String>;
 pub struct Files<T>(RefCell<HashMap<PathBuf, CachedFile<T>>>);
 
 struct CachedFile<T> {
-    looked: Instant,
+    checked: Instant,
     stamp: Option<Stamp>,
     held: Held<T>,
 }
@@ -65,7 +65,7 @@ impl<T: Contents> Files<T> {
     pub fn ask(&self, path: &Path, since: Instant) -> Result<Held<T>, Reading<T>> {
         let files = self.0.borrow();
         let known = files.get(path);
-        if let Some(known) = known.filter(|known| known.looked >= since || known.looked.elapsed() < LOOK_AGAIN) {
+        if let Some(known) = known.filter(|known| known.checked >= since || known.checked.elapsed() < CHECK_INTERVAL) {
             return Ok(known.held.clone());
         }
         let before = known.and_then(|known| Some((known.stamp?, known.held.clone().ok()?)));
@@ -78,7 +78,7 @@ impl<T: Contents> Files<T> {
         files.remove(&look.path);
         let mut free = MOST_BYTES.saturating_sub(size(&look.held));
         let mut newest: Vec<_> = files.drain().collect();
-        newest.sort_by_key(|(_, known)| std::cmp::Reverse(known.looked));
+        newest.sort_by_key(|(_, known)| std::cmp::Reverse(known.checked));
         newest.truncate(MOST - 1);
         files.extend(newest.into_iter().take_while(|(_, known)| {
             let size = size(&known.held);
@@ -86,7 +86,7 @@ impl<T: Contents> Files<T> {
             free = free.saturating_sub(size);
             fits
         }));
-        files.insert(look.path, CachedFile { looked: Instant::now(), stamp: look.stamp, held: look.held });
+        files.insert(look.path, CachedFile { checked: Instant::now(), stamp: look.stamp, held: look.held });
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    fn kept(files: &Files<Text>) -> (usize, usize) {
+    fn cached(files: &Files<Text>) -> (usize, usize) {
         let known = files.0.borrow();
         (known.len(), known.values().map(|known| size(&known.held)).sum())
     }
@@ -173,7 +173,7 @@ mod tests {
         std::fs::write(&path, "one").unwrap();
         let look = || {
             // Makes the last check appear old.
-            files.0.borrow_mut().values_mut().for_each(|known| known.looked -= LOOK_AGAIN);
+            files.0.borrow_mut().values_mut().for_each(|known| known.checked -= CHECK_INTERVAL);
             let Err(reading) = files.ask(&path, Instant::now()) else { panic!("a check is due") };
             files.learn(reading.take());
             files.ask(&path, Instant::now()).ok().expect("known").unwrap()
@@ -200,9 +200,9 @@ mod tests {
             held: Ok(Arc::new(Text("x".repeat(size)))),
         };
         (0..1000).for_each(|n| files.learn(look(n.to_string(), 1)));
-        assert_eq!(kept(&files), (MOST, MOST));
+        assert_eq!(cached(&files), (MOST, MOST));
         (0..10).for_each(|n| files.learn(look(format!("large {n}"), 4 << 20)));
-        let (_, bytes) = kept(&files);
+        let (_, bytes) = cached(&files);
         assert!(bytes <= MOST_BYTES, "{bytes}");
         assert!(files.ask(Path::new("large 9"), Instant::now()).is_ok(), "the file that was read last is cached");
     }

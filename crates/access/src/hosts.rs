@@ -4,7 +4,7 @@ use super::{Facts, Name};
 use config::access::{AccessOrigin, HostRules, Limited, Methods, Order};
 
 /// Whether the client's address is permitted.
-pub fn welcome(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
+pub fn permits(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
     let order = rules.orders.iter().rev().find(|order| order.methods.has(facts.methods));
     let (allowed, denied) = (any(&rules.allow, facts), any(&rules.deny, facts));
     let not_denied = denied.map(|denied| !denied);
@@ -15,7 +15,7 @@ pub fn welcome(rules: &HostRules, facts: &Facts<'_>) -> Option<bool> {
 }
 
 /// Whether a line for this method contains a host name.
-pub fn name_names(rules: &HostRules, methods: Methods) -> bool {
+pub fn has_host_names(rules: &HostRules, methods: Methods) -> bool {
     let mut lines = rules.allow.iter().chain(&rules.deny);
     lines.any(|line| line.methods.has(methods) && matches!(line.what, AccessOrigin::Name(_)))
 }

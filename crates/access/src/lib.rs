@@ -91,9 +91,9 @@ pub enum Verdict {
 
 /// Evaluates the rules for a request.
 pub fn judge(rules: &AccessRules, facts: &Facts<'_>) -> Verdict {
-    let welcome = hosts::welcome(&rules.hosts, facts);
+    let permitted = hosts::permits(&rules.hosts, facts);
     let answer = requires::answer(&rules.requires, facts);
-    match (rules.satisfy.unwrap_or_default(), welcome, answer) {
+    match (rules.satisfy.unwrap_or_default(), permitted, answer) {
         (Satisfy::All, Some(false), _) => Verdict::Forbidden,
         (Satisfy::Any, Some(true), _) => Verdict::Allowed,
         (Satisfy::Any, _, Some(RequirementAnswer::Granted)) => Verdict::Allowed,
@@ -116,7 +116,7 @@ fn verdict(answer: RequirementAnswer, facts: &Facts<'_>) -> Verdict {
 
 /// Whether a rule for this method contains a host name.
 pub fn asks_for_name(rules: &AccessRules, methods: Methods) -> bool {
-    hosts::name_names(&rules.hosts, methods)
+    hosts::has_host_names(&rules.hosts, methods)
         || rules.requires.iter().any(|line| line.methods.has(methods) && requires::is_about_names(&line.what))
 }
 

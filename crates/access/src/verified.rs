@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::password::Check;
 use base::cache::Cache;
 
-const KEPT: Duration = Duration::from_secs(60);
+const VALIDITY: Duration = Duration::from_secs(60);
 const MOST: usize = 4096;
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub struct Verified {
 impl Verified {
     /// Whether the password was verified recently, with the same hash.
     pub fn knows(&self, check: &Check) -> bool {
-        self.since.borrow_mut().get(&self.digest(check)).is_some_and(|since| since.elapsed() < KEPT)
+        self.since.borrow_mut().get(&self.digest(check)).is_some_and(|since| since.elapsed() < VALIDITY)
     }
 
     /// Records a verified password.

@@ -99,17 +99,17 @@ impl<'a> Subject<'a> {
 
 impl Subject<'_> {
     /// The message with its subject, in httpd's format.
-    fn tell(&self, message: &dyn Display) -> String {
+    fn with_subject(&self, message: &dyn Display) -> String {
         let worker = self.worker.map(|worker| format!("worker={worker}"));
         let request = self.request.as_ref().map(ToString::to_string);
-        let told = [worker, request].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let subject = [worker, request].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let mark = if self.request.is_some() { ":" } else { "" };
         match self.context {
-            Context::Leads if !told.is_empty() => format!("{told}{mark} {message}"),
+            Context::Leads if !subject.is_empty() => format!("{subject}{mark} {message}"),
             Context::Follows => {
                 let client = self.client.map(|client| format!("client {client}"));
-                let told = [client, Some(told).filter(|told| !told.is_empty())];
-                [Some(message.to_string())].into_iter().chain(told).flatten().collect::<Vec<_>>().join(", ")
+                let subject = [client, Some(subject).filter(|subject| !subject.is_empty())];
+                [Some(message.to_string())].into_iter().chain(subject).flatten().collect::<Vec<_>>().join(", ")
             }
             _ => message.to_string(),
         }
@@ -235,7 +235,7 @@ fn line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Displa
         let _ = write!(line, "[client {}] ", printable::line(&client.to_string()));
     }
     // Control characters are escaped, so that a client or a script cannot forge a line. Backslashes are escaped, too.
-    printable::put_line(about.tell(message).trim_end(), &mut line);
+    printable::put_line(about.with_subject(message).trim_end(), &mut line);
     line.push('\n');
     line
 }

@@ -40,7 +40,7 @@ pub fn json(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' => json.push(c),
-            c if is_obeyed(c) => {
+            c if is_interpreted(c) => {
                 let mut units = [0; 2];
                 c.encode_utf16(&mut units).iter().for_each(|unit| put_number("\\u", *unit, &mut json));
             }
@@ -56,7 +56,7 @@ fn put_number(mark: &str, unit: u16, into: &mut String) {
 
 fn put(c: char, into: &mut String) {
     match c {
-        c if !is_obeyed(c) => into.push(c),
+        c if !is_interpreted(c) => into.push(c),
         c if u32::from(c) < 256 => {
             let _ = write!(into, "\\x{:02x}", u32::from(c));
         }
@@ -68,7 +68,7 @@ fn put(c: char, into: &mut String) {
 
 /// Whether a character is a control, or a Unicode character that changes direction, breaks lines or is invisible: the displayed
 /// text would differ from the actual text.
-fn is_obeyed(c: char) -> bool {
+fn is_interpreted(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
@@ -96,7 +96,7 @@ mod tests {
     fn escaped_json_has_the_same_values() {
         let value = serde_json::json!({ "a": "\x1b\u{9b}\u{202e}\u{e0041}\n\"\\" });
         let shown = json(&serde_json::to_string_pretty(&value).expect("text"));
-        assert!(shown.chars().all(|c| c == '\n' || !is_obeyed(c)), "{shown}");
+        assert!(shown.chars().all(|c| c == '\n' || !is_interpreted(c)), "{shown}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("json"), value);
     }
 }

@@ -8,7 +8,7 @@ use rustls::crypto::ring;
 use rustls::server::{ProducesTickets, ServerSessionMemoryCache, StoresServerSessions};
 
 /// Maximum number of sessions in the cache.
-const KEPT: usize = 4096;
+const MAX_SESSIONS: usize = 4096;
 /// Length in bytes of the time stamp before each value.
 const STAMP: usize = 8;
 
@@ -21,7 +21,7 @@ pub struct Sessions {
 impl Sessions {
     /// Creates new keys and an empty cache.
     pub fn new() -> Result<Sessions, rustls::Error> {
-        Ok(Sessions { tickets: ring::Ticketer::new()?, cache: ServerSessionMemoryCache::new(KEPT) })
+        Ok(Sessions { tickets: ring::Ticketer::new()?, cache: ServerSessionMemoryCache::new(MAX_SESSIONS) })
     }
 
     /// Tickets with this maximum life.
@@ -62,7 +62,7 @@ impl ProducesTickets for Tickets {
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
-        while_good(self.inner.decrypt(cipher)?, self.life)
+        unless_expired(self.inner.decrypt(cipher)?, self.life)
     }
 }
 
@@ -72,11 +72,11 @@ impl StoresServerSessions for Cache {
     }
 
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        while_good(self.inner.get(key)?, self.life)
+        unless_expired(self.inner.get(key)?, self.life)
     }
 
     fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
-        while_good(self.inner.take(key)?, self.life)
+        unless_expired(self.inner.take(key)?, self.life)
     }
 
     fn can_cache(&self) -> bool {
@@ -93,7 +93,7 @@ fn stamped(value: &[u8]) -> Vec<u8> {
 }
 
 /// The value without its time stamp, unless it is too old.
-fn while_good(mut value: Vec<u8>, life: Duration) -> Option<Vec<u8>> {
+fn unless_expired(mut value: Vec<u8>, life: Duration) -> Option<Vec<u8>> {
     let made = Duration::from_millis(u64::from_be_bytes(*value.first_chunk::<STAMP>()?));
     let age = now().saturating_sub(made);
     value.drain(..STAMP);
@@ -113,8 +113,8 @@ mod tests {
         assert_eq!(sessions.tickets(long).lifetime(), 100);
         let made = (now() - Duration::from_secs(50)).as_millis() as u64;
         let old = [&made.to_be_bytes(), &b"x"[..]].concat();
-        assert_eq!(while_good(old.clone(), long), Some(b"x".to_vec()));
-        assert_eq!(while_good(old, Duration::from_secs(49)), None);
-        assert_eq!(while_good(vec![1, 2], long), None);
+        assert_eq!(unless_expired(old.clone(), long), Some(b"x".to_vec()));
+        assert_eq!(unless_expired(old, Duration::from_secs(49)), None);
+        assert_eq!(unless_expired(vec![1, 2], long), None);
     }
 }

@@ -15,9 +15,9 @@ const PROCESS: &str = "PerlProcessConnectionHandler";
 pub(super) fn finish(draft: &mut Draft) {
     let config = &draft.config;
     let taken: Vec<(&At, usize)> = processing(config).collect();
-    let mut errors: Vec<ConfigError> = config.hosts.iter().filter_map(pre_alone).collect();
+    let mut errors: Vec<ConfigError> = config.hosts.iter().filter_map(pre_without_process).collect();
     errors.extend(taken.iter().filter_map(|(at, host)| shares(config, at, *host)));
-    errors.extend(taken.iter().filter_map(|(at, host)| speaks_tls(config, at, *host)));
+    errors.extend(taken.iter().filter_map(|(at, host)| uses_tls(config, at, *host)));
     let costs: Vec<ConfigError> = taken.iter().map(|(at, host)| cost(config, at, *host)).collect();
     let is_any = !taken.is_empty();
     draft.config.hands_over_connections = is_any;
@@ -35,7 +35,7 @@ fn processing(config: &Config) -> impl Iterator<Item = (&At, usize)> {
     config.hosts.iter().enumerate().filter_map(|(number, host)| Some((host.connections.process.as_ref()?, number)))
 }
 
-fn pre_alone(host: &Host) -> Option<ConfigError> {
+fn pre_without_process(host: &Host) -> Option<ConfigError> {
     let at = host.connections.pre.as_ref().filter(|_| host.connections.process.is_none())?;
     let message = format!(
         "PerlPreConnectionHandler: the front handles HTTP connections: use a PerlPostReadRequestHandler and \
@@ -58,7 +58,7 @@ fn shares(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
     Some(ConfigError::at(at, message))
 }
 
-fn speaks_tls(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
+fn uses_tls(config: &Config, at: &At, number: usize) -> Option<ConfigError> {
     let host = config.hosts.get(number).filter(|host| config.wants_tls(host))?;
     let why =
         host.tls.engine.as_ref().map_or_else(|| "Listen … https".to_owned(), |(at, _)| format!("SSLEngine at {at}"));

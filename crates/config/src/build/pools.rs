@@ -18,7 +18,7 @@ impl Draft {
     pub(super) fn find_pools(&mut self, tree: &[Directive]) {
         let defined = tree.iter().filter(|directive| is(directive, "WorkerPool") && directive.section.is_some());
         defined.clone().for_each(|directive| self.define_pool(directive));
-        tree.iter().filter(|it| belongs(it) == Some(Belongs::ToItself)).for_each(|host| self.host_is_pool(host));
+        tree.iter().filter(|it| belongs(it) == Some(Belongs::ToItself)).for_each(|host| self.add_host_pool(host));
         if let Some(at) = self.config.more_pools.last().map(|last| last.at.clone()).filter(|_| self.excess_pools > 0) {
             let count = self.config.more_pools.len() + self.excess_pools + 1;
             let message = format!(
@@ -45,7 +45,7 @@ impl Draft {
         self.config.uses_both_apis = self.config.more_pools.iter().any(|named| named.perl.generation != own);
         let mut used = HashSet::new();
         names(tree, &mut used);
-        defined.for_each(|directive| self.is_used(directive, &used));
+        defined.for_each(|directive| self.check_used(directive, &used));
     }
 
     fn define_pool(&mut self, directive: &Directive) {
@@ -67,7 +67,7 @@ impl Draft {
     }
 
     /// Adds the pool of a virtual host. Its name is the host's name, or else its first address.
-    fn host_is_pool(&mut self, host: &Directive) {
+    fn add_host_pool(&mut self, host: &Directive) {
         let inside = host.section.as_deref().unwrap_or_default();
         let named = inside.iter().find(|directive| is(directive, "ServerName")).and_then(|it| it.args.first());
         let name = named.or(host.args.first()).cloned().unwrap_or_default();
@@ -90,11 +90,11 @@ impl Draft {
         let (pool, perl, is_host) = (Pool::default(), PerlSwitches::default(), is(section, "VirtualHost"));
         self.config.more_pools.push(NamedPool { name, at: section.at.clone(), pool, perl, is_host, base: None });
         let number = self.config.pool_count() - 1;
-        self.note_section(section, number);
+        self.record_section(section, number);
     }
 
     /// Records the pool of a section by the address of its contents: sections made by Perl code share one file position.
-    fn note_section(&mut self, section: &Directive, pool: PoolNumber) {
+    fn record_section(&mut self, section: &Directive, pool: PoolNumber) {
         let inside = section.section.as_deref().unwrap_or_default();
         if !inside.is_empty() {
             self.section_pools.insert(inside.as_ptr().addr(), pool);
@@ -107,7 +107,7 @@ impl Draft {
             let Some(inside) = section.section.as_deref() else { continue };
             if let Some(Belongs::To(name)) = belongs(section) {
                 if let Some(pool) = self.config.pool_called(name) {
-                    self.note_section(section, pool);
+                    self.record_section(section, pool);
                 }
                 if let Some(parent) = inside.iter().find(|it| is(section, "VirtualHost") && has_option(it, "Parent")) {
                     let message = format!(
@@ -140,7 +140,7 @@ impl Draft {
     }
 
     /// Reports a pool that no place uses, whose memory would be wasted.
-    fn is_used(&mut self, directive: &Directive, used: &HashSet<String>) {
+    fn check_used(&mut self, directive: &Directive, used: &HashSet<String>) {
         let Some(name) = directive.args.first().filter(|name| !used.contains(&name.to_ascii_lowercase())) else {
             return;
         };

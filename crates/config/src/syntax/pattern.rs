@@ -47,15 +47,15 @@ enum BudgetOwner {
 }
 
 /// Maximum size of each expression of the main configuration.
-const GENEROUS: usize = 10 << 20;
+const MAIN_LIMIT: usize = 10 << 20;
 /// Maximum total size for a `.htaccess` file, and for all files that apply to a request.
 pub const OF_HTACCESS: usize = 1 << 20;
 /// Maximum total memory in bytes for a `.htaccess` file, and for all files that apply to a request.
 pub const MEMORY_OF_HTACCESS: usize = 12 << 20;
 /// Maximum size of each expression of a `.htaccess` file.
-const EACH: usize = 256 << 10;
+const HTACCESS_LIMIT_EACH: usize = 256 << 10;
 /// First size limit for compiling. It is doubled until the expression fits, which determines its size.
-const LEAST: usize = 256;
+const FIRST_LIMIT: usize = 256;
 /// Maximum length of the source with Unicode classes, which are large even before compilation.
 const LONGEST_UNICODE: usize = 256;
 
@@ -202,8 +202,8 @@ impl Budget {
     /// Compiles an expression.
     pub fn compile(&mut self, source: &str, case: Case) -> Result<Pattern, String> {
         let compiled = match self.whose {
-            BudgetOwner::Administrator => build(source, case, GENEROUS).map_err(|error| complaint(source, &error)),
-            BudgetOwner::Htaccess => self.fitting(source, case),
+            BudgetOwner::Administrator => build(source, case, MAIN_LIMIT).map_err(|error| complaint(source, &error)),
+            BudgetOwner::Htaccess => self.compile_within_budget(source, case),
         };
         if compiled.is_err() && self.whose == BudgetOwner::Htaccess {
             // The file is invalid in any case, so no time is spent on its other expressions.
@@ -213,19 +213,19 @@ impl Budget {
         compiled.map(|regex| Pattern { regex: Arc::new(regex), measured })
     }
 
-    fn fitting(&mut self, source: &str, case: Case) -> Result<Regex, String> {
-        if self.left < LEAST {
+    fn compile_within_budget(&mut self, source: &str, case: Case) -> Result<Regex, String> {
+        if self.left < FIRST_LIMIT {
             return Err(self.exhausted());
         }
-        if source.len() > EACH.min(self.left) || source.len() > LONGEST_UNICODE && is_unicode(source) {
-            return Err(format!("regular expression `{}…` is too long for a .htaccess file", cut(source)));
+        if source.len() > HTACCESS_LIMIT_EACH.min(self.left) || source.len() > LONGEST_UNICODE && is_unicode(source) {
+            return Err(format!("regular expression `{}…` is too long for a .htaccess file", shortened(source)));
         }
-        let mut size = LEAST;
+        let mut size = FIRST_LIMIT;
         loop {
             match build(source, case, size) {
                 Ok(regex) => return self.take(size.max(source.len()), size * 4 + (8 << 10)).map(|()| regex),
-                Err(regex::Error::CompiledTooBig(_)) if size < EACH.min(self.left) => size *= 2,
-                Err(regex::Error::CompiledTooBig(_)) if self.left < EACH => return Err(self.exhausted()),
+                Err(regex::Error::CompiledTooBig(_)) if size < HTACCESS_LIMIT_EACH.min(self.left) => size *= 2,
+                Err(regex::Error::CompiledTooBig(_)) if self.left < HTACCESS_LIMIT_EACH => return Err(self.exhausted()),
                 Err(error) => return Err(complaint(source, &error)),
             }
         }
@@ -262,15 +262,19 @@ fn is_unicode(source: &str) -> bool {
 
 fn complaint(source: &str, error: &regex::Error) -> String {
     if let regex::Error::CompiledTooBig(limit) = error {
-        return format!("regular expression `{}` is too large: it needs more than {} KB", cut(source), limit >> 10);
+        return format!(
+            "regular expression `{}` is too large: it needs more than {} KB",
+            shortened(source),
+            limit >> 10
+        );
     }
     let reason = error.to_string();
     let last = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    format!("invalid regular expression `{}`: {last}", cut(source))
+    format!("invalid regular expression `{}`: {last}", shortened(source))
 }
 
 /// At most 200 characters of the source, for messages.
-fn cut(source: &str) -> Cow<'_, str> {
+fn shortened(source: &str) -> Cow<'_, str> {
     match source.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", source.get(..end).unwrap_or_default()).into(),
         None => source.into(),

@@ -15,7 +15,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("auto"),
         because: "the remaining quarter is for the page cache and for other programs",
         about: "Memory of all processes of the server together; shared pages count once. No worker is forked that would exceed the budget, and MaxClients \
-            is lowered to fit. When the budget is reached, growing workers exit, the largest first, each without a request. `auto` is \
+            is lowered to fit. When the budget is reached, growing workers exit when they have no request, the largest first. `auto` is \
             three quarters of the control group's limit, or of MemAvailable at the start.",
         ..ROW
     },

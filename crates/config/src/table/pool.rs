@@ -123,7 +123,7 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("off"),
         because: "a slow request takes seconds in a shop, and minutes in a report: only the site knows its limit",
         about: "The Perl stack of a request that takes longer than this is sampled ten times a second, without interrupting the request. At its \
-            end a line in the error log names the slowest places, and `cameleer why` shows more.",
+            end a line in the error log shows where the time was spent, and `cameleer why` shows more.",
         ..ROW
     },
     Row {

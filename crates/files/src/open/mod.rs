@@ -29,9 +29,9 @@ use base::stamp::Stamp;
 use config::{Config, Options};
 
 /// Validity of a cached check of a path with links.
-const BELIEVED: Duration = Duration::from_secs(1);
+const CHECK_VALIDITY: Duration = Duration::from_secs(1);
 /// Maximum number of cached paths, which come from clients.
-const MAX_KNOWN: usize = 1024;
+const MAX_CACHED: usize = 1024;
 /// Maximum number of links in one path where owners must match: POSIX guarantees as many (`_POSIX_SYMLOOP_MAX`). Otherwise a path
 /// could repeat a link to its own folder without limit.
 const MAX_LINKS: usize = 8;
@@ -108,11 +108,11 @@ pub struct Opener {
     refused: RefCell<LinkCache<bool>>,
 }
 
-type LinkCache<T> = Cache<PathBuf, FoundOn<T>, MAX_KNOWN>;
+type LinkCache<T> = Cache<PathBuf, CachedCheck<T>, MAX_CACHED>;
 
 /// A cached result, with its time, root and rule.
 #[derive(Debug)]
-struct FoundOn<T> {
+struct CachedCheck<T> {
     what: T,
     since: Instant,
     root: PathBuf,
@@ -188,12 +188,12 @@ impl Opener {
 fn recall<T: Copy>(known: &RefCell<LinkCache<T>>, way: Way<'_>) -> Option<T> {
     let mut known = known.borrow_mut();
     let before = known.get(way.path)?;
-    let is_it = before.since.elapsed() < BELIEVED && before.root == way.root && before.links == way.links;
+    let is_it = before.since.elapsed() < CHECK_VALIDITY && before.root == way.root && before.links == way.links;
     is_it.then_some(before.what)
 }
 
 fn remember<T>(known: &RefCell<LinkCache<T>>, way: Way<'_>, what: T) {
-    let found = FoundOn { what, since: Instant::now(), root: way.root.to_owned(), links: way.links };
+    let found = CachedCheck { what, since: Instant::now(), root: way.root.to_owned(), links: way.links };
     known.borrow_mut().put(way.path.to_owned(), found);
 }
 

@@ -4,8 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::kernel_file::text;
 use super::sizes::kilobytes;
-use super::told::text;
 
 /// Available memory, and the limit that determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::Sizes;
 use super::available::{self, Available};
+use super::kernel_file::text;
 use super::sizes::value;
-use super::told::text;
 
 /// Paths of the kernel's files.
 #[derive(Debug, Clone)]
@@ -28,39 +28,39 @@ impl Machine {
 
     /// Memory of a process. `None` if it has ended, or cannot be read.
     pub fn sizes(&self, pid: i32) -> Option<Sizes> {
-        let rollup = self.tell(pid, "smaps_rollup")?;
-        Sizes::parse(&rollup, &self.tell(pid, "status").unwrap_or_default())
+        let rollup = self.read(pid, "smaps_rollup")?;
+        Sizes::parse(&rollup, &self.read(pid, "status").unwrap_or_default())
     }
 
     /// Children of a process that were not reaped. Empty if the kernel does not report them.
     pub fn children(&self, pid: i32) -> Vec<i32> {
-        let pids = self.tell(pid, &format!("task/{pid}/children")).unwrap_or_default();
+        let pids = self.read(pid, &format!("task/{pid}/children")).unwrap_or_default();
         pids.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     }
 
     /// Parent of a process.
     pub fn parent(&self, pid: i32) -> Option<i32> {
-        value(&self.tell(pid, "status")?, "PPid")?.parse().ok()
+        value(&self.read(pid, "status")?, "PPid")?.parse().ok()
     }
 
     /// Name of a process, truncated to 15 bytes by the kernel.
     pub fn name(&self, pid: i32) -> Option<String> {
-        Some(self.tell(pid, "comm")?.trim_end().to_owned())
+        Some(self.read(pid, "comm")?.trim_end().to_owned())
     }
 
     /// Memory available to a process, limited by its control groups and by the machine.
     pub fn available_to(&self, pid: i32) -> Option<Available> {
         let machine = available::of_machine(&text(&self.proc.join("meminfo"))?);
-        let groups = available::of_groups(&self.cgroups, &self.tell(pid, "cgroup").unwrap_or_default());
+        let groups = available::of_groups(&self.cgroups, &self.read(pid, "cgroup").unwrap_or_default());
         machine.into_iter().chain(groups).min_by_key(|available| available.bytes)
     }
 
     /// Number of processes in the control group of a process that the kernel killed for lack of memory.
     pub fn killed_in_groups_of(&self, pid: i32) -> Option<u64> {
-        available::killed_in_groups(&self.cgroups, &self.tell(pid, "cgroup").unwrap_or_default())
+        available::killed_in_groups(&self.cgroups, &self.read(pid, "cgroup").unwrap_or_default())
     }
 
-    fn tell(&self, pid: i32, name: &str) -> Option<String> {
+    fn read(&self, pid: i32, name: &str) -> Option<String> {
         text(&self.proc.join(pid.to_string()).join(name))
     }
 }
@@ -91,8 +91,9 @@ mod tests {
         let (machine, pid) = (Machine::default(), child.id().cast_signed());
         // The kernel lists children by the thread that started them.
         let tasks = std::fs::read_dir("/proc/self/task").expect("procfs").flatten();
-        let told = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        assert!(tasks.map(told).any(|pids| pids.split_whitespace().any(|word| word == pid.to_string())));
+        let children =
+            |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        assert!(tasks.map(children).any(|pids| pids.split_whitespace().any(|word| word == pid.to_string())));
         child.kill().expect("our own child");
         child.wait().expect("our own child");
         assert_eq!(machine.sizes(pid), None);

@@ -5,9 +5,9 @@
 
 mod available;
 mod formulas;
+mod kernel_file;
 mod machine;
 mod sizes;
-mod told;
 mod workers;
 
 pub use available::{Available, Bound};

@@ -13,7 +13,7 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("[handshake|header|body]=time[-time][,MinRate=bytes]…", 1..=3, request_read_timeout),
         default: Some("handshake=20 header=20-40,MinRate=500 body=20,MinRate=500"),
         because: "httpd's defaults, with a limit for handshakes: regular clients do not need longer",
-        about: "Time limits for a TLS handshake, the head of a request and its body: the first time, extended by a second for each \
+        about: "Time limits for a TLS handshake, the head of a request and its body. The limit is the first time, plus a second for each \
             MinRate bytes, up to the second time; 0 is unlimited. A late head or body is answered 408. The handshake and header limits of \
             a connection are those of the first host on its address.",
         ..ROW
@@ -53,7 +53,7 @@ pub static ROWS: &[Row] = &[
         contexts: SERVER,
         takes: Takes::Path(|d, path| d.config.spooling.folder = Some(path)),
         because: "TMPDIR, or /tmp",
-        about: "Folder of unnamed temporary files for data that does not fit into memory: request bodies while they arrive, and responses to slow \
+        about: "Folder of unnamed temporary files for data that does not fit into memory. They hold request bodies while they arrive, and responses to slow \
             clients while other requests wait for the worker. User must have write access; prefer a disk to a memory file system.",
         ..ROW
     },

@@ -15,8 +15,8 @@ pub static ROWS: &[Row] = &[
         ),
         because: "Strict LenientMethods Require1.0: programs may support methods that the server does not know",
         about: "By default a request target may contain what httpd accepts: any byte above 0x20 except 0x7f and `#`. With an explicit Strict, `<`, `>`, a \
-            backtick in the path, a quotation mark in the query and invalid UTF-8 are answered 400, `\\` and %5C in the path \
-            404. RegisteredMethods: methods known neither to httpd nor by RegisterHttpMethod are answered 501. HTTP itself is always parsed strictly; \
+            backtick in the path, a quotation mark in the query and invalid UTF-8 are answered 400; `\\` and %5C in the path \
+            are answered 404. RegisteredMethods: methods known neither to httpd nor by RegisterHttpMethod are answered 501. HTTP itself is always parsed strictly; \
             Unsafe and Allow0.9 are accepted with a warning and do not change that.",
         ..ROW
     },

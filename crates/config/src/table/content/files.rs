@@ -108,8 +108,8 @@ pub static ROWS: &[Row] = &[
         ),
         default: Some("default-handler"),
         because: "without a handler, requests are served from files",
-        about: "The handler of requests: the PerlHandler list, a CGI script, the PsgiApp, a page about the server (as mod_status and \
-            mod_info, or Prometheus metrics), a file that begins with its own headers, or the file itself. `None` is default-handler. Any other name needs an Action; \
+        about: "The handler of requests: the PerlHandler list, a CGI script, the PsgiApp, a file that begins with its own headers, or the file itself. \
+            `server-…` are pages about the server, as mod_status and mod_info, or Prometheus metrics. `None` is default-handler. Any other name needs an Action; \
             without one, requests are answered 500 and an error is logged. The server pages are not allowed \
             in .htaccess files.",
         ..ROW

@@ -126,8 +126,8 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Flag(|d, on| d.settings().response.compress.precompressed = Some(on)),
         default: Some("Off"),
         because: "it looks up more files for each request",
-        about: "Sends a compressed copy in place of a file: the file of the same name with .br, .zst or .gz appended, if the client accepts that coding and \
-            the copy is not older. Type and access rules are those of the file. The variables no-gzip, no-brotli and no-zstd prevent it.",
+        about: "Sends a compressed copy in place of a file: the file of the same name with .br, .zst or .gz appended. The client must accept that coding, and \
+            the copy must not be older. Type and access rules are those of the file. The variables no-gzip, no-brotli and no-zstd prevent it.",
         ..ROW
     },
     Row {

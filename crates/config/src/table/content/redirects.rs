@@ -61,7 +61,7 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("status text|/url-path|URL|default", 2..=2, error_document),
         because: "a plain page is enough",
-        about: "Response in place of an error's plain page: a text, the response of a URL path of this server (which gets REDIRECT_STATUS and REDIRECT_URL in its environment), or a redirection.",
+        about: "Response in place of an error's plain page: a text, the response of a URL path of this server, or a redirection. The URL path gets REDIRECT_STATUS and REDIRECT_URL in its environment.",
         ..ROW
     },
 ];

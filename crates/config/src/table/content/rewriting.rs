@@ -27,8 +27,8 @@ pub static ROWS: &[Row] = &[
         because: "paths are not rewritten by default",
         about: "Replaces paths that match the regular expression anywhere: `$1` is the text of its first group, `%1` that of the last \
             RewriteCond, %{NAME} a variable of the request, ${map:key|default} a lookup in a RewriteMap. Rules of a host see the decoded path, \
-            before Redirect and Alias. Their result is a file below DocumentRoot (`/x`), a file by its full path (a rule that begins with \
-            `/srv/x` or %{DOCUMENT_ROOT}, if /srv exists), or with PT a path for Alias and Location sections. Rules of folders and .htaccess files see the part of the file name after their \
+            before Redirect and Alias. Their result is a file below DocumentRoot (`/x`), or with PT a path for Alias and Location sections. A rule that begins with \
+            `/srv/x` (if /srv exists) or %{DOCUMENT_ROOT} names a file by its full path. Rules of folders and .htaccess files see the part of the file name after their \
             folder, and the rewritten path is processed again, ten times at most. A URL redirects the client. Flags: B, BCTLS, BNE, BNP, C, CO, \
             DPI, E, END, F, G, L, N (250 rounds at most), NC, NE, NS, PT, QSA, QSD, QSL, R, S; not H, P and T. Headers that conditions test are added to \
             Vary. Regular expressions are as in RedirectMatch: \

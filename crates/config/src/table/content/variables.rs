@@ -56,9 +56,9 @@ pub static ROWS: &[Row] = &[
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
         takes: Takes::Words("expression [!]name[=value]…", 2..=MANY, set_env_if_expr),
         because: "see SetEnvIf",
-        about: "Sets variables when an expression of httpd 2.4 holds: comparisons (`==`, `=~ /x/`, `-eq`, `in {…}`, `-ipmatch`, …) of texts, \
-            %{REQUEST_METHOD}, %{REQUEST_URI}, %{QUERY_STRING}, %{REMOTE_ADDR}, %{req:header}, %{reqenv:variable} and others of the \
-            request, with `&&`, `||`, `!` and parentheses. `expr=` conditions use the same syntax. An unknown name is an error.",
+        about: "Sets variables when an expression of httpd 2.4 is true. Comparisons are `==`, `=~ /x/`, `-eq`, `in {…}`, `-ipmatch` and others, \
+            joined by `&&`, `||`, `!` and parentheses. Operands are texts, %{REQUEST_METHOD}, %{REQUEST_URI}, %{QUERY_STRING}, %{REMOTE_ADDR}, \
+            %{req:header}, %{reqenv:variable} and others. `expr=` conditions use the same syntax. An unknown name is an error.",
         ..ROW
     },
     Row {

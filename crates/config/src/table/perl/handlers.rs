@@ -127,7 +127,7 @@ pub static ROWS: &[Row] = &[
         default: Some("off"),
         because: "the configuration should list all code that is loaded before the fork; `cameleer mem --advise` writes that list",
         about: "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers loaded after \
-            the fork, if a trial in a separate process succeeds.",
+            the fork. A trial in a separate process must succeed first.",
         ..ROW
     },
     Row {
@@ -147,8 +147,8 @@ pub static ROWS: &[Row] = &[
         takes: Takes::Words("file number", 2..=2, warm_up_log),
         because: "PerlWarmup names the important URLs",
         effect: Effect::Generation,
-        about: "As PerlWarmup, with the most frequent paths of an access log in common or combined format: this many paths that Perl \
-            handles, from GET requests with status 200, without their queries. Only the last 8 MB of the log are read.",
+        about: "As PerlWarmup, with this many of the most frequent paths of an access log in common or combined format. Paths that Perl \
+            handles are taken from GET requests with status 200, without their queries. Only the last 8 MB of the log are read.",
         ..ROW
     },
     Row {

@@ -43,7 +43,7 @@ pub static ROWS: &[Row] = &[
         effect: Effect::Generation,
         about: "mod_perl 2's options of a place: SetupEnv fills %ENV, ParseHeaders parses headers in the program's output, GlobalRequest lets \
             Apache2::RequestUtil->request find the request, MergeHandlers adds handlers of inner sections to those of outer ones. In a host, `-Access` and \
-            similar disable that phase, -Enable all of them. +Parent gives a virtual host its own pool of workers, with a mold that loads the host's \
+            similar disable that phase, -Enable all of them. +Parent gives a virtual host its own pool of workers. Its mold loads the host's \
             PerlSwitches, PerlRequire and PerlModule; +InheritSwitches adds the main server's PerlSwitches: see WorkerPool. Clone has no effect.",
         ..ROW
     },

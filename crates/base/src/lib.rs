@@ -1,18 +1,18 @@
-//! What every process needs and no layer owns: paths of URLs, bounded caches, stamps of files, printable text, the error log.
+//! Code that every process needs: paths of URLs, bounded caches, stamps of files, printable text, the error log.
 
 #![forbid(unsafe_code)]
 
 // The error log: its levels, its lines, its JSON.
 pub mod log;
 
-// Paths of URLs, normalised.
+// Normalised URL paths.
 pub mod path;
 
-// Results that are stored in bounded memory.
+// Caches of bounded size.
 pub mod cache;
 
 // Whether a file has changed.
 pub mod stamp;
 
-// Bytes of strangers where a person reads them.
+// Untrusted bytes, made printable.
 pub mod printable;

@@ -1,4 +1,4 @@
-//! What the machine has: memory and processors, how much of them processes use, and how many workers fit.
+//! The machine's memory and processors, their use by processes, and how many workers fit.
 
 #![forbid(unsafe_code)]
 

@@ -1,48 +1,48 @@
-//! What the master says to the monitor. The monitor says nothing: what it could ask for, the master has told it a second ago.
+//! The messages from the master to the monitor. The monitor sends none: it gets a new status every second.
 
 use serde::{Deserialize, Serialize};
 
 use super::Status;
 use sys::privileges::Account;
 
-/// See the module.
+/// A message to the monitor.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToMonitor {
-    /// The first message. Descriptors: the history's file, if there is one, the board with slow requests, then the listening sockets.
+    /// The first message. Its descriptors: the history file if there is one, the table of slow requests, then the listening sockets.
     Configure(Settings),
-    /// How things stand, once a second.
+    /// The current status, once per second.
     Status(Box<Status>),
 }
 
-/// What it begins with.
+/// The settings of the monitor.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Settings {
-    /// The sockets that come beside it.
+    /// The addresses of the listening sockets.
     pub listen: Vec<Address>,
     /// The secret of `AdminToken`.
     pub token: Option<String>,
-    /// Without one the last hour is kept in memory.
+    /// Whether there is a history file. Without one, the monitor keeps the last hour in memory.
     pub has_history_file: bool,
-    /// Who to become.
+    /// The account that the monitor switches to.
     pub account: Option<Account>,
 }
 
-/// An `AdminListen` as those who ask are held against it.
+/// An address of `AdminListen`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Address {
     /// `127.0.0.1:9180`, `[::1]:9180`, `/run/cameleer/admin.sock`
     pub name: String,
-    /// Of what kind it is.
+    /// Who can reach it.
     pub kind: AddressKind,
 }
 
 /// Who can reach an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressKind {
-    /// Whom the file's mode lets.
+    /// Those whom the socket file's mode allows.
     Unix,
-    /// All users of this machine, and the browsers that they use.
+    /// All users of this machine, and their browsers.
     Loopback,
-    /// The network.
+    /// Other machines.
     Open,
 }

@@ -1,16 +1,15 @@
-//! What the server did, second by second, in a file of fixed size: `cameleer history` and the dashboard answer from it what happened at
-//! 03:12.
+//! The server's history: one record per second, in a file of fixed size. `cameleer history` and the dashboard read it.
 
-// One second: what is written of it, in 80 bytes.
+// The record of one second, 80 bytes.
 mod second;
 
-// The file, a ring of seconds.
+// The file: a ring buffer of records.
 mod ring;
 
-// What became of the counters since the last second.
+// Makes a record from two consecutive statuses.
 mod recorder;
 
-// Several seconds as one point of a chart, or a line of a table.
+// Aggregates seconds into one point of a chart or one row of a table.
 mod point;
 
 pub use point::{Point, points};

@@ -1,4 +1,4 @@
-//! Several seconds as one: a point of a chart, a line of a table.
+//! Aggregates seconds into one point of a chart or one row of a table.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -7,65 +7,65 @@ use serde::Serialize;
 
 use super::{Ring, Second};
 
-/// What happened from `time` on, for `step` seconds, of which `seconds` are known. Rates are of a second; of times and of what waits the
-/// worst second counts, because a mean would hide it; all other states are means.
+/// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those of the worst second,
+/// because a mean would hide it. All other states are means.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Point {
-    /// Its first second, since 1970.
+    /// The first second of the interval, as Unix time.
     pub time: u32,
-    /// So many of its seconds were kept.
+    /// How many seconds of the interval have a record.
     pub seconds: u32,
-    /// Requests a second that were answered with 1xx and 2xx.
+    /// Responses per second with status 1xx or 2xx.
     pub ok: f64,
-    /// With 3xx.
+    /// Responses per second with status 3xx.
     pub redirects: f64,
-    /// With 4xx.
+    /// Responses per second with status 4xx.
     pub client_errors: f64,
-    /// With 5xx.
+    /// Responses per second with status 5xx.
     pub server_errors: f64,
-    /// Requests refused a second.
+    /// Refused requests per second.
     pub shed: f64,
-    /// Of the worst second that had requests.
+    /// Median duration of requests in the worst second, in microseconds.
     pub p50_us: u32,
-    /// The same.
+    /// 90th percentile of the duration in the worst second, in microseconds.
     pub p90_us: u32,
-    /// The same.
+    /// 99th percentile of the duration in the worst second, in microseconds.
     pub p99_us: u32,
-    /// The same.
+    /// 99th percentile of the wait for a worker in the worst second, in microseconds.
     pub queue_p99_us: u32,
-    /// Workers with a request.
+    /// Workers that handle a request.
     pub busy: f64,
-    /// Workers without one.
+    /// Workers that are free.
     pub idle: f64,
-    /// Workers that begin.
+    /// Workers that are starting.
     pub starting: f64,
-    /// Workers that leave.
+    /// Workers that are stopping.
     pub retiring: f64,
-    /// Requests that waited, in the worst second.
+    /// Requests that waited for a worker, in the worst second.
     pub queued: u32,
-    /// Connections.
+    /// Open connections.
     pub connections: f64,
-    /// Memory of all, in kB.
+    /// Memory of all processes (PSS), in kB.
     pub pss_kb: f64,
-    /// What workers have for themselves, in kB.
+    /// Private memory of the workers, in kB.
     pub private_kb: f64,
-    /// What workers share, in kB.
+    /// Shared memory of the workers, in kB.
     pub shared_kb: f64,
-    /// Workers that ended, in all.
+    /// Workers that exited, for any reason.
     pub exits: u32,
-    /// Those that nobody wanted to end.
+    /// Workers that exited because of a fault.
     pub faults: u32,
-    /// Reloads that came to serve.
+    /// Successful reloads.
     pub reloads: u32,
-    /// Reloads that failed.
+    /// Failed reloads.
     pub failed_reloads: u32,
     /// Reforks.
     pub reforks: u32,
-    /// Seconds without an answer of the front.
+    /// Seconds in which the front did not answer.
     pub front_is_missing: u32,
 }
 
-/// The points of that time, one for `step` seconds; where nothing was kept there is none.
+/// The points of the given time range, one per `step` seconds. An interval without a record has no point.
 pub fn points(ring: &Ring, times: RangeInclusive<u32>, step: u32) -> io::Result<Vec<Point>> {
     let step = step.max(1);
     let mut points: Vec<Point> = Vec::new();
@@ -84,7 +84,7 @@ pub fn points(ring: &Ring, times: RangeInclusive<u32>, step: u32) -> io::Result<
 }
 
 impl Point {
-    /// Requests a second.
+    /// Requests per second.
     pub fn requests(&self) -> f64 {
         self.ok + self.redirects + self.client_errors + self.server_errors
     }

@@ -1,4 +1,4 @@
-//! From one status to the next: what has happened between them.
+//! Makes the record of a second from two consecutive statuses.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use wire::control::{FrontStatus, ServerCounts, Spreads, WorkerState};
 use super::Second;
 use crate::Status;
 
-/// The status before, which the next one is held against.
+/// Keeps the previous status, to compare the next one with it.
 #[derive(Debug, Default)]
 pub struct Recorder {
     front: Option<FrontStatus>,
@@ -15,8 +15,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// What has happened since the status before this one. Of the first one, and of the first of another front, only how things stand
-    /// is told: what its counters hold is not of this second.
+    /// The record of the time since the previous status. The first status, and the first one of a new front, yield only the current
+    /// state: their counters also count earlier events.
     pub fn second(&mut self, time: u32, status: &Status) -> Second {
         let mut second = Second { time, ..Second::default() };
         memory(&mut second, status);
@@ -120,10 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_what_came_since_the_one_before() {
+    fn a_record_counts_events_since_the_previous_status() {
         let mut recorder = Recorder::default();
         let first = recorder.second(1, &status(100, 1, &[(10, 101)]));
-        assert_eq!((first.requests(), first.p50_us), (0, 0), "it did not happen in this second");
+        assert_eq!((first.requests(), first.p50_us), (0, 0), "the requests are older than this second");
         let mut next = status(120, 4, &[(10, 101), (50, 22), (900, 1)]);
         next.counts.exited(ExitReason::Signal);
         next.counts.exited(ExitReason::Spare);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_front_that_is_away_or_another_one_invents_nothing() {
+    fn a_missing_or_new_front_adds_no_requests() {
         let mut recorder = Recorder::default();
         recorder.second(1, &status(100, 0, &[]));
         let away = recorder.second(2, &Status::default());

@@ -1,6 +1,6 @@
-//! The file: a page that says whose it is, then a place for each of so many seconds. A second's place follows from its time, so nothing is
-//! ever looked for or moved; what a crash or a full disk left torn is seen by its checksum and missing, and the next second is written
-//! whatever became of the last one.
+//! The history file: a header page, then a fixed number of slots, one per second. The time of a second determines its slot, so records are
+//! never searched or moved. A record that a crash or a full disk left incomplete fails its checksum and is skipped. Later records are not
+//! affected.
 
 use std::fs::File;
 use std::io;
@@ -11,32 +11,32 @@ use flate2::Crc;
 
 use super::second::{SIZE, Second};
 
-/// Seconds of seven days.
+/// The seconds of seven days.
 pub const WEEK: u32 = 7 * 24 * 3600;
-/// What is kept where there is no file.
+/// How many seconds are kept without a file.
 pub const SECONDS_IN_MEMORY: u32 = 3600;
 
-/// Before the first second.
+/// Bytes before the first slot.
 const HEADER: u64 = 4096;
 const MAGIC: &[u8; 16] = b"cameleer history";
-/// Changes with what a second is made of.
+/// Increase this when the layout of a record changes.
 const VERSION: u32 = 1;
-/// Seconds that are read at once.
+/// How many slots are read in one go.
 const AT_ONCE: u32 = 3600;
 
-/// See the module.
+/// An open history file.
 #[derive(Debug)]
 pub struct Ring {
     file: File,
     seconds: u32,
 }
 
-/// Why a file cannot be gone on with.
+/// Why a file cannot be used.
 #[derive(Debug)]
 pub enum Damage {
-    /// It was not made by us, or its first page is spoilt.
+    /// It is not a history file, or its header is damaged.
     NotOurs,
-    /// An earlier or later version has made it.
+    /// An earlier or later version wrote it.
     OtherVersion,
     /// It cannot be read or written.
     Io(io::Error),
@@ -45,7 +45,7 @@ pub enum Damage {
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Damage::NotOurs => f.write_str("is no history, or damaged"),
+            Damage::NotOurs => f.write_str("is damaged or not a history file"),
             Damage::OtherVersion => f.write_str("was written by another version"),
             Damage::Io(error) => error.fmt(f),
         }
@@ -59,7 +59,7 @@ impl From<io::Error> for Damage {
 }
 
 impl Ring {
-    /// A file that is there; one that is empty becomes a ring of so many seconds.
+    /// Opens a file to read and write. An empty file becomes a ring of `seconds` slots.
     pub fn open(file: File, seconds: u32) -> Result<Ring, Damage> {
         if file.metadata()?.len() == 0 {
             file.write_all_at(&header(seconds), 0)?;
@@ -67,7 +67,7 @@ impl Ring {
         Ring::read(file)
     }
 
-    /// A file that is there, to read.
+    /// Opens an existing file to read.
     pub fn read(file: File) -> Result<Ring, Damage> {
         let mut first = [0; HEADER_BYTES];
         file.read_exact_at(&mut first, 0).map_err(|error| match error.kind() {
@@ -77,27 +77,27 @@ impl Ring {
         Ok(Ring { seconds: understand(&first)?, file })
     }
 
-    /// How many it has places for.
+    /// The number of slots.
     pub fn seconds(&self) -> u32 {
         self.seconds
     }
 
-    /// Keeps a second, in the place of the one that is as many seconds older as there are places.
+    /// Writes a record. It replaces the record that used the slot one round earlier.
     pub fn write(&self, second: &Second) -> io::Result<()> {
         self.file.write_all_at(&second.encode(), self.place(second.time))
     }
 
-    /// Hands out the seconds of that time that were kept, in their order.
+    /// Calls `take` for each record of the time range, in order.
     pub fn each(&self, times: RangeInclusive<u32>, mut take: impl FnMut(Second)) -> io::Result<()> {
         let (mut from, to) = self.within_reach(times)?.into_inner();
         let mut bytes = vec![0; AT_ONCE as usize * SIZE];
         while from <= to {
-            // As many as lie side by side.
+            // As many slots as are contiguous in the file.
             let count = (to - from).saturating_add(1).min(AT_ONCE).min(self.seconds - from % self.seconds);
             let there = self.fill(&mut bytes, count as usize * SIZE, self.place(from))?;
             let (places, _) = there.as_chunks();
             for (time, place) in (from..).zip(places) {
-                // A place may still hold a second of the last round.
+                // A slot may still hold a record of the previous round.
                 if let Some(second) = Second::decode(place).filter(|second| second.time == time) {
                     take(second);
                 }
@@ -110,7 +110,7 @@ impl Ring {
         Ok(())
     }
 
-    /// The part of that time of which something can be there: the ring ends with its newest second.
+    /// Cuts the time range to what the ring can hold: its newest record and those before it.
     fn within_reach(&self, times: RangeInclusive<u32>) -> io::Result<RangeInclusive<u32>> {
         let (from, to) = times.into_inner();
         if to.saturating_sub(from) < self.seconds {
@@ -131,7 +131,7 @@ impl Ring {
         Ok(newest)
     }
 
-    /// What the file has of so many bytes: it grows with what is written.
+    /// Reads up to `count` bytes. The file grows as records are written, so it may have fewer.
     fn fill<'a>(&self, bytes: &'a mut [u8], count: usize, at: u64) -> io::Result<&'a [u8]> {
         let (wanted, _) = bytes.split_at_mut(count);
         let mut filled = 0;
@@ -151,7 +151,7 @@ impl Ring {
 
 const HEADER_BYTES: usize = MAGIC.len() + 16;
 
-/// Magic, version, size of a second, how many there are, checksum.
+/// Magic, version, size of a record, number of slots, checksum.
 fn header(seconds: u32) -> [u8; HEADER_BYTES] {
     let mut bytes = MAGIC.to_vec();
     [VERSION, SIZE as u32, seconds].iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
@@ -192,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_seconds_are_there_and_older_ones_make_place() {
+    fn new_records_replace_the_oldest() {
         let ring = ring(10);
         (1000..1025).filter(|time| *time != 1017).for_each(|time| ring.write(&at(time)).expect("written"));
         assert_eq!(times(&ring, 0..=5000), [1015, 1016, 1018, 1019, 1020, 1021, 1022, 1023, 1024]);
         assert_eq!(times(&ring, 1018..=1020), [1018, 1019, 1020]);
-        assert_eq!(times(&ring, 0..=u32::MAX).len(), 9, "and nobody walks through all time for that");
+        assert_eq!(times(&ring, 0..=u32::MAX).len(), 9, "without a loop over all possible times");
         assert!(times(&ring, 1030..=u32::MAX).is_empty());
     }
 
@@ -212,18 +212,18 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_second_is_missing_and_the_others_are_not() {
+    fn only_a_torn_record_is_skipped() {
         let ring = ring(100);
         (1..=20).for_each(|time| ring.write(&at(time)).expect("written"));
         ring.file.write_all_at(&[0xff; 40], ring.place(7) + 30).expect("written");
-        // The file ends within the last one.
+        // The file ends inside the last record.
         ring.file.set_len(ring.place(20) + 11).expect("cut");
         let left: Vec<u32> = (1..20).filter(|time| *time != 7).collect();
         assert_eq!(times(&ring, 0..=100), left);
     }
 
     #[test]
-    fn a_file_that_is_not_ours_is_seen() {
+    fn other_files_are_refused() {
         let of = |bytes: &[u8]| {
             let file = tempfile::tempfile().expect("a file");
             file.write_all_at(bytes, 0).expect("written");

@@ -1,74 +1,74 @@
-//! One second of the server's life as it lies in the file: 80 bytes of little-endian numbers behind their checksum. What does not fit
-//! is written as the most that does.
+//! The record of one second: 80 bytes, a checksum and then little-endian numbers. A number that does not fit is stored as the largest
+//! one that does.
 
 use flate2::Crc;
 use serde::Serialize;
 
-/// Bytes of a second in the file.
+/// The size of a record in bytes.
 pub const SIZE: usize = 80;
 
-/// What happened in one second, and how things stood at its end.
+/// The events of one second, and the state at its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Second {
-    /// Since 1970.
+    /// Unix time.
     pub time: u32,
-    /// Requests answered with 1xx and 2xx.
+    /// Responses with status 1xx or 2xx.
     pub ok: u32,
-    /// With 3xx.
+    /// Responses with status 3xx.
     pub redirects: u32,
-    /// With 4xx.
+    /// Responses with status 4xx.
     pub client_errors: u32,
-    /// With 5xx.
+    /// Responses with status 5xx.
     pub server_errors: u32,
-    /// Half of these requests took no longer, in microseconds.
+    /// Median duration of the requests, in microseconds.
     pub p50_us: u32,
-    /// Nine tenths.
+    /// 90th percentile of the duration, in microseconds.
     pub p90_us: u32,
-    /// Ninety-nine hundredths.
+    /// 99th percentile of the duration, in microseconds.
     pub p99_us: u32,
-    /// How long they waited for a worker, ninety-nine hundredths of those that did.
+    /// 99th percentile of the wait for a worker, in microseconds.
     pub queue_p99_us: u32,
-    /// Workers with a request.
+    /// Workers that handle a request.
     pub busy: u16,
-    /// Workers without one.
+    /// Workers that are free.
     pub idle: u16,
-    /// Workers that begin.
+    /// Workers that are starting.
     pub starting: u16,
-    /// Workers that leave.
+    /// Workers that are stopping.
     pub retiring: u16,
     /// Requests that wait for a worker.
     pub queued: u32,
     /// Open connections.
     pub connections: u32,
-    /// Requests that were refused.
+    /// Refused requests.
     pub shed: u32,
-    /// Memory of all processes, shared pages once, in kB.
+    /// Memory of all processes (PSS, which counts shared pages once), in kB.
     pub pss_kb: u32,
-    /// What workers have for themselves, in kB.
+    /// Private memory of the workers, in kB.
     pub private_kb: u32,
-    /// What workers have in common with others, each counted, in kB.
+    /// Shared memory of the workers, in kB. A page counts once for each worker that shares it.
     pub shared_kb: u32,
-    /// Workers that ended.
+    /// Workers that exited, for any reason.
     pub exits: u16,
-    /// Those of them that nobody wanted to end.
+    /// Workers that exited because of a fault.
     pub faults: u16,
-    /// Reloads that came to serve.
+    /// Successful reloads.
     pub reloads: u8,
-    /// Reloads that failed.
+    /// Failed reloads.
     pub failed_reloads: u8,
     /// Workers that became the mold.
     pub reforks: u8,
-    /// 1: the front did not answer, and all of its numbers are missing.
+    /// 1 if the front did not answer: all of its numbers are then 0.
     pub front_is_missing: u8,
 }
 
 impl Second {
-    /// Requests that were answered.
+    /// All responses.
     pub fn requests(&self) -> u32 {
         [self.redirects, self.client_errors, self.server_errors].iter().fold(self.ok, |sum, n| sum.saturating_add(*n))
     }
 
-    /// As it lies in the file.
+    /// The record as bytes.
     pub fn encode(&self) -> [u8; SIZE] {
         let mut bytes = Vec::with_capacity(SIZE);
         bytes.extend_from_slice(&[0; 4]);
@@ -97,7 +97,7 @@ impl Second {
         encoded
     }
 
-    /// `None`: nothing was written there, or not to its end.
+    /// `None` for an empty slot and for an incomplete record.
     pub fn decode(bytes: &[u8; SIZE]) -> Option<Second> {
         let mut from = Numbers(bytes);
         if from.u32()? != checksum(bytes) {
@@ -134,14 +134,14 @@ impl Second {
     }
 }
 
-/// Of all but the four bytes where it stands.
+/// The checksum of all bytes after the first four, which hold the checksum itself.
 fn checksum(bytes: &[u8; SIZE]) -> u32 {
     let mut crc = Crc::new();
     crc.update(bytes.split_first_chunk::<4>().map_or(&[][..], |(_, rest)| rest));
     crc.sum()
 }
 
-/// Takes numbers off the front.
+/// Reads numbers one after the other.
 struct Numbers<'a>(&'a [u8]);
 
 impl Numbers<'_> {
@@ -171,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(numbers in proptest::collection::vec(any::<u32>(), 24)) {
+        fn encoding_and_decoding_are_inverse(numbers in proptest::collection::vec(any::<u32>(), 24)) {
             let mut bytes = [0; SIZE];
             bytes.iter_mut().zip(numbers.iter().flat_map(|n| n.to_le_bytes())).for_each(|(to, from)| *to = from);
             let sum = checksum(&bytes).to_le_bytes();
@@ -182,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn a_second_that_was_torn_or_spoilt_is_none(time in 1_u32.., at in 0..SIZE, with in 1_u8..) {
+        fn a_changed_byte_is_detected(time in 1_u32.., at in 0..SIZE, with in 1_u8..) {
             let mut bytes = Second { time, ok: 7, ..Second::default() }.encode();
             prop_assert!(Second::decode(&bytes).is_some());
             bytes[at] ^= with;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_place_is_none() {
+    fn an_empty_slot_is_none() {
         assert_eq!(Second::decode(&[0; SIZE]), None);
     }
 }

@@ -1,27 +1,27 @@
-//! The items of Apache's `LogFormat`, and ours.
+//! The items of Apache's `LogFormat`, and Cameleer's own.
 //!
 //! | what                               | means                                                              |
 //! |------------------------------------|--------------------------------------------------------------------|
-//! | `%a` · `%h` · `%A`                 | the client's address · its name if looked up, else the same · ours |
-//! | `%{c}a`                            | the address of the connection, behind which a proxy may have named the client |
+//! | `%a` · `%h` · `%A`                 | the client's address · its name if looked up, else its address · the server's address |
+//! | `%{c}a`                            | the connection's address, which may be that of a proxy |
 //! | `%B` · `%b`                        | bytes of body · the same, `-` for none                             |
 //! | `%D` · `%T` · `%{ms,us,s}T`        | time taken in µs · in s · in the unit                              |
 //! | `%f` · `%H` · `%m` · `%r`          | file · protocol · method · request line                            |
 //! | `%{X}i` · `%{X}o`                  | a header of the request · of the response                          |
-//! | `%{X}e` · `%{X}n` · `%u`           | the worker's environment, or else a variable of the configuration or the cache · its notes · the user |
-//! | `%I` · `%O` · `%S`                 | all bytes received · sent · both; with what TLS adds, but for HTTP/2 those of the stream's HEADERS, CONTINUATION and DATA |
-//! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · the request's name, which its lines in the error log have too |
+//! | `%{X}e` · `%{X}n` · `%u`           | a variable of the worker's environment, the configuration or the cache · a note of the worker · the user |
+//! | `%I` · `%O` · `%S`                 | all bytes received · sent · both, including TLS; for HTTP/2 only the stream's HEADERS, CONTINUATION and DATA |
+//! | `%k` · `%l` · `%L`                 | earlier requests of the connection · `-` · the request's ID, also in its lines of the error log |
 //! | `%p` · `%{canonical,local,remote}p`| ports                                                              |
-//! | `%P` · `%{pid}P`                   | process of the worker, or of the front                             |
+//! | `%P` · `%{pid}P`                   | process ID of the worker, or of the front                          |
 //! | `%q` · `%U` · `%s` (`%>s`, `%<s`)  | query with its `?` · path · status                                 |
-//! | `%t` · `%{format}t`                | when the request came: Apache's way · strftime, `sec`, `msec`, `usec`, `msec_frac`, `usec_frac`, with `begin:` or `end:` before it |
-//! | `%v` · `%V`                        | ServerName · the host that was asked for                           |
-//! | `%X`                               | `X` aborted · `+` kept · `-` closed                                |
-//! | `%{cameleer:queue_us}x`            | µs that it waited for a worker                                     |
-//! | `%{cameleer:cpu_us}x`              | µs of CPU that the worker used                                     |
+//! | `%t` · `%{format}t`                | time of arrival in Apache's format · strftime, `sec`, `msec`, `usec`, `msec_frac`, `usec_frac`; `begin:` or `end:` may precede |
+//! | `%v` · `%V`                        | ServerName · the requested host                                    |
+//! | `%X`                               | the connection: `X` aborted · `+` kept open · `-` closed           |
+//! | `%{cameleer:queue_us}x`            | wait for a worker in µs                                            |
+//! | `%{cameleer:cpu_us}x`              | CPU time of the worker in µs                                       |
 //! | `%{cameleer:worker}x`              | the worker's place in the pool                                     |
-//! | `%{trace_id}x`                     | the trace that the request belongs to: see `TraceContext`          |
-//! | `%{cameleer:json}x`                | all that is known, as a JSON object: see docs/operating/logs.md           |
+//! | `%{trace_id}x`                     | the ID of the request's trace: see `TraceContext`                  |
+//! | `%{cameleer:json}x`                | all fields as a JSON object: see docs/operating/logs.md            |
 
 use wire::reply::LogKind;
 
@@ -88,7 +88,7 @@ pub enum PortOf {
 }
 
 impl LogItem {
-    /// The item that `%{argument}letter` names.
+    /// The item for `%{argument}letter`.
     pub fn named(letter: char, argument: &str) -> Result<LogItem, String> {
         let unknown = || Err(format!("unknown log item %{{{argument}}}{letter}"));
         Ok(match letter {

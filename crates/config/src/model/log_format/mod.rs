@@ -14,14 +14,14 @@ pub use time::{TimeFormat, TimeShape};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format(Vec<Piece>);
 
-/// A piece of a compiled format.
+/// A part of a compiled format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Bytes that each line has.
+    /// Bytes that are the same in each line.
     Text(Vec<u8>),
     /// A value of the request.
     Value {
-        /// Which value.
+        /// The value to log.
         item: LogItem,
         /// `-` is logged for other statuses.
         only: Option<Statuses>,
@@ -35,13 +35,13 @@ pub struct Statuses {
     codes: Vec<u16>,
 }
 
-/// Whether a format can be compiled; the message says what it does not know.
+/// Checks a format. The error message names the invalid item.
 pub fn check(format: &str) -> Result<(), String> {
     Format::compile(format).map(drop)
 }
 
 impl Format {
-    /// Takes a format string apart.
+    /// Compiles a format string.
     pub fn compile(format: &str) -> Result<Format, String> {
         let mut pieces = Vec::new();
         let mut text = Vec::new();
@@ -76,13 +76,13 @@ impl Format {
         self.0.iter().any(|piece| matches!(piece, Piece::Value { item: LogItem::ResponseHeader(_), .. }))
     }
 
-    /// The pieces of a line, in order.
+    /// The parts of a line, in order.
     pub fn pieces(&self) -> &[Piece] {
         &self.0
     }
 }
 
-/// `\n` and `\t` are written out in a format; other backslashes stand for themselves.
+/// Replaces escapes such as `\n` and `\t`. A backslash before any other character is kept.
 fn escaped<'a>(after: &'a str, text: &mut Vec<u8>) -> &'a str {
     let known = [('n', b'\n'), ('t', b'\t'), ('r', b'\r'), ('\\', b'\\'), ('"', b'"')];
     for (letter, byte) in known {
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_logged_is_named() {
+    fn unknown_items_are_named() {
         let good = ["", "plain", "%%", "%>s %!200,304{Referer}i", "%{%Y-%m-%d}t %{end:usec}t", "%{us}T", "\\t\\n\\x"];
         for format in good {
             assert_eq!(check(format), Ok(()), "{format}");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn backslashes_mean_what_httpd_says() {
+    fn backslashes_work_as_in_httpd() {
         let text = |format: &str| Format::compile(format).map(|format| format.0);
         assert_eq!(text(r#"a\tb\n\"\\\x"#), Ok(vec![Piece::Text(b"a\tb\n\"\\\\x\n".to_vec())]));
     }

@@ -5,7 +5,7 @@ use chrono::format::StrftimeItems;
 /// What `%{format}t` writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeFormat {
-    /// The time at which the response had been sent; else that at which the request came.
+    /// Log the time when the response was complete, not when the request arrived.
     pub end: bool,
     /// How the time is written.
     pub shape: TimeShape,
@@ -25,7 +25,7 @@ pub enum TimeShape {
 }
 
 impl TimeFormat {
-    /// The one that the argument names.
+    /// The format for `argument`.
     pub fn named(argument: &str) -> Result<TimeFormat, String> {
         let (end, shape) = match (argument.strip_prefix("end:"), argument.strip_prefix("begin:")) {
             (Some(shape), _) => (true, shape),

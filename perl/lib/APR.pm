@@ -3,10 +3,10 @@ package APR;
 use v5.36;
 use XSLoader ();
 
-# By a name of our own: mod_perl 2 has an APR.so too, which fits its own modules.
+# The object has a name of its own: mod_perl 2 has an APR.so, too, which fits only its own modules.
 XSLoader::load('Cameleer::APR');
 
-# What all methods throw.
+# The exceptions of all methods.
 require APR::Error;
 
 1;
@@ -28,7 +28,8 @@ APR - the Apache Portable Runtime for Perl
 
 =head1 DESCRIPTION
 
-Loads the compiled half of the C<APR::> modules, which is the same in the server and in a plain perl. The structures are those of
-Debian's libapr1 and libaprutil1. An object of a pool that is gone throws an exception when it is used.
+Loads the compiled half of the C<APR::> modules, which is the same in the server and in a plain
+perl. The structures are those of Debian's libapr1 and libaprutil1. An object whose pool has ended
+throws an exception when it is used.
 
 =cut

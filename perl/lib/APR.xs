@@ -23,7 +23,7 @@ static void boot(pTHX_ CV *cv, XSUBADDR_t function)
     PL_stack_sp = SP;
 }
 
-/* apr asks this where memory is short, before anything has changed. */
+/* apr calls this when an allocation fails, before it has changed anything. */
 static int out_of_memory(int status)
 {
     dTHX;
@@ -32,7 +32,7 @@ static int out_of_memory(int status)
     return 0;
 }
 
-/* Pools below it inherit what is done where memory is short. */
+/* Pools below the global pool inherit its abort function. */
 static void set_abort(void)
 {
     apr_pool_t *pool = NULL;
@@ -45,7 +45,7 @@ static void set_abort(void)
 static const aprxs_api API = {aprxs_table_over, aprxs_native_pool, aprxs_end_pool, aprxs_address, aprxs_socket, aprxs_fail,
                                aprxs_text_brigade, aprxs_brigade_text, aprxs_empty_brigade};
 
-/* The one name that others find in APR.so. */
+/* The only symbol that APR.so exports. */
 __attribute__((visibility("default"))) XS_EXTERNAL(boot_Cameleer__APR);
 
 MODULE = Cameleer::APR    PACKAGE = APR

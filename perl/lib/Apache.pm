@@ -26,11 +26,12 @@ our @EXPORT_OK = qw(exit warn);
 
 @Apache::SubRequest::ISA = 'Apache';
 
-# These live for one client's request, %PNOTES by the number of the record: the server calls run_cleanups when it is over.
+# %PNOTES, by the record's number, and @CLEANUPS live for one client's request: the server calls run_cleanups at
+# its end.
 our ( %PNOTES, @CLEANUPS );
 
-# What must be put right when a handler is left by exit or die, each with the number of its request: the server calls
-# unwind then.
+# Actions to undo when exit or die leaves a handler, each with its request's number: the server calls unwind
+# then.
 our @UNWIND;
 
 # --- the request line and the arguments
@@ -50,7 +51,7 @@ sub as_string ($r) {
     return "$out\n";
 }
 
-# Where a PerlTransHandler has named no file, the URI stands for its name, and is none.
+# When no PerlTransHandler has named a file, the filename is the URI, which is no file.
 sub finfo ($r) {
     stat( has_file($r) ? $r->filename : '' );
     return \*main::_;
@@ -66,8 +67,8 @@ sub last ($r) {
 
 # --- the body, which STDIN holds: see Apache/Body.xs
 
-# What a program has tied STDIN to stands before the body: Apache::ASP has read it, and gives it to CGI.pm once more. A
-# tie that asks for the body in turn gets it.
+# A tie of STDIN takes precedence over the body: Apache::ASP has read the body, and passes it to CGI.pm by such
+# a tie. The tie itself reads the real body.
 our $ASKED;
 
 sub read {
@@ -104,19 +105,20 @@ sub write {
 }
 *WRITE = \&write;
 
-# `tie *STDOUT, 'Apache'`. Reopening the handle ends that.
+# Reopening the handle ends `tie *STDOUT, 'Apache'`.
 sub TIEHANDLE ( $class, $r = Apache->request ) { return $r }
 sub CLOSE     { return 1 }
 sub BINMODE   { return 1 }
 sub FILENO    { return 1 }
 
 sub OPEN ( $r, $mode, @name ) {
-    no warnings 'untie';    # $r itself is a reference to what is untied
+    no warnings 'untie';    # $r itself is a reference to the tied object
     untie *STDOUT;
     return @name ? open( STDOUT, $mode, @name ) : open STDOUT, $mode;    ## no critic: the caller's words
 }
 
-# From where the handle stands, to its end or so many bytes; how many that were.
+# Sends the handle's content from its current position, to the end or up to `length` bytes. Returns the number
+# of bytes.
 sub send_fd ( $r, $handle, $length = -1 ) {
     my $sent = 0;
     while ( $length < 0 || $sent < $length ) {
@@ -128,7 +130,7 @@ sub send_fd ( $r, $handle, $length = -1 ) {
     return $sent;
 }
 
-# A language or several, as the header has them.
+# One language or several, as in the header.
 sub content_language ( $r, @new ) { return scalar $r->header_out( 'Content-Language', @new ) }
 
 sub content_languages ( $r, @new ) {
@@ -146,7 +148,7 @@ sub subprocess_env {
 
 # --- who asks
 
-# (OK, password) or (what to return, undef): the user's name is in $r->connection->user then.
+# Returns (OK, password), or (status, undef); the user's name is then in $r->connection->user.
 sub get_basic_auth_pw ($r) {
     my $type = auth_type($r);
     return ( Apache::Constants::DECLINED(), undef ) if defined $type && lc $type ne 'basic';
@@ -157,14 +159,14 @@ sub get_basic_auth_pw ($r) {
     }
     require MIME::Base64;
     my ( $user, $password ) = split /:/, MIME::Base64::decode_base64($1), 2;
-    Apache->untaint($password);    # as in mod_perl 1.31, where it comes from httpd
+    Apache->untaint($password);    # as in mod_perl 1.31, where the password comes from httpd
     my $c = connection($r);
     Apache::Connection::user( $c, $user // '' );
     Apache::Connection::auth_type( $c, 'Basic' );
     return ( Apache::Constants::OK(), $password // '' );
 }
 
-# The question for the password, sent with a 401.
+# Sets the challenge header for a 401.
 sub note_basic_auth_failure ($r) {
     my $name  = auth_name($r) // '';
     my $field = $r->proxyreq ? 'Proxy-Authenticate' : 'WWW-Authenticate';
@@ -191,9 +193,9 @@ sub register_cleanup ( $r, $code ) {
 }
 sub post_connection { goto &register_cleanup }
 
-# --- phases: push_handlers and its kin stand in Apache::Phases
+# --- phases: see Apache::Phases
 
-# Called by the server when the answer is on its way; again when one of them called exit or died.
+# The server calls this after the response, and again if a cleanup called exit or died.
 sub run_cleanups {
     while ( my $cleanup = shift @CLEANUPS ) { _clean_up( Apache->request, $cleanup->[0] ) }
     return;
@@ -203,8 +205,8 @@ sub _clean_up ( $r, $code ) {
     return eval { Apache::Phases::call( $r, $code ); 1 } || log_error($@);
 }
 
-# A subrequest is over when the object that lookup_uri gave is: what was registered in it is done then, and not kept for
-# the end of the main request. CGI.pm forgets a script's parameters so before the next script reads its own.
+# A subrequest ends with the object that lookup_uri returned: its cleanups run then, not at the end of the main
+# request. CGI.pm needs this to forget a script's parameters before the next script reads its own.
 sub Apache::SubRequest::DESTROY ($sub) {
     return unless @CLEANUPS && Apache->request;
     local ( $@, $!, $? );
@@ -215,7 +217,7 @@ sub Apache::SubRequest::DESTROY ($sub) {
     return;
 }
 
-# Called by the server when everything of a request is over.
+# The server calls this at the end of a request.
 sub forget {
     %PNOTES = ();
     %@      = ();
@@ -223,7 +225,7 @@ sub forget {
     return;
 }
 
-# Called by the server when a handler died: whoever answers in its place finds the text in `$@{$r->prev->uri}`.
+# The server calls this when a handler died: the error handler finds the text in `$@{$r->prev->uri}`.
 sub _remember ($error) {
     my $r = Apache->request;
     want_cleanup($r);
@@ -231,14 +233,14 @@ sub _remember ($error) {
     return;
 }
 
-# Called by the server when a handler was left by exit or die, before the answer is finished.
+# The server calls this when exit or die left a handler, before it finishes the response.
 sub unwind {
     my $number = Apache->request->number;
     while ( @UNWIND && $UNWIND[-1][0] == $number ) { pop(@UNWIND)->[1]->() }
     return;
 }
 
-# The request or the process ends here. A code of DONE asks the worker to leave after this request.
+# Ends the request, or the process. DONE makes the worker leave after this request.
 sub exit {    ## no critic: the name is the API's
     my $code = @_ && !ref $_[-1] ? $_[-1] : 0;
     $code = 0 if $code eq 'Apache';
@@ -256,12 +258,12 @@ sub log_reason ( $r, $reason, $file = $r->uri ) {
     return $r->log_error( "access to $file failed for " . $r->get_remote_host . ", reason: $reason" );
 }
 
-# --- the client and the process; what the server says of itself stands in Apache::Server
+# --- the client and the process; for the server's own values see Apache::Server
 
-# Without identd, which nobody runs any more: nothing is known.
+# No identd is asked: the name is never known.
 sub get_remote_logname ($r) { return Apache::Connection::remote_logname( connection($r) ) }
 
-# A name that the front has looked up, or for REMOTE_DOUBLE_REV one that leads back to the address.
+# A name that the front has looked up; for REMOTE_DOUBLE_REV, one whose addresses include the client's.
 sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
     my $c = connection($r);
     return Apache::Connection::verified_host($c) if $type == Apache::Constants::REMOTE_DOUBLE_REV();
@@ -326,8 +328,8 @@ Apache - the request object of mod_perl 1.x
 
 =head1 DESCRIPTION
 
-C<$r> stands for the request that this process answers now; C<< Apache->request >> returns it anywhere. Names, return
-values and contexts are those of mod_perl 1.31. A setter returns the value from before.
+C<$r> is the request that this process answers now; C<< Apache->request >> returns it anywhere.
+Names, return values and contexts are those of mod_perl 1.31. A setter returns the old value.
 
 =head2 The request
 
@@ -336,30 +338,33 @@ script_name finfo headers_in header_in read content location handler allow_optio
 subprocess_env cgi_env cgi_var document_root server_root_relative get_server_name get_server_port virtual_host get_remote_host
 user auth_type is_main is_initial_req main prev next last as_string requires satisfies some_auth_required auth_name allowed>
 
-C<read>, and what httpd calls so: C<setup_client_block should_client_block get_client_block read_client_block>. C<content> is
-the body of a form, in list context its names and values; C<parse_args(WANTS_LIST, TEXT)> takes such a text apart,
-C<unescape_url> and C<unescape_url_info> decode one. C<body_length> is how long the body is, whatever headers say.
+C<read> has httpd's companions C<setup_client_block should_client_block get_client_block
+read_client_block>. C<content> is the body of a form, in list context its names and values;
+C<parse_args(WANTS_LIST, TEXT)> parses such a text, C<unescape_url> and C<unescape_url_info> decode
+one. C<body_length> is the length of the body, independent of headers.
 
-C<requires> is a reference to a list of C<< { method_mask => -1, requirement => 'user ana ben' } >>, one for each line of
-C<Require>, or undef; C<auth_type> and C<auth_name> are what the configuration says, C<< $r->connection->auth_type >> is how
-the client has proved who it is.
+C<requires> is a reference to a list of C<< { method_mask => -1, requirement => 'user ana ben' } >>,
+one for each line of C<Require>, or undef. C<auth_type> and C<auth_name> are the configured ones;
+C<< $r->connection->auth_type >> is the scheme by which the client was authenticated.
 
-In list context C<args>, C<content>, C<headers_in>, C<headers_out>, C<err_headers_out> and C<dir_config> give names and
-values in turn.
+In list context C<args>, C<content>, C<headers_in>, C<headers_out>, C<err_headers_out> and
+C<dir_config> return alternating names and values.
 
-C<content_type>, when no handler has set it, is what the name of the file says (C<AddType>, C<TypesConfig>): for
-subrequests and for handlers that look at it before they answer. The answer has the type that a handler sets, else
-C<DefaultType>.
+C<content_type>, unless a handler has set it, is the MIME type by the file's name (C<AddType>,
+C<TypesConfig>), for subrequests and for handlers that run before the response. The response has the
+type that a handler sets, else C<DefaultType>.
 
-C<lookup_uri(URI)> and C<lookup_file(FILE)> run the phases of a request of their own up to Fixup and give its object: what
-would it be, who may have it. Its C<run> lets it answer, in the middle of this answer. C<internal_redirect(URI)> lets another
-request answer in place of this one; C<internal_redirect_handler> keeps the type that was set.
+C<lookup_uri(URI)> and C<lookup_file(FILE)> run the phases of a subrequest up to Fixup and return
+its object. Its C<run> adds the subrequest's output to this response. C<internal_redirect(URI)> lets
+another request respond instead of this one; C<internal_redirect_handler> also keeps the content
+type.
 
-C<get_basic_auth_pw> gives a status and the password; the name is in C<< $r->connection->user >> then. Without them it gives
-C<AUTH_REQUIRED>, and calls C<note_basic_auth_failure>, which asks the client for them.
+C<get_basic_auth_pw> returns a status and the password; the name is then in C<< $r->connection->user
+>>. If the client has sent none, it returns C<AUTH_REQUIRED> and calls C<note_basic_auth_failure>,
+which sets the challenge.
 
-C<translate_name> finds the C<filename> of what C<uri> says now, with the PerlTransHandlers; it returns OK or what one of
-them said to end the phase.
+C<translate_name> finds the C<filename> for the current C<uri>, with the PerlTransHandlers; it
+returns OK or the status of the handler that ended the phase.
 
 =head2 The response
 
@@ -367,8 +372,9 @@ C<status status_line content_type content_encoding content_language content_lang
 send_http_header send_cgi_header basic_http_header cgi_header_out print printf write write_client send_fd rflush bytes_sent
 sent_header>
 
-C<custom_response(STATUS, RESPONSE)>: what the client gets for an error of that status. A text, a path of this server, or a URL.
-It gives what was said before, by C<ErrorDocument> or by code, a text with a quotation mark in front. C<undef> takes it back.
+C<custom_response(STATUS, RESPONSE)> sets the response to an error of that status: a text, a path of
+this server, or a URL. It returns the old one, set by C<ErrorDocument> or by code; a text has a
+quotation mark in front. C<undef> removes the response that code has set.
 
 =head2 The rest
 
@@ -376,37 +382,41 @@ C<notes pnotes register_cleanup post_connection child_terminate exit log_error l
 httpd_conf chdir_file slurp_filename soft_timeout hard_timeout kill_timeout reset_timeout extend_timeout
 add_version_component seqno taint untaint>
 
-C<push_handlers(PHASE, CODE...)> adds handlers to those of this request's phase, C<set_handlers(PHASE, [CODE...])> puts others in
-their place, C<get_handlers(PHASE)> is a reference to the list. C<current_callback> names the phase that runs,
-C<dispatcher> what C<PerlDispatchHandler> says. C<can_stack_handlers> is true; C<perl_hook(NAME)> says whether there is such a
-phase.
+C<push_handlers(PHASE, CODE...)> adds handlers to this request's phase, C<set_handlers(PHASE,
+[CODE...])> replaces them, C<get_handlers(PHASE)> returns a reference to their list.
+C<current_callback> is the running phase, C<dispatcher> the value of C<PerlDispatchHandler>.
+C<can_stack_handlers> is true; C<perl_hook(NAME)> tells whether a phase of that name exists.
 
-C<soft_timeout(WHAT)> and C<hard_timeout(WHAT)> start an alarm of C<Timeout> seconds, C<reset_timeout> starts it anew,
-C<kill_timeout> ends it. When it rings, what else the handler says goes nowhere; C<hard_timeout> ends the handler too.
+C<soft_timeout(WHAT)> and C<hard_timeout(WHAT)> start an alarm of C<Timeout> seconds,
+C<reset_timeout> restarts it, C<kill_timeout> stops it. After the alarm, further output is dropped;
+C<hard_timeout> also ends the handler.
 
-C<extend_timeout(SECONDS)> gives this request more time than the directive C<RequestTimeout>. When that has passed, the
-handler dies where it is; an C<eval> can catch this once, to clean up, before C<RequestTimeoutGrace> ends the process.
+C<extend_timeout(SECONDS)> extends the directive C<RequestTimeout> for this request. When the time
+has passed, the handler dies; an C<eval> can catch this once, to clean up, before
+C<RequestTimeoutGrace> ends the process.
 
-C<print>, and C<aborted> of C<< $r->connection >>, tell a handler that its client has left: C<print> returns false then.
+C<print> returns false when the client has left, and C<< $r->connection->aborted >> returns true.
 
 =head1 DIFFERENCES
 
 =over
 
-=item * C<$r> that is kept after its request dies when it is used; in mod_perl 1 it crashed or read another's request.
+=item * A C<$r> that is used after its request dies; mod_perl 1 crashed or read another request.
 
-=item * A handler that prints without C<send_http_header> gets a head all the same, made from C<status>,
-C<content_type> and C<headers_out> as they are when the first bytes leave.
+=item * A handler that prints without C<send_http_header> gets a head nevertheless, made from
+C<status>, C<content_type> and C<headers_out> when the first bytes leave.
 
-=item * C<die 404> and C<exit 403> answer with that status, as there, from 300 on; other numbers are a death and an end as any.
+=item * C<die 404> and C<exit 403> answer with that status, as in mod_perl 1, from 300 on; other
+numbers have no special meaning.
 
 =item * C<args> in list context keeps a value that contains C<=> whole; mod_perl 1 split it.
 
-=item * C<get_remote_logname> is undef: nobody asks clients' ident services.
+=item * C<get_remote_logname> is undef: the server asks no ident services.
 
 =item * C<< $r->document_root(PATH) >> is for this request only.
 
-=item * A descriptor of the client is nowhere: C<< $r->connection->fileno >> is the one whose output joins the answer.
+=item * The client's descriptor is not available: C<< $r->connection->fileno >> is the descriptor
+whose output is added to the response.
 
 =back
 

@@ -22,7 +22,7 @@ connection(r)
   OUTPUT:
     RETVAL
 
-# $r: the server that the request is for; the class: the main server.
+# Called on $r: the request's server; on the class: the main server.
 SV *
 server(self)
     SV *self
@@ -98,7 +98,7 @@ status(r, ...)
   OUTPUT:
     RETVAL
 
-# Of the request that has the answer. What a program wrote to descriptor 1 (syswrite, children) is on its way too.
+# The count is that of the request that responds. Output on descriptor 1 (syswrite, children) is included.
 SV *
 bytes_sent(r, ...)
     Request r
@@ -205,7 +205,7 @@ internal_redirect(r, target)
   CODE:
     apache_check(aTHX_ apache_internal_redirect(r, apache_text_of(aTHX_ target), ix));
 
-# What was said for the status before; a second argument of undef takes it back.
+# Returns the old response; a second argument of undef removes it.
 SV *
 custom_response(r, status, response = NULL)
     Request r
@@ -222,7 +222,8 @@ custom_response(r, status, response = NULL)
   OUTPUT:
     RETVAL
 
-# Perl code pushed handlers for the phase, or replaced them. False when there is no such phase.
+# Records that Perl code pushed handlers for the phase, or replaced them. Returns false when no phase has that
+# name.
 IV
 _stack_touched(r, phase, replaced)
     Request r
@@ -338,7 +339,7 @@ parse_args(wants_list, query)
     SV *query
   PPCODE:
     if (!SvTRUE(wants_list)) {
-        XPUSHs(sv_mortalcopy(query)); /* a sub that returns its own variable would return it without its taint */
+        XPUSHs(sv_mortalcopy(query)); /* a copy: returning the sub's own variable would drop its taint */
     } else if (SvOK(query)) {
         STRLEN length;
         const char *const text = SvPV(query, length);

@@ -1,6 +1,6 @@
 package Cameleer;
 
-# No pragma and no variable of ours stands around this eval: a handler's text in the configuration would see it.
+# No pragma and no lexical variable precedes this eval: a handler's code in the configuration would see it.
 sub evaluate { package main; eval $_[0] }    ## no critic: the configuration is code
 
 use v5.36;
@@ -9,18 +9,18 @@ use Cameleer::StartUp ();
 
 our $VERSION = '0.1.0';
 
-# Of a sub, with its packages. For each part of a name perl makes a package that is called by all parts up to it: a longer one would cost
-# memory by its square.
+# Longest name of a sub, with its packages. perl makes a package for each part of a name, called by all parts up
+# to it: a longer name would cost memory by its square.
 use constant LONGEST_NAME => 4096;
 
-# require dies with "... in require" frames of ours unless it is called from here.
+# A file required from elsewhere would die with messages that show frames of the server.
 sub require_file ($file) {
-    package main;    # a file without a package statement is compiled into the package that requires it
+    package main;    # a file without a package statement is compiled into the requiring package
     require $file;
     return;
 }
 
-# mod_perl evaluates "require $said": a semicolon behind the name does no harm, nor does a list of what `use` would import.
+# mod_perl evaluates "require $said", so a semicolon or an import list after the name is allowed.
 sub require_module ($said) {
     my ( $name, $list ) = $said =~ /\A\s*(\w+(?:::\w+)*)\s*(?:(?:=>|,)\s*(.*?))?\s*;?\s*\z/s or die "PerlModule: \"$said\" is not a module's name\n";
     defined $list && length $list && !defined evaluate("[$list]") && die "PerlModule: \"$said\": $@";
@@ -28,7 +28,7 @@ sub require_module ($said) {
     return;
 }
 
-# As mod_perl 1 does: the environment that the server was started in is not the site's, but for what PerlPassEnv names.
+# As in mod_perl 1, the server's own environment is not passed to the site, except for the names in PerlPassEnv.
 sub start_mod_perl ($version) {
     delete @ENV{ grep { $_ ne 'PATH' && $_ ne 'TZ' } keys %ENV };
     $ENV{MOD_PERL} = $version;
@@ -42,54 +42,55 @@ sub start_mod_perl ($version) {
     return;
 }
 
-# Names of -D and Define, one a line.
+# Names of -D and Define, one per line.
 sub define ($names) {
     $Apache::DEFINED{$_} = 1 for split /\n/, $names;
     return;
 }
 
-# Which reading of the configuration this is, "1" or "2", and whether a server runs already: "1" or "0".
+# The number of the reading of the configuration, "1" or "2", and whether a server is already running, "1" or
+# "0".
 sub starting ($reading) {
     ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = split / /, $reading;
     $Cameleer::ModPerl2::RESTARTS = $Apache::Server::Starting + $Apache::Server::ReStarting;
     return;
 }
 
-# Where mod_perl 1 looks for modules after everywhere else.
+# mod_perl 1 searches these folders for modules after all others.
 sub server_root ($folder) {
     push @INC, $folder, "$folder/lib/perl";
     return;
 }
 
-# "read" by this process: what Perl says counts. Or "known": Perl runs again for its effect.
+# State "read": this process determines the configuration. State "known": Perl runs again for its side effects.
 sub configuration_is ($state) {
     require Cameleer::Sections;
     $Cameleer::Sections::STATE = $state;
     return;
 }
 
-# All start-up steps are done.
+# All start-up steps are complete.
 sub started {
     no warnings 'once';
-    ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( 0, 0 ) unless $INC{"Apache2/compat.pm"};    # it says what mod_perl 2 says
+    ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( 0, 0 ) unless $INC{"Apache2/compat.pm"};    # Apache2::compat needs mod_perl 2's values
     $Cameleer::ModPerl2::RESTARTS = 2 if ( $Cameleer::ModPerl2::RESTARTS // 2 ) < 2;
     $Cameleer::Sections::STATE = '';
     return;
 }
 
-# A <Perl> section follows; the argument: what is a directive, see Cameleer::Sections.
+# Begins a <Perl> section; for the argument, the directives, see Cameleer::Sections.
 sub begin_section ($directives) {
     require Cameleer::Sections;
     Cameleer::Sections::begin($directives);
     return;
 }
 
-# What Perl code handed to Apache->httpd_conf since it was asked last.
+# Configuration that Perl code has passed to Apache->httpd_conf since the last call.
 sub said ($) { return $INC{'Cameleer/Sections.pm'} ? Cameleer::Sections::handed() : '' }
 
 sub defines_directive ($name) { return $INC{'Cameleer/Directives.pm'} ? Cameleer::Directives::knows($name) : '' }
 
-# All of them, a line each, in lower case.
+# The names of all defined directives, one per line, in lower case.
 sub defined_directives ($) { return $INC{'Cameleer/Directives.pm'} ? Cameleer::Directives::names() : '' }
 
 sub set_env ($pair) {
@@ -98,7 +99,7 @@ sub set_env ($pair) {
     return;
 }
 
-# Each worker: Apache::Scoreboard, if the site has it, finds the front by the master's number.
+# Runs in each worker: Apache::Scoreboard, if the site uses it, finds the front by the master's process id.
 sub set_master ($pid) {
     $Apache::Scoreboard::MASTER = $pid;
     return;
@@ -109,9 +110,9 @@ sub add_library ($folder) {
     return;
 }
 
-# What a Perl*Handler directive names: (code, class to call it on or undef).
+# Resolves the name in a Perl*Handler directive: returns (code, class to call it on or undef).
 sub resolve_handler ($name) {
-    if ( $name =~ /\A([^\0]*)\0(.*)\z/s ) {    # the name of PerlDispatchHandler stands before that of the handler
+    if ( $name =~ /\A([^\0]*)\0(.*)\z/s ) {    # PerlDispatchHandler's name precedes the handler's
         return ( Apache::Phases::dispatching( $1, $2 ), undef );
     }
     return ( anonymous($name), undef ) if $name =~ /\A\s*sub\b/;
@@ -139,14 +140,14 @@ sub method ( $class, $method ) {
     return ( $code, $class );
 }
 
-# `sub handler ($$)` and `sub handler : method` are how mod_perl 1 says that a handler is a method.
+# mod_perl 1 recognizes methods by the prototype `sub handler ($$)` or the attribute `sub handler : method`.
 sub as_method ( $code, $class ) {
     require attributes;
     my $is_method = ( prototype($code) // '' ) =~ /\A\$\$/ || grep { $_ eq 'method' } attributes::get($code);
     return ( $code, $is_method ? $class : undef );
 }
 
-# A method of the object that the global variable holds when the handler is called.
+# Calls a method of the object in a global variable, which is read when the handler is called.
 sub of_object ( $variable, $method ) {
     return sub {
         no strict 'refs';
@@ -156,7 +157,7 @@ sub of_object ( $variable, $method ) {
     };
 }
 
-# Package::sub of a module that is not loaded yet: the module is what stands before the last part.
+# Loads the module of Package::sub: the name itself or, failing that, the name without its last part.
 sub load ( $name, $method ) {
     return if $name->can($method);
     my @try = ( $name, $name =~ s/::\w+\z//r );
@@ -179,6 +180,7 @@ Cameleer - the Perl half of the application server's own code
 
 =head1 DESCRIPTION
 
-Called by the server, not by applications: what PerlModule, PerlRequire and the handler directives do.
+The server calls this module, not applications: it implements PerlModule, PerlRequire and the
+handler directives.
 
 =cut

@@ -17,7 +17,7 @@ sub proc_state   ( $, $pid = $$ ) { return GTop::Process::state($pid) }
 sub proc_uid     ( $, $pid = $$ ) { return GTop::Process::identity($pid) }
 sub proc_segment ( $, $pid = $$ ) { return GTop::Process::segments($pid) }
 
-# (the list's description, the words) as libgtop gives them.
+# Returns (the list's description, the words), as libgtop does.
 sub proc_args ( $, $pid = $$, @ ) {
     my @words = GTop::Process::words($pid);
     return ( GTop::Record->new( number => scalar @words, size => length join "\0", @words ), \@words );
@@ -36,7 +36,7 @@ sub cpu     ($) { return GTop::System::cpu() }
 sub loadavg ($) { return GTop::System::load() }
 sub uptime  ($) { return GTop::System::uptime() }
 
-# 1572864 → 1.5M. A function, but callable as a method too.
+# 1572864 → 1.5M. May be called as a function or as a method.
 sub size_string {
     my $size = $_[-1];
     return '-'                             if !defined $size || $size < 0;
@@ -53,7 +53,7 @@ __END__
 
 =head1 NAME
 
-GTop - memory and processor time of processes, and of the machine
+GTop - memory and CPU time of processes, and of the machine
 
 =head1 SYNOPSIS
 
@@ -68,7 +68,7 @@ GTop - memory and processor time of processes, and of the machine
 
 =head1 DESCRIPTION
 
-All sizes are bytes. Everything is read from F</proc> when it is asked for; nothing is kept between calls.
+All sizes are bytes. Each call reads F</proc>; nothing is cached.
 
 =head2 proc_mem(PID)
 
@@ -76,12 +76,12 @@ All sizes are bytes. Everything is read from F</proc> when it is asked for; noth
 
 =item C<size>, C<rss>, C<resident>
 
-What the process has in memory.
+The process's resident memory.
 
 =item C<share>
 
-The part of it that another process has mapped too: files as well as the pages that a worker still shares with the mold
-that it was forked from. C<size - share> is what the process has for itself.
+The part of it that other processes have mapped, too: files, and pages that a worker still shares
+with its mold. C<size - share> is the process's private memory.
 
 =item C<private>
 
@@ -89,21 +89,22 @@ C<size - share>.
 
 =item C<pss>
 
-The process's fair share: a page that three processes map counts for a third. The sum over all processes is the memory
-that they use.
+The process's proportional share: a page that three processes map counts for a third. The sum over
+all processes is their total memory.
 
 =item C<vsize>
 
-Its address space.
+The process's address space.
 
 =item C<rss_rlim>
 
-The limit of C<rss>, -1 when there is none.
+The limit of C<rss>, -1 if there is none.
 
 =back
 
-C<share> and C<pss> come from F<smaps_rollup>. The kernel lets a process read its own, and those of its user. Of a process
-of somebody else C<share> counts only files (F<statm>), and C<pss> is undef. A process that is not there has zeroes.
+C<share> and C<pss> come from F<smaps_rollup>, which the kernel shows to the process itself and to
+its user. For processes of other users, C<share> counts only files (F<statm>), and C<pss> is undef.
+A missing process has zeroes.
 
 =head2 Others
 
@@ -117,11 +118,11 @@ and C<proclist> return a description and a reference to the list.
 
 =head2 GTop::size_string(BYTES)
 
-C<0k>, C<812k>, C<1.5M>, C<120M>; C<-> for what is not known.
+C<0k>, C<812k>, C<1.5M>, C<120M>; C<-> for unknown values.
 
 =head1 DIFFERENCES
 
-Needs no libgtop. C<rss> is what C<size> is; C<pss>, C<private> and C<available> are ours. What libgtop says of file
-systems, networks and semaphores is not here.
+Needs no libgtop. C<rss> equals C<size>; C<pss>, C<private> and C<available> are additions.
+libgtop's values for file systems, networks and semaphores are missing.
 
 =cut

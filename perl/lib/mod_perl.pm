@@ -4,13 +4,13 @@ use v5.36;
 
 our $VERSION = '1.31';
 
-# Asked by old modules before they use a feature: mod_perl::hook('Trans') is true when the phase can be handled.
+# Old modules check for features: mod_perl::hook('Trans') is true if the phase can have handlers.
 my %HOOKS = map { $_ => 1 } qw(
     PostReadRequest Init Trans HeaderParser Access Authen Authz Type Fixup Handler Log Cleanup ChildInit ChildExit Restart
     Dispatch StackedHandlers MethodHandlers TableApi LogApi ConnectionApi ServerApi
 );
 
-# use mod_perl qw(1.24 Authen): dies when this is older, or when there is no such hook.
+# use mod_perl qw(1.24 Authen): dies if this version is older, or if there is no such hook.
 sub import ( $class, @wanted ) {
     for my $name (@wanted) {
         if    ( $name =~ /\A\d/ ) { $class->VERSION($name) }
@@ -27,7 +27,7 @@ __END__
 
 =head1 NAME
 
-mod_perl - says which generation of the Apache API this process speaks
+mod_perl - the version of the Apache API of this process
 
 =head1 SYNOPSIS
 
@@ -37,7 +37,7 @@ mod_perl - says which generation of the Apache API this process speaks
 
 =head1 DESCRIPTION
 
-Modules that run under several generations of mod_perl choose by C<$mod_perl::VERSION> and C<$ENV{MOD_PERL}>. Here both
-say 1.31: L<Apache> is the API of mod_perl 1.x.
+Modules that support several versions of mod_perl check C<$mod_perl::VERSION> and C<$ENV{MOD_PERL}>.
+Here both are 1.31: L<Apache> is the API of mod_perl 1.x.
 
 =cut

@@ -4,7 +4,7 @@ use v5.36;
 
 use mod_perl ();
 
-# The phases that there are.
+# The supported phases.
 my @ALL = qw(
   ChildInit PostReadRequest Init Trans HeaderParser Access Authen Authz Type Fixup Handler Log Cleanup ChildExit
   Restart Dispatch PerlSections StackedHandlers MethodHandlers
@@ -22,7 +22,7 @@ __END__
 
 =head1 NAME
 
-mod_perl_hooks - lists the phases that handlers may be written for
+mod_perl_hooks - lists the phases that may have handlers
 
 =head1 SYNOPSIS
 

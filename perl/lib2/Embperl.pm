@@ -9,10 +9,11 @@ __END__
 
 =head1 NAME
 
-Embperl - says what to use instead
+Embperl - not available: it needs httpd
 
 =head1 DESCRIPTION
 
-Loading it dies with what to do instead: the module of this name asks for functions that only httpd has. L<HTML::Mason>, L<Apache::ASP> and L<Template> work.
+Loading this module dies with a message about alternatives: it needs functions that only httpd has.
+L<HTML::Mason>, L<Apache::ASP> and L<Template> work.
 
 =cut

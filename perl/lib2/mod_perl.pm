@@ -2,7 +2,7 @@ package mod_perl;
 
 use v5.36;
 
-# Before a module has loaded it: code that asks `use mod_perl 2.0` wants to know whether this is mod_perl 2.
+# Code that says `use mod_perl 2.0` tests for mod_perl 2.
 use mod_perl2 ();
 
 1;
@@ -11,7 +11,7 @@ __END__
 
 =head1 NAME
 
-mod_perl - mod_perl 2 under the name of mod_perl 1
+mod_perl - an alias of mod_perl2
 
 =head1 SYNOPSIS
 

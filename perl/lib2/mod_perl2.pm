@@ -6,7 +6,7 @@ our $VERSION         = '2.000012';
 our $VERSION_TRIPLET = '2.0.12';
 our $API_VERSION     = 2;
 
-# Whoever asks for mod_perl from here on has got it.
+# Later `use mod_perl` finds this module.
 $mod_perl::VERSION = $VERSION;
 $INC{'mod_perl.pm'} = __FILE__;
 
@@ -16,7 +16,7 @@ __END__
 
 =head1 NAME
 
-mod_perl2 - says that this process speaks the API of mod_perl 2
+mod_perl2 - the version of the Apache API of this process
 
 =head1 SYNOPSIS
 
@@ -25,7 +25,7 @@ mod_perl2 - says that this process speaks the API of mod_perl 2
 
 =head1 DESCRIPTION
 
-Sets C<$mod_perl::VERSION>, too. It is loaded by L<Apache2::Const>, L<ModPerl::Const> and modules that stand on them, such as
-L<ModPerl::Registry>; before that C<$mod_perl::VERSION> is undef.
+Also sets C<$mod_perl::VERSION>, which is undef before. L<Apache2::Const>, L<ModPerl::Const> and
+modules that use them, such as L<ModPerl::Registry>, load this module.
 
 =cut

@@ -12,7 +12,7 @@ __END__
 
 =head1 NAME
 
-mod_perl_hooks - lists the phases that handlers may be written for
+mod_perl_hooks - lists the phases that may have handlers
 
 =head1 SYNOPSIS
 

@@ -135,7 +135,7 @@ fn modules_of_mod_perl_2_are_judged_where_the_configuration_speaks_of_it() {
         "lib/My/Page.pm:2: green Apache2::RequestRec",
         "lib/My/Page.pm:3: green APR::Table",
         "lib/My/Page.pm:4: amber Apache2::Filter: ",
-        "lib/My/Page.pm:5: red   ModPerl::Interpreter: is not offered: a worker is a process with one interpreter",
+        "lib/My/Page.pm:5: red   ModPerl::Interpreter: is not available: a worker is a process with one interpreter",
         "lib/My/Page.pm:6: red   Apache2::NoSuchThing: is neither ours nor found in @INC",
         " 1 amber, 2 red",
     ] {
@@ -149,7 +149,7 @@ fn a_module_that_is_not_offered_ends_the_start_with_what_to_use() {
     site.configure(
         "PerlGeneration 2\nPerlModule ModPerl::Interpreter\n<Location /a>\nSetHandler modperl\n</Location>\n",
     );
-    let told = "ModPerl::Interpreter is not offered: workers are processes with one interpreter each";
+    let told = "ModPerl::Interpreter is not available: workers are processes with one interpreter each";
     site.cameleer(["check", "-f", "site.conf"]).failed(78, told);
 }
 

@@ -117,6 +117,6 @@ fn with_preload_auto_a_reload_loads_what_workers_had_and_leaves_out_what_does_ha
     server.reload().succeeded();
     server.site.write("lib/Late.pm", "package Late; kill KILL => $$ if !$main::worker; 1;");
     server.reload().succeeded();
-    server.logged("nothing of it is");
+    server.logged("none of it is loaded");
     server.text("/");
 }

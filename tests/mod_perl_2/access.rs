@@ -78,7 +78,7 @@ fn one_that_dies_or_says_nonsense_lets_nobody_in() {
     let server =
         serve(&[("/dies", "Require broken dies"), ("/odd", "Require broken odd"), ("/failed", "Require broken x")]);
     for (path, said) in
-        [("/dies", "no idea"), ("/odd", "the provider My::broken said \"17\""), ("/failed", "said \"3\"")]
+        [("/dies", "no idea"), ("/odd", "the provider My::broken returned \"17\""), ("/failed", "returned \"3\"")]
     {
         server.get(path).is(500);
         server.logged(said);
@@ -138,7 +138,7 @@ fn code_knows_passwords_beside_the_file_or_alone() {
     assert_eq!((asked.status, asked.header("WWW-Authenticate")), (401, Some("Basic realm=\"x\"".to_owned())));
     assert_eq!(server.send(Request::get("/both").header("Authorization", BEN_Z)).text(), "in: ben");
     assert_eq!(status("/code", "Basic ZGFuOnE="), 500);
-    server.logged("the provider My::knows said \"17\"");
+    server.logged("the provider My::knows returned \"17\"");
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn what_cannot_be_ends_the_start_with_its_reason() {
         site.configure(&conf(line));
         site.cameleer(["check", "-f", "site.conf"]).failed(78, why);
     };
-    refused("PerlInputFilterHandler My::raw", "is a connection filter, and a client's connection belongs to the front");
+    refused("PerlInputFilterHandler My::raw", "is a connection filter, which is not supported");
     refused("PerlOutputFilterHandler My::Missing", "My::Missing has no sub handler");
     refused("PerlSetOutputFilter INCLUDES", "server-side includes are not supported");
 }

@@ -30,7 +30,7 @@ sub is_method {
 }
 sub handler {
     my $r = shift;
-    for my $module (modules()) { eval "require $module; 1" or ($@ =~ /not offered|is missing/ or warn $@) }
+    for my $module (modules()) { eval "require $module; 1" or ($@ =~ /not available|is missing/ or warn $@) }
     for my $class (map { classes($_) } qw(APR Apache2 ModPerl)) {
         next if $class =~ /Const\b|compat|::Differing|::Tied|::Own|XSLoader|APR::Request::(?:Cookie::Header|Decode|Handle|Multipart|Parser::|Spool|Store|Table|Value)/;
         my %names;

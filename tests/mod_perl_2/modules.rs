@@ -131,7 +131,7 @@ fn porting_says_what_code_of_mod_perl_1_needs() {
         ("class", "Can't locate object method \"nothing\" via package \"My\" at "),
         (
             "module",
-            "Can't locate Apache/Constants.pm in @INC: Apache::Constants is of mod_perl 1's API, and this server has mod_perl 2's; \
+            "Can't locate Apache/Constants.pm in @INC: Apache::Constants belongs to mod_perl 1's API, and this server uses mod_perl 2's; \
              use Apache2::Const at ",
         ),
     ] {

@@ -9,7 +9,7 @@ __END__
 
 =head1 NAME
 
-APR::Base64 - base64 of texts
+APR::Base64 - base64 encoding
 
 =head1 SYNOPSIS
 
@@ -19,6 +19,6 @@ APR::Base64 - base64 of texts
 
 =head1 DESCRIPTION
 
-C<encode_len(LENGTH)> is how long the encoding of so many bytes is.
+C<encode_len(LENGTH)> is the length of the encoding of C<LENGTH> bytes.
 
 =cut

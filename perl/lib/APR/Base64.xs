@@ -2,7 +2,7 @@
 
 #include <apr_base64.h>
 
-/* apr counts in int. */
+/* apr's lengths are ints. */
 enum { LONGEST = 1 << 30 };
 
 MODULE = APR::Base64    PACKAGE = APR::Base64
@@ -15,7 +15,7 @@ encode(plain)
     if (from.length > LONGEST)
         aprxs_check(aTHX_ cv, APR_EINVAL);
     RETVAL = aprxs_room(aTHX_ cv, (size_t)apr_base64_encode_len((int)from.length));
-    /* The count includes the NUL at the end. */
+    /* apr's length includes the terminating NUL. */
     SvCUR_set(RETVAL, apr_base64_encode_binary(SvPVX(RETVAL), (const unsigned char *)from.bytes, (int)from.length) - 1);
     SvREFCNT_inc(RETVAL);
   OUTPUT:

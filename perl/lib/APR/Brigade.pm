@@ -11,7 +11,7 @@ __END__
 
 =head1 NAME
 
-APR::Brigade - buckets in a row
+APR::Brigade - a list of buckets
 
 =head1 SYNOPSIS
 
@@ -27,10 +27,11 @@ APR::Brigade - buckets in a row
 
 =head1 DESCRIPTION
 
-C<first last next prev> return a bucket or undef. C<flatten(BUFFER, WANTED)> reads all of it, or that many bytes, and returns how many
-these are; C<length> is how many there are. C<pool> and C<bucket_alloc> are what it was made with. A brigade with no variable
-left is destroyed.
+C<first last next prev> return a bucket or undef. C<flatten(BUFFER, WANTED)> reads all bytes, or
+C<WANTED> bytes, and returns their number; C<length> is the number of bytes in the brigade. C<pool>
+and C<bucket_alloc> return the constructor's arguments. A brigade is destroyed with its last
+variable.
 
-A bucket is in one brigade at a time, and all of a brigade's are of its allocator: other uses throw.
+A bucket is in one brigade at a time, and has the same allocator as its brigade; other uses throw.
 
 =cut

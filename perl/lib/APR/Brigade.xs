@@ -9,7 +9,7 @@ static apr_bucket_brigade *brigade_of(aprxs_object *object)
     return object->it;
 }
 
-/* What an object stands for, or undef. */
+/* The Perl object of a bucket; undef for the end of the brigade. */
 static SV *reference(pTHX_ aprxs_object *brigade, apr_bucket *bucket)
 {
     if (bucket == APR_BRIGADE_SENTINEL(brigade_of(brigade)))
@@ -17,7 +17,7 @@ static SV *reference(pTHX_ aprxs_object *brigade, apr_bucket *bucket)
     return aprxs_bucket_reference(aTHX_ bucket, aprxs_behind(aTHX_ brigade->also));
 }
 
-/* From one bucket to the next, which must be one of this brigade. */
+/* The next or previous bucket; `from` must be in this brigade. */
 static apr_bucket *step(pTHX_ aprxs_object *brigade, apr_bucket *from, I32 which)
 {
     if (aprxs_is_loose(from))
@@ -36,7 +36,7 @@ static int has(apr_bucket_brigade *brigade, const apr_bucket *wanted)
     return 0;
 }
 
-/* A bucket that cannot be copied as it is can be when it was read. */
+/* A bucket that cannot be copied directly can be copied once it was read. */
 static apr_status_t copy_of(apr_bucket *from, apr_bucket **copy)
 {
     const char *bytes;
@@ -48,7 +48,7 @@ static apr_status_t copy_of(apr_bucket *from, apr_bucket **copy)
     return status == APR_SUCCESS ? apr_bucket_copy(from, copy) : status;
 }
 
-/* The bytes up to the bucket, which are no longer in the brigade. */
+/* Removes the buckets before `end` and returns their bytes. */
 static SV *taken(pTHX_ CV *cv, apr_bucket_brigade *brigade, const apr_bucket *end)
 {
     const char *bytes;
@@ -66,7 +66,7 @@ static SV *taken(pTHX_ CV *cv, apr_bucket_brigade *brigade, const apr_bucket *en
     return SvREFCNT_inc(text);
 }
 
-/* The bucket behind the first line feed, or the end. */
+/* The bucket behind the first line feed, or the end of the brigade. */
 static apr_bucket *behind_line(pTHX_ CV *cv, apr_bucket_brigade *brigade)
 {
     const char *bytes;
@@ -85,7 +85,7 @@ static apr_bucket *behind_line(pTHX_ CV *cv, apr_bucket_brigade *brigade)
     return APR_BRIGADE_SENTINEL(brigade);
 }
 
-/* The bucket behind so many bytes, or behind the first that has any. */
+/* The bucket behind `count` bytes; for -1, the one behind the first bucket with bytes. */
 static apr_bucket *behind_bytes(pTHX_ CV *cv, apr_bucket_brigade *brigade, IV count)
 {
     const char *bytes;
@@ -146,7 +146,7 @@ concat(a, b)
     Brigade a
     Brigade b
   CODE:
-    /* What made b a brigade of buckets may have ended a. */
+    /* The conversion of b may have run code that destroyed a. */
     a = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_Brigade, "a");
     if (a == b)
         croak("a brigade cannot be joined to itself");
@@ -237,7 +237,7 @@ destroy(brigade)
   CODE:
     aprxs_brigade_destroy(aTHX_ brigade);
 
-# The rest is for APR::Request: a brigade with the same content.
+# For APR::Request: a new brigade with the same content.
 SV *
 _copy(brigade)
     Brigade brigade
@@ -254,7 +254,7 @@ _copy(brigade)
   OUTPUT:
     RETVAL
 
-# So much of a file, which is read when somebody reads the buckets.
+# For APR::Request: `length` bytes of a file, read when the buckets are read.
 void
 _insert_file(brigade, name, length)
     UV length
@@ -265,10 +265,10 @@ _insert_file(brigade, name, length)
     apr_bucket_brigade *const bb = (brigade = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_Brigade, "brigade"))->it;
     apr_file_t *file;
     aprxs_check(aTHX_ cv, apr_file_open(&file, path.bytes, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, bb->p));
-    /* Not mapped into memory: whoever makes the file shorter would end the process. */
+    /* Not mapped into memory: truncating the file would kill the process. */
     apr_bucket_file_enable_mmap(apr_brigade_insert_file(bb, file, 0, (apr_off_t)length, bb->p), 0);
 
-# So many bytes, those of the first bucket (-1), or a line, which are no longer in it; undef for an empty brigade.
+# Removes and returns `count` bytes, or the first bucket's (-1), or a line; undef for an empty brigade.
 SV *
 _take(brigade, count)
     IV count

@@ -11,7 +11,7 @@ __END__
 
 =head1 NAME
 
-APR::Bucket - a piece of data, or a mark, on its way through filters
+APR::Bucket - a piece of data, or a mark, in a filter's stream
 
 =head1 SYNOPSIS
 
@@ -27,9 +27,10 @@ APR::Bucket - a piece of data, or a mark, on its way through filters
 
 =head1 DESCRIPTION
 
-C<new(ALLOCATOR, DATA, OFFSET, LENGTH)> keeps the variable, so that what is done to that is done to the bucket; after
-C<setaside> the bucket has a copy. C<read(BUFFER, BLOCK)> returns how many bytes were read; where the variable has become shorter
-than the bucket, it throws. C<remove> takes it out of its brigade, C<delete> (and C<destroy>) ends it too; its other variables
-throw from then on. C<length start type is_eos is_flush> say what it is.
+C<new(ALLOCATOR, DATA, OFFSET, LENGTH)> refers to the variable: changes to the variable change the
+bucket, until C<setaside> copies the data. C<read(BUFFER, BLOCK)> returns the number of bytes; it
+throws if the variable has become shorter than the bucket. C<remove> takes the bucket out of its
+brigade, C<delete> and C<destroy> also end it; its other variables throw from then on. C<length
+start type is_eos is_flush> describe the bucket.
 
 =cut

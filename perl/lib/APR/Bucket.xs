@@ -2,7 +2,8 @@
 
 #include "bucket.h"
 
-/* A variable is kept itself; what changes under the program's hands, or has no bytes of its own, as a copy. */
+/* Plain variables are referenced; others, whose value may change by magic or that have no bytes of their
+ * own, are copied. */
 static SV *kept(pTHX_ SV *sv)
 {
     if (SvPOK(sv) && !SvROK(sv) && !SvMAGICAL(sv) && !SvUTF8(sv) && !SvPADTMP(sv) && !SvTEMP(sv))
@@ -11,7 +12,7 @@ static SV *kept(pTHX_ SV *sv)
     return newSVpvn_flags(text.bytes, text.length, SVs_TEMP);
 }
 
-/* What is inserted goes before or behind one that is in a brigade. */
+/* The bucket beside which another one is inserted: it must be in a brigade. */
 static apr_bucket *neighbour(pTHX_ aprxs_object *object)
 {
     apr_bucket *const bucket = object->it;
@@ -44,7 +45,7 @@ new(classname, list, sv, offset = 0, len = 0)
         croak("APR::Bucket::new: the offset argument can't be negative or bigger than the total buffer length");
     if (len < 0 || len > full - offset)
         croak("APR::Bucket::new: the length argument can't be bigger than the total buffer length minus offset");
-    /* Its code may have destroyed the allocator. */
+    /* The conversion of a text may have run code that destroyed the allocator. */
     list = aprxs_get(aTHX_ cv, ST(1), &aprxs_kind_BucketAlloc, "list");
     RETVAL = aprxs_bucket_reference(aTHX_ aprxs_sv_bucket(aTHX_ own, offset, len ? len : full - offset, list->it), list);
   OUTPUT:

@@ -11,7 +11,7 @@ __END__
 
 =head1 NAME
 
-APR::BucketAlloc - where buckets are allocated
+APR::BucketAlloc - an allocator of buckets
 
 =head1 SYNOPSIS
 
@@ -20,7 +20,7 @@ APR::BucketAlloc - where buckets are allocated
 
 =head1 DESCRIPTION
 
-With it end its buckets and the brigades that were made with it. It is destroyed with its pool, or with the last variable of what it
-is used by.
+The allocator's end destroys its buckets and the brigades that were made with it. The allocator is
+destroyed with its pool, or when neither a variable nor an object uses it.
 
 =cut

@@ -19,6 +19,6 @@ APR::BucketType - the kind of a bucket
 
 =head1 DESCRIPTION
 
-C<name> is its name.
+C<name> is the type's name.
 
 =cut

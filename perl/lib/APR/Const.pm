@@ -4,7 +4,7 @@ use v5.36;
 use APR              ();
 use Cameleer::Consts ();
 
-# Under mod_perl 2 it says which mod_perl that is, as under httpd.
+# Under mod_perl 2, APR::Const also loads mod_perl2, as under httpd.
 require mod_perl2 if $INC{'Cameleer/ModPerl2.pm'};
 
 Cameleer::Consts::offer( __PACKAGE__, _all() );
@@ -26,8 +26,8 @@ APR::Const - the numbers of the Apache Portable Runtime
 
 =head1 DESCRIPTION
 
-With C<-compile> they are subs of C<APR::Const> only, without it also of the package that says C<use>. Groups: C<:common :error
-:fopen :filetype :finfo :flock :fprot :hook :lockmech :poll :read_type :shutdown_how :socket :status :table :uri :filepath :limit>.
-A name that there is not is an error.
+With C<-compile>, constants become subs of C<APR::Const> only; without it, also of the calling
+package. Groups: C<:common :error :fopen :filetype :finfo :flock :fprot :hook :lockmech :poll
+:read_type :shutdown_how :socket :status :table :uri :filepath :limit>. An unknown name is an error.
 
 =cut

@@ -13,7 +13,7 @@
 #include <apr_uri.h>
 #include <apu_errno.h>
 
-/* By the groups in which mod_perl 2 offers them. */
+/* Sorted by mod_perl 2's groups. */
 static const struct {
     const char *group;
     const char *name;
@@ -239,7 +239,7 @@ MODULE = APR::Const    PACKAGE = APR::Const
 void
 _all()
   PPCODE:
-    /* Group, name, value; and so on. */
+    /* Returns group, name and value of each constant. */
     for (size_t i = 0; i < sizeof CONSTANTS / sizeof *CONSTANTS; i++) {
         mXPUSHp(CONSTANTS[i].group, strlen(CONSTANTS[i].group));
         mXPUSHp(CONSTANTS[i].name, strlen(CONSTANTS[i].name));

@@ -18,6 +18,7 @@ APR::Date - dates of HTTP and mail as seconds since 1970
 
 =head1 DESCRIPTION
 
-C<parse_http> takes the three forms of HTTP, C<parse_rfc> also those of mail. What is no date is 0.
+C<parse_http> parses the three formats of HTTP, C<parse_rfc> also those of mail. Both return 0 for
+an invalid date.
 
 =cut

@@ -18,12 +18,13 @@ sub new ( $class, %fields ) { return bless {%fields}, $class }
 sub num ( $error, @ ) { return $error->{rc} }
 sub str ( $error, @ ) { return "@{[ $error->_what ]} at $error->{file} line $error->{line}" }
 
-# Numbers that come from C, from `$!` or from another error.
+# The number of a status that C code, `$!` or another error object has.
 sub _number ($value) { return ref $value ? $value->num : $value // 0 }
 
 sub _what ($error) { return "$error->{func}: ($error->{rc}) " . strerror( $error->{rc} ) }
 
-# As a function, a method or a handler of __DIE__: of errors and texts alike.
+# The text of an error and of plain texts: this is called as a function, as a method, and as a handler of
+# __DIE__.
 sub _text (@said) { return join '', map { Scalar::Util::blessed($_) && $_->isa(__PACKAGE__) ? $_->_what : $_ } @said }
 
 sub confess (@said) { local $Carp::CarpLevel = $Carp::CarpLevel + 1; Carp::confess( _text(@said) ) }
@@ -39,7 +40,7 @@ __END__
 
 =head1 NAME
 
-APR::Error - what methods of APR:: throw: a number and a text
+APR::Error - the exceptions of APR:: methods
 
 =head1 SYNOPSIS
 
@@ -54,8 +55,9 @@ APR::Error - what methods of APR:: throw: a number and a text
 
 =head1 DESCRIPTION
 
-As a number an error is its status, as a text it says the function, the status, what that means, and where. The parts are
-C<< $@->{rc} >>, C<file>, C<line> and C<func>. C<str> and C<num> are both by name; C<confess cluck croak carp> do what those of
-L<Carp> do. See L<APR::Status> for statuses that are the same in several forms.
+As a number, an error is its status; as a text, it is the function, the status, the status' meaning,
+and the place. The parts are C<< $@->{rc} >>, C<file>, C<line> and C<func>; C<num> and C<str> return
+number and text. C<confess cluck croak carp> work as those of L<Carp>. See L<APR::Status> for
+statuses that have several numbers.
 
 =cut

@@ -1,6 +1,6 @@
 #include "xs.h"
 
-/* The two of mod_perl's own begin where apr leaves numbers to others. */
+/* mod_perl's two own statuses; their numbers begin where apr leaves numbers to applications. */
 static const char *own_text(apr_status_t status)
 {
     switch (status - APR_OS_START_USERERR) {

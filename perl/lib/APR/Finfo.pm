@@ -11,7 +11,7 @@ __END__
 
 =head1 NAME
 
-APR::Finfo - what is known of a file
+APR::Finfo - file attributes
 
 =head1 SYNOPSIS
 
@@ -22,8 +22,8 @@ APR::Finfo - what is known of a file
 
 =head1 DESCRIPTION
 
-C<atime csize ctime device filetype fname group inode mtime name nlink protection size user valid>. Times are in seconds.
-C<< APR::Finfo->none(POOL) >> is that of no file. C<valid> is the
-mask of what could be had.
+C<atime csize ctime device filetype fname group inode mtime name nlink protection size user valid>.
+Times are in seconds. C<valid> is the mask of the fields that are known. C<< APR::Finfo->none(POOL)
+>> returns the attributes of a missing file.
 
 =cut

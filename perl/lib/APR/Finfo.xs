@@ -35,12 +35,12 @@ stat(fname, wanted, p)
     SV *fname
   CODE:
     const aprxs_text path = aprxs_text_of(aTHX_ fname);
-    /* The name's own code may have destroyed the pool. */
+    /* The conversion of the name may have run code that destroyed the pool. */
     p = aprxs_expect(aTHX_ ST(2), &aprxs_kind_Pool);
     apr_finfo_t *const finfo = apr_pcalloc(p->it, sizeof *finfo);
     const char *const name = apr_pstrdup(p->it, path.bytes);
     const apr_status_t status = apr_stat(finfo, name, (apr_int32_t)wanted, p->it);
-    /* Not all that was wanted is no failure: `valid` says what is there. */
+    /* An incomplete result is no error: `valid` has the mask of known fields. */
     if (status != APR_INCOMPLETE)
         aprxs_check(aTHX_ cv, status);
     finfo->fname = name;
@@ -53,7 +53,7 @@ none(class, p)
     SV *class
     PoolOf p
   CODE:
-    /* Of a file that is not there: its type says so. */
+    /* Attributes of a missing file: its type is NOFILE. */
     apr_finfo_t *const finfo = apr_pcalloc(p->it, sizeof *finfo);
     PERL_UNUSED_VAR(class);
     finfo->filetype = APR_NOFILE;

@@ -11,7 +11,7 @@ __END__
 
 =head1 NAME
 
-APR::IpSubnet - networks
+APR::IpSubnet - a network of IP addresses
 
 =head1 SYNOPSIS
 
@@ -20,6 +20,7 @@ APR::IpSubnet - networks
 
 =head1 DESCRIPTION
 
-C<new(POOL, ADDRESS, MASK)>: the mask as an address or as a number of bits, without it one host. C<test> asks an L<APR::SockAddr>.
+C<new(POOL, ADDRESS, MASK)>: the mask is an address or a number of bits; without a mask the network
+is one host. C<test> returns whether an L<APR::SockAddr> is in the network.
 
 =cut

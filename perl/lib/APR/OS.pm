@@ -9,7 +9,7 @@ __END__
 
 =head1 NAME
 
-APR::OS - the number of the thread
+APR::OS - the current thread's id
 
 =head1 SYNOPSIS
 
@@ -17,6 +17,6 @@ APR::OS - the number of the thread
 
 =head1 DESCRIPTION
 
-As the system counts them.
+C<current_thread_id> returns the operating system's id of the thread.
 
 =cut

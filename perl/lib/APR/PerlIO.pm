@@ -9,7 +9,7 @@ __END__
 
 =head1 NAME
 
-APR::PerlIO - files of apr behind handles of Perl
+APR::PerlIO - an open layer over apr's files
 
 =head1 SYNOPSIS
 
@@ -19,7 +19,7 @@ APR::PerlIO - files of apr behind handles of Perl
 
 =head1 DESCRIPTION
 
-The layer C<:APR> for C<open>. The pool may be left out: the handle closes the file, not the pool.
-C<APR::PerlIO::PERLIO_LAYERS_ARE_ENABLED> is true.
+The layer C<:APR> for C<open>. The pool is optional: closing the handle closes the file, the pool's
+end does not. C<APR::PerlIO::PERLIO_LAYERS_ARE_ENABLED> is true.
 
 =cut

@@ -5,7 +5,7 @@ use APR ();
 
 sub CLONE_SKIP { return 1 }
 
-# By name or by reference. Nothing leaves it: apr is in the middle of ending the pool.
+# Calls a cleanup, given by name or by reference. Exceptions must not leave this sub: apr is ending the pool.
 sub _run_cleanup ( $code, @argument ) {
     no strict 'refs';
     return if eval { &$code(@argument); 1 };
@@ -20,7 +20,7 @@ __END__
 
 =head1 NAME
 
-APR::Pool - what belongs together and ends together
+APR::Pool - objects that share a lifetime
 
 =head1 SYNOPSIS
 
@@ -34,12 +34,14 @@ APR::Pool - what belongs together and ends together
 
 =head1 DESCRIPTION
 
-C<new> makes a pool of the process, or one below the pool that it is called on. It is destroyed with its last object: an
-object that lives in it (a table, a URI) keeps it. C<destroy> and C<clear> run the cleanups, the last registered first, and end
-the pools below it; what lived there says so when it is used. Pools of the server (C<< $r->pool >>) are ended by the server, and
-both do nothing to them.
+C<new> makes a pool of the process, or one below the pool that it is called on. A pool is destroyed
+with its last object; an object that lives in it (a table, a URI) counts as one. C<destroy> and
+C<clear> run the cleanups, last registered first, and end the pools below; objects that lived there
+throw when they are used. The server ends its own pools (C<< $r->pool >>): C<destroy> and C<clear>
+have no effect on them.
 
-C<cleanup_register(CODE, ARGUMENT)> takes a sub or a name. A cleanup that dies becomes a warning. C<tag> names a pool for debuggers.
+C<cleanup_register(CODE, ARGUMENT)> takes a code reference or a sub's name. A cleanup that dies
+causes a warning. C<tag> names a pool for debuggers.
 
 Objects of C<APR::> belong to the thread that made them; in another one they are undef.
 

@@ -6,10 +6,10 @@
 
 typedef struct {
     SV *code;
-    SV *argument; /* NULL: none */
+    SV *argument; /* NULL: no argument */
 } Cleanup;
 
-/* The Perl half catches what it throws: nothing may jump over apr, which is at work on the pool. */
+/* The Perl half catches exceptions: a longjmp must not cross apr, which is ending the pool. */
 static apr_status_t run(void *data)
 {
     dTHX;
@@ -30,10 +30,10 @@ static apr_status_t run(void *data)
     return APR_SUCCESS;
 }
 
-/* Of a name; to look a longer one up costs perl memory by the square of its packages. */
+/* Longest name of a sub, in bytes: perl's lookup of a long name takes memory by the square of its packages. */
 enum { LONGEST_NAME = 4096 };
 
-/* A name is one of the package that says it. */
+/* A name without a package belongs to the calling package. */
 static SV *code_of(pTHX_ SV *code)
 {
     if (SvROK(code))
@@ -52,7 +52,7 @@ static aprxs_object *parent_of(pTHX_ SV *sv)
     aprxs_object *const object = aprxs_find(aTHX_ sv);
     if (SvROK(sv) && (!object || object->kind != &aprxs_kind_Pool))
         croak("parent_pool_obj is not of type APR::Pool");
-    /* One that is gone stands for none. */
+    /* A destroyed parent counts as none. */
     return object && object->it ? object : NULL;
 }
 
@@ -99,7 +99,7 @@ void
 clear(obj)
     Pool obj
   CODE:
-    /* One of the server's ends when the server says so. */
+    /* Only the server clears its own pools. */
     if ((obj->flags & APRXS_OWNED) && !aprxs_pool_clear(aTHX_ obj))
         croak("this pool, or one below it, is being destroyed: it cannot be cleared");
 
@@ -111,7 +111,7 @@ cleanup_register(p, cv, arg = NULL)
   CODE:
     SV *const code = sv_2mortal(code_of(aTHX_ cv));
     SV *const argument = arg ? sv_mortalcopy(arg) : NULL;
-    /* The name's own code may have destroyed the pool. */
+    /* The conversion of the name may have run code that destroyed the pool. */
     p = aprxs_pool_get(aTHX_ ST(0), "p");
     Cleanup *const cleanup = apr_palloc(p->it, sizeof *cleanup);
     cleanup->code = SvREFCNT_inc(code);
@@ -147,12 +147,12 @@ tag(pool, tag)
         sv_setpvn(name, text.bytes, text.length);
     }
     pool = aprxs_pool_get(aTHX_ ST(0), "pool");
-    /* apr keeps the pointer. */
+    /* apr stores the pointer, so the text must live in the pool. */
     apr_pool_tag(pool->it, aprxs_string_in(aTHX_ pool->it, name));
 
 void
 cleanup_for_exec(...)
   CODE:
-    /* What is open in pools is closed by exec itself. apr's function makes every pool of the process forget its cleanups, and so the
-     * objects of what lives in it would not learn of its end. */
+    /* exec itself closes what pools have open. apr's function is not called: it would make every pool of the
+     * process forget its cleanups, and objects would not learn of their pool's end. */
     PERL_UNUSED_VAR(items);

@@ -11,7 +11,7 @@ use Scalar::Util          ();
 
 our $VERSION = '2.17';
 
-# Names that a program wants as its own subs: encode, decode.
+# Exports encode and decode.
 sub import ( $class, @names ) {
     my $package = caller;
     for my $name (@names) {
@@ -25,7 +25,7 @@ sub import ( $class, @names ) {
 sub encode ($text) { return APR::Request::Decode::encoded($text) }
 sub decode ($text) { return ( APR::Request::Decode::decoded($text) )[0] }
 
-# What an object stands for. A program's own class keeps one of ours in {r} or {_r}.
+# The handle behind an object. A program's own class stores an APR::Request object in {r} or {_r}.
 sub handle_of ($self) {
     for ( 1 .. 100 ) {
         last if !Scalar::Util::blessed($self);
@@ -37,7 +37,7 @@ sub handle_of ($self) {
     Carp::croak('not an APR::Request object, and nothing in its {r} or {_r} is one');
 }
 
-# An object that keeps its handle itself: that of a CGI program, or of texts.
+# Objects of a CGI program or of given texts hold their handle directly.
 sub _handle ($self) { return $$self }
 
 sub pool         ($self) { return handle_of($self)->pool }
@@ -47,7 +47,8 @@ sub jar  { return _asked( 'jar',  @_ ) }
 sub args { return _asked( 'args', @_ ) }
 sub body { return _asked( 'body', @_ ) }
 
-# Names, values or a table, as the context wants. An exception tells what was wrong with what was sent, where an answer might be wrong for it.
+# Returns names, values or a table, by context. Throws an exception if the input was invalid and the result
+# might be wrong.
 sub _asked ( $what, $self, @name ) {
     my $handle = handle_of($self);
     if ( @name && !wantarray ) {
@@ -64,7 +65,7 @@ sub _asked ( $what, $self, @name ) {
 
 sub _names_or_values ( $store, @name ) { return @name ? map { $_->plain } $store->named( $name[0] ) : map { $_->{name} } $store->all }
 
-# Of the address first, then of the body. What was wrong with them is no exception here: param_status says it.
+# Values of the query come first, then those of the body. Invalid input does not throw here: see param_status.
 sub param ( $self, @name ) {
     my $handle = handle_of($self);
     if ( @name && !wantarray ) {
@@ -89,7 +90,7 @@ sub body_status ($self) { return _status( $self, 'body' ) }
 
 sub _status ( $self, $what ) { return APR::Request::Decode::status_value( ( handle_of($self)->parsed($what) )[0] ) }
 
-# Both, or the one that matters: what is wrong with the address comes first.
+# In list context both statuses; in scalar context the query's if it is an error, else the body's.
 sub param_status ($self) {
     my @both = ( $self->APR::Request::args_status, $self->APR::Request::body_status );
     return @both if wantarray;
@@ -124,7 +125,7 @@ sub disable_uploads ($self) {
     return APR::Request::Decode::status_value(0);
 }
 
-# It is called with (upload, bytes), and with undef behind the last of them.
+# The hook is called with (upload, bytes), and with undef for the bytes at the end.
 sub upload_hook ( $self, $code, @data ) {
     require APR::Request::Hook;
     handle_of($self)->add_hook( APR::Request::Hook->calling( $code, @data ) );
@@ -157,9 +158,9 @@ APR::Request - parameters, uploads and cookies of a request (libapreq 2)
     my $req   = APR::Request::CGI->handle($pool);
     my $first = $req->param('box');
     my @boxes = $req->param('box');
-    my @names = $req->param;                 # in order, as often as they came
+    my @names = $req->param;                 # in order, with duplicates
     my $table = $req->body;                  # an APR::Request::Param::Table
-    my $id    = $req->jar('session');        # a cookie, as it was sent
+    my $id    = $req->jar('session');        # a cookie, undecoded
 
     my $status = $req->body_status;          # a number and a text
     die "$status" if $status != APR::Const::SUCCESS;
@@ -169,25 +170,29 @@ APR::Request - parameters, uploads and cookies of a request (libapreq 2)
 
 =head1 DESCRIPTION
 
-C<args> is what came with the address, C<body> what came in the body (C<application/x-www-form-urlencoded>, C<multipart/form-data>,
-C<multipart/related>), C<param> both, C<jar> the cookies. Without a name they return a table, in list context the names; with
-one the first value, in list context all. Names ignore case. Nothing is read before it is asked for, and
-C<< scalar $req->body($name) >> reads only as far as it must. A body of another type stays as it is, for C<< $r->read >>, which finds
-all of it whatever was parsed.
+C<args> has the parameters of the query, C<body> those of the body
+(C<application/x-www-form-urlencoded>, C<multipart/form-data>, C<multipart/related>), C<param> both,
+C<jar> the cookies. Without a name they return a table, in list context the names; with a name the
+first value, in list context all. Names ignore case. Input is parsed on first use, and C<< scalar
+$req->body($name) >> reads only as far as necessary. A body of another type is left for C<< $r->read
+>>, which always returns the whole body, parsed or not.
 
-C<args_status body_status jar_status> say how that went: 0, or a number of L<APR::Request::Error>, or one of L<APR::Const>. They are
-texts as well, so compare them as numbers. C<param_status> is C<args_status> when that is an error, else C<body_status>, and both in list context.
-C<parse> reads all of it and returns the statuses of jar, args and body, in scalar context that of the body.
+C<args_status body_status jar_status> return 0, or a number of L<APR::Request::Error> or
+L<APR::Const>. Statuses are also texts, so compare them as numbers. C<param_status> is
+C<args_status> when that is an error, else C<body_status>; in list context both. C<parse> reads all
+input and returns the statuses of jar, args and body, in scalar context that of the body.
 
-Where a status is an error, C<args>, C<body>, C<jar> and C<upload> throw an L<APR::Request::Error>, unless what was asked for stands in what could be
-parsed and is a scalar. C<param> never throws. That no body, no cookie, or a body of another type came is no error: they return
-nothing then.
+Where a status is an error, C<args>, C<body>, C<jar> and C<upload> throw an L<APR::Request::Error>,
+unless you ask for one value in scalar context and it is in the part that could be parsed. C<param>
+never throws. A missing body, missing cookies or a body of another type are no errors: the methods
+then return nothing.
 
-C<read_limit> (64 MB) is how long a body may be, C<brigade_limit> (256 KB) how much of an upload stays in memory, C<temp_dir> where the rest
-goes. The limit can be lowered only, a folder said once: else they return false, in void context they throw. More than 10000 fields
-are an error (C<OVERLIMIT>) as well.
+C<read_limit> (64 MB) is the longest body, C<brigade_limit> (256 KB) the part of an upload that
+stays in memory, C<temp_dir> the folder for the rest. The read limit can only be lowered, and the
+folder be set only once: else the methods return false, and throw in void context. More than 10000
+fields are an error (C<OVERLIMIT>), too.
 
-C<disable_uploads> makes an upload an error, C<< upload_hook($code) >> calls the code for each piece of one. C<encode> and C<decode> are those of
-addresses.
+C<disable_uploads> makes an upload an error, C<< upload_hook($code) >> calls the code for each piece
+of one. C<encode> and C<decode> are for URL encoding.
 
 =cut

@@ -21,6 +21,6 @@ APR::SockAddr - an address and a port
 
 =head1 DESCRIPTION
 
-C<new> is for addresses in digits; names are not looked up.
+C<new> takes numeric addresses; names are not looked up.
 
 =cut

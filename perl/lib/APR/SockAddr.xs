@@ -6,7 +6,7 @@
 
 const aprxs_kind aprxs_kind_SockAddr = {"APR::SockAddr", NULL, NULL};
 
-/* Digits only: a name would be asked of servers far away. */
+/* Numeric addresses only: a name would need a DNS lookup. */
 static int is_address(const char *ip)
 {
     char bytes[16];
@@ -43,7 +43,7 @@ new(class, p, ip, port = 0)
     apr_sockaddr_t *address = NULL;
     const aprxs_text digits = aprxs_text_of(aTHX_ ip);
     PERL_UNUSED_VAR(class);
-    /* The text's own code may have destroyed the pool. */
+    /* The conversion of the text may have run code that destroyed the pool. */
     p = aprxs_expect(aTHX_ ST(1), &aprxs_kind_Pool);
     aprxs_check(aTHX_ cv, make(&address, p->it, digits.bytes, port));
     RETVAL = aprxs_new(aTHX_ &aprxs_kind_SockAddr, address, p);

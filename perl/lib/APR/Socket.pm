@@ -26,9 +26,10 @@ APR::Socket - sockets
 
 =head1 DESCRIPTION
 
-C<from_fileno> makes one over a copy of a descriptor, which is closed with the pool. C<recv(BUFFER, LENGTH)> and C<send(DATA, LENGTH)>
-return how many bytes went; C<recv> at the end returns 0; what fails throws an L<APR::Error>. Times are in microseconds: below 0
-the socket blocks, at 0 it never does. C<opt_get opt_set timeout_get fileno close local_addr remote_addr bind connect
-listen recvfrom sendto>; the last five return a status.
+C<from_fileno> makes a socket over a duplicate of a descriptor, which is closed with the pool.
+C<recv(BUFFER, LENGTH)> and C<send(DATA, LENGTH)> return the number of bytes transferred; C<recv>
+returns 0 at the end of the stream; errors throw an L<APR::Error>. Timeouts are in microseconds: a
+negative one blocks, 0 never blocks. Other methods: C<opt_get opt_set timeout_get fileno close
+local_addr remote_addr bind connect listen recvfrom sendto>; the last five return a status.
 
 =cut

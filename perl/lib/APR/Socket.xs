@@ -10,7 +10,7 @@
 
 const aprxs_kind aprxs_kind_Socket = {"APR::Socket", NULL, NULL};
 
-/* More than this at once no socket gives. */
+/* Most bytes of one recv. */
 enum { LONGEST_READ = 1 << 30 };
 
 static int descriptor_of(aprxs_object *socket)
@@ -25,7 +25,7 @@ static apr_status_t close_copy(void *data)
     return apr_socket_close(data);
 }
 
-/* The descriptor is copied: whose it is goes on using it, and closes it. */
+/* Duplicates the descriptor: its owner goes on using it, and closes it. */
 static apr_status_t adopt(apr_socket_t **made, apr_pool_t *pool, int descriptor)
 {
     apr_os_sock_t copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
@@ -37,7 +37,7 @@ static apr_status_t adopt(apr_socket_t **made, apr_pool_t *pool, int descriptor)
         return status;
     }
     apr_pool_cleanup_register(pool, *made, close_copy, apr_pool_cleanup_null);
-    /* apr believes a socket to be blocking until it is told. */
+    /* apr assumes that a socket blocks, unless the option is set. */
     if (fcntl(copy, F_GETFL) & O_NONBLOCK)
         apr_socket_opt_set(*made, APR_SO_NONBLOCK, 1);
     return APR_SUCCESS;
@@ -136,7 +136,7 @@ recv(socket, buffer, len)
     apr_size_t got = len < 0 ? 0 : len > LONGEST_READ ? LONGEST_READ : (apr_size_t)len;
     SV *const room = aprxs_room(aTHX_ cv, got);
     const apr_status_t status = apr_socket_recv(socket->it, SvPVX(room), &got);
-    /* The end is no failure, and nothing was read. */
+    /* The end of the stream is no error; nothing was read. */
     if (!APR_STATUS_IS_EOF(status))
         aprxs_check(aTHX_ cv, status);
     aprxs_hand_over(aTHX_ room, got, buffer);

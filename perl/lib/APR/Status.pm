@@ -9,7 +9,7 @@ __END__
 
 =head1 NAME
 
-APR::Status - what a status means, in all its forms
+APR::Status - tests for statuses that have several numbers
 
 =head1 SYNOPSIS
 

@@ -9,7 +9,7 @@ __END__
 
 =head1 NAME
 
-APR::String - sizes as four characters
+APR::String - sizes formatted in four characters
 
 =head1 SYNOPSIS
 
@@ -17,6 +17,6 @@ APR::String - sizes as four characters
 
 =head1 DESCRIPTION
 
-Bytes, K, M, G.
+The unit is bytes, K, M or G.
 
 =cut

@@ -12,7 +12,7 @@ __END__
 
 =head1 NAME
 
-APR::Table - names and values, a name perhaps more than once, its case ignored
+APR::Table - names and values; names ignore case and may repeat
 
 =head1 SYNOPSIS
 
@@ -35,9 +35,10 @@ APR::Table - names and values, a name perhaps more than once, its case ignored
 
 =head1 DESCRIPTION
 
-What C<make> makes lives in its pool, and texts end at a NUL there; those of a request (C<< $r->headers_out >> and its kin) live as long as
-the request. C<do> stops when its code returns false, and takes names to limit it to. While C<each> goes through a table, the value
-of a name is that of the entry it has come to, and what is deleted is not missed. Values are bytes: characters become bytes where
-they fit, UTF-8 where they do not.
+A table of C<make> lives in its pool, and its texts end at a NUL. Tables of a request (C<<
+$r->headers_out >> and others) live as long as the request. C<do> stops when its code returns false;
+further arguments limit it to those names. During C<each>, the value of a name is that of the
+current entry, and entries may be deleted safely. Values are bytes: characters are converted to
+Latin-1 where possible, else to UTF-8.
 
 =cut

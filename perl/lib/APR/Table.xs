@@ -2,7 +2,8 @@
 
 #include "table.h"
 
-/* For what the code does to the table itself: names and values are copies, and nothing is held while it runs. */
+/* Calls the program's code, which may change the table: names and values are copies, and no pointer into the
+ * table is held. */
 static int wants_more(pTHX_ SV *code, SV *name, SV *value)
 {
     dSP;
@@ -18,7 +19,7 @@ static int wants_more(pTHX_ SV *code, SV *name, SV *value)
     return SvTRUE(answer);
 }
 
-/* Texts of our own: what an object's code would do to the table is done before anybody looks at that. */
+/* Converts the arguments to texts first: the conversion may run code that changes the table. */
 static aprxs_text *kept_texts(pTHX_ I32 ax, I32 count)
 {
     SV *const room = sv_2mortal(newSV(count * sizeof(aprxs_text) + 1));
@@ -36,8 +37,8 @@ static int is_among(aprxs_text name, const aprxs_text *names, I32 count)
     return count == 0;
 }
 
-/* A key that each(), keys or values came to knows its place, because perl may ask for the value when it has gone on: in the number of a text
- * that is none, below 0. */
+/* A key that each(), keys or values returned carries its entry's position, because perl may ask for the
+ * value after it has moved on. The position is stored as a negative number in the key's unused integer slot. */
 static SV *key_at(pTHX_ aprxs_text name, UV at)
 {
     SV *const key = sv_2mortal(aprxs_sv_of_text(aTHX_ name));
@@ -49,20 +50,20 @@ static SV *key_at(pTHX_ aprxs_text name, UV at)
     return key;
 }
 
-/* How many entries stand before the one behind that of the key; 0: it does not know. */
+/* The position behind the key's entry; 0 if the key has none. */
 static UV place_in(SV *key)
 {
     return SvPOK(key) && SvIOKp(key) && !SvIOK(key) && SvIVX(key) < 0 ? (UV)-SvIVX(key) : 0;
 }
 
-/* The same, or that of each(). */
+/* The key's position, or else that of each(). */
 static UV place_of(aprxs_object *table, SV *key)
 {
     const UV place = place_in(key);
     return place ? place : *aprxs_table_cursor(table);
 }
 
-/* While each() is at an entry, its value is the name's. */
+/* The value of a name; during each(), that of the current entry. */
 static SV *value_of(pTHX_ aprxs_object *table, aprxs_text wanted, UV place)
 {
     aprxs_text name, value;
@@ -130,10 +131,10 @@ get(...)
     if (items != 2)
         croak("Usage: $table->get($key)");
     aprxs_fix_arguments(aTHX_ ax, items);
-    /* The key's own code runs before the table is looked at. */
+    /* The conversion of the key may run code, so it comes before the table is used. */
     const aprxs_text wanted = aprxs_text_of(aTHX_ ST(1));
     aprxs_object *const table = aprxs_table_get(aTHX_ ST(0));
-    /* That may have moved the stack. */
+    /* The conversion may have moved the stack. */
     SPAGAIN;
     SP -= items;
     if (GIMME_V != G_LIST) {
@@ -224,7 +225,7 @@ FIRSTKEY(t, ...)
     *next = is_there ? at + 1 : 0;
     XPUSHs(is_there ? key_at(aTHX_ name, at) : &PL_sv_undef);
 
-# For tables that Perl code keeps: a key that knows its place, and how many stand before the one behind that (0: it knows none).
+# For tables in Perl: a key with its position, and the position behind a key's entry (0 if it has none).
 SV *
 _key(name, at)
     SV *name
@@ -252,7 +253,7 @@ do(t, sub, ...)
     sv_2mortal(SvREFCNT_inc(sub));
     const aprxs_text *const names = kept_texts(aTHX_ ax + 2, items - 2);
     const I32 count = items - 2;
-    /* The code may destroy what the table lives in: it is asked anew each time. */
+    /* The code may destroy the table's pool, so the table is looked up again each time. */
     for (size_t i = 0; aprxs_table_entry(aTHX_ aprxs_table_get(aTHX_ ST(0)), i, &name, &value); i++) {
         if (!is_among(name, names, count))
             continue;

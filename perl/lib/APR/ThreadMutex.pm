@@ -5,7 +5,7 @@ use APR ();
 
 sub CLONE_SKIP { return 1 }
 
-# Called by name it does nothing: the last variable ends it.
+# Does nothing when called by name: the object ends with its last variable.
 sub DESTROY { return }
 
 1;
@@ -14,7 +14,7 @@ __END__
 
 =head1 NAME
 
-APR::ThreadMutex - a lock
+APR::ThreadMutex - a mutex
 
 =head1 SYNOPSIS
 
@@ -24,6 +24,7 @@ APR::ThreadMutex - a lock
 
 =head1 DESCRIPTION
 
-C<lock trylock unlock> return a status: 0, or C<EBUSY> from C<trylock> when it is locked. C<pool_get> is its pool.
+C<lock trylock unlock> return a status: 0, or C<EBUSY> from C<trylock> if the mutex is locked.
+C<pool_get> returns its pool.
 
 =cut

@@ -7,7 +7,7 @@ static void destroy(pTHX_ aprxs_object *object)
     apr_thread_mutex_destroy(object->it);
 }
 
-/* Its pool's cleanup destroys one that is left. */
+/* The pool's cleanup destroys a mutex that is left. */
 const aprxs_kind aprxs_kind_ThreadMutex = {"APR::ThreadMutex", NULL, destroy};
 
 enum { LOCK, TRYLOCK, UNLOCK };

@@ -5,7 +5,7 @@ use APR ();
 
 sub CLONE_SKIP { return 1 }
 
-# Called by name it does nothing: the last variable ends it.
+# Does nothing when called by name: the object ends with its last variable.
 sub DESTROY { return }
 
 1;
@@ -26,6 +26,6 @@ APR::ThreadRWLock - a lock for several readers or one writer
 
 =head1 DESCRIPTION
 
-C<rdlock tryrdlock wrlock trywrlock unlock> return a status. C<pool_get> is its pool.
+C<rdlock tryrdlock wrlock trywrlock unlock> return a status. C<pool_get> returns the lock's pool.
 
 =cut

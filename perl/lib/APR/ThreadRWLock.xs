@@ -7,7 +7,7 @@ static void destroy(pTHX_ aprxs_object *object)
     apr_thread_rwlock_destroy(object->it);
 }
 
-/* Its pool's cleanup destroys one that is left. */
+/* The pool's cleanup destroys a lock that is left. */
 const aprxs_kind aprxs_kind_ThreadRWLock = {"APR::ThreadRWLock", NULL, destroy};
 
 enum { RDLOCK, TRYRDLOCK, WRLOCK, TRYWRLOCK, UNLOCK };

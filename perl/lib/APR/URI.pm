@@ -26,8 +26,9 @@ APR::URI - the parts of a URI
 
 =head1 DESCRIPTION
 
-C<scheme user password hostname port path query fragment hostinfo> get a part, or set it and return what it was; undef is a part that is not
-there. C<hostinfo> is as it was parsed. C<rpath> is the path without the C<path_info> at its end. What is no URI has the parts that were
-understood.
+C<scheme user password hostname port path query fragment hostinfo> get a part, or set it and return
+its old value; undef means that the part is missing. C<hostinfo> is the parsed one, unaffected by
+setters. C<rpath> is the path without the C<path_info> at its end. An invalid URI has the parts that
+could be parsed.
 
 =cut

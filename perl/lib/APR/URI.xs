@@ -3,7 +3,7 @@
 #include <apr_strings.h>
 #include <apr_uri.h>
 
-/* As apr has it, and what Apache2::RequestRec knows of where the path ends. */
+/* apr's structure, and the end of the path as Apache2::RequestRec knows it. */
 typedef struct {
     apr_uri_t uri;
     char *path_info;
@@ -48,7 +48,7 @@ parse(classname, p, uri_string)
     PERL_UNUSED_VAR(classname);
     p = aprxs_expect(aTHX_ ST(1), &aprxs_kind_Pool);
     ParsedURI *const parsed = apr_pcalloc(p->it, sizeof *parsed);
-    /* What is no URI has the parts that were understood, as in mod_perl. */
+    /* An invalid URI has the parts that could be parsed, as in mod_perl. */
     (void)apr_uri_parse(p->it, text.bytes, &parsed->uri);
     RETVAL = aprxs_new(aTHX_ &aprxs_kind_URI, parsed, p);
   OUTPUT:
@@ -73,7 +73,7 @@ scheme(obj, val = NULL)
     RETVAL = sv_2mortal(aprxs_sv_of(aTHX_ *field_of(obj->it, ix)));
     if (val) {
         const char *const text = SvOK(val) ? aprxs_text_of(aTHX_ val).bytes : NULL;
-        /* The value's own code may have destroyed the pool, or put another object here. */
+        /* The conversion of the value may have run code that destroyed the pool, or replaced the object. */
         obj = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_URI, "obj");
         ParsedURI *const parsed = obj->it;
         char **const field = field_of(parsed, ix);

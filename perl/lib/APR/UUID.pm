@@ -5,7 +5,7 @@ use APR ();
 
 sub CLONE_SKIP { return 1 }
 
-# Called by name it does nothing: the last variable ends it.
+# Does nothing when called by name: the object ends with its last variable.
 sub DESTROY { return }
 
 1;
@@ -14,7 +14,7 @@ __END__
 
 =head1 NAME
 
-APR::UUID - identifiers that no other has
+APR::UUID - unique identifiers
 
 =head1 SYNOPSIS
 
@@ -23,6 +23,6 @@ APR::UUID - identifiers that no other has
 
 =head1 DESCRIPTION
 
-What is none throws.
+C<parse> throws if the text is no UUID.
 
 =cut

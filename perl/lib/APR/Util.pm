@@ -9,7 +9,7 @@ __END__
 
 =head1 NAME
 
-APR::Util - passwords, and the last part of a path
+APR::Util - password hashes, and the last part of a path
 
 =head1 SYNOPSIS
 
@@ -18,7 +18,7 @@ APR::Util - passwords, and the last part of a path
 
 =head1 DESCRIPTION
 
-C<password_validate(PASSWORD, HASH)> knows apr's MD5, SHA1, bcrypt and those of crypt. C<password_get(PROMPT, BUFFER, SIZE)> asks at the
-terminal and returns a status.
+C<password_validate(PASSWORD, HASH)> understands apr's MD5, SHA1, bcrypt and crypt's hashes.
+C<password_get(PROMPT, BUFFER, SIZE)> reads a password from the terminal and returns a status.
 
 =cut

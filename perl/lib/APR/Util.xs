@@ -3,7 +3,7 @@
 #include <apr_lib.h>
 #include <apr_md5.h>
 
-/* Longer ones than this are no passwords. */
+/* Longest password, in bytes. */
 enum { LONGEST_PASSWORD = 4096 };
 
 MODULE = APR::Util    PACKAGE = APR::Util

@@ -3,7 +3,7 @@ package APR::XSLoader;
 use v5.36;
 use APR ();
 
-# All of APR:: is one shared object, which is loaded by now.
+# All of APR:: is one shared object, which is already loaded.
 sub BOOTSTRAP () { return 1 }
 sub load      { return }
 
@@ -13,10 +13,11 @@ __END__
 
 =head1 NAME
 
-APR::XSLoader - loads nothing more
+APR::XSLoader - a loader without effect
 
 =head1 DESCRIPTION
 
-Modules of mod_perl 2 load their compiled halves through this; those of C<APR::> are loaded with L<APR>.
+Modules of mod_perl 2 load their compiled halves through this module. L<APR> loads those of C<APR::>
+instead.
 
 =cut

@@ -1,9 +1,10 @@
-/* Which Perl object stands for which bucket, so that a bucket's end is known to its object, whoever ends it; and the other way round. */
+/* Maps buckets to their Perl objects and back, so that the end of a bucket reaches its object, whatever
+ * caused it. */
 #include "xs.h"
 
 #include "bucket.h"
 
-/* By their address: the objects of buckets, and those of brigades under their end mark. */
+/* Objects of buckets by the bucket's address, those of brigades by the address of the end mark. */
 typedef struct {
     HV *objects;
 } my_cxt_t;
@@ -69,7 +70,7 @@ void aprxs_check_can_join(pTHX_ apr_bucket *bucket, apr_bucket_alloc_t *list)
         croak("this bucket is of another APR::BucketAlloc than the brigade");
 }
 
-/* What apr calls at the end of a bucket that has an object. */
+/* apr calls this at the end of a bucket that has an object. */
 static void free_bucket(void *bucket)
 {
     dTHX;
@@ -89,7 +90,7 @@ static void bucket_lost(pTHX_ aprxs_object *object)
     apr_bucket_destroy(bucket);
 }
 
-/* In no brigade and without an object nobody can reach it. */
+/* A bucket outside of brigades and without an object is unreachable: destroy it. */
 static void bucket_unused(pTHX_ aprxs_object *object)
 {
     apr_bucket *const bucket = object->it;
@@ -132,7 +133,8 @@ void aprxs_brigade_destroy(pTHX_ aprxs_object *object)
     apr_brigade_destroy(brigade);
 }
 
-/* Brigades of one text. Most filters read it as a stream, and nobody sees a bucket: then there is no pool either. */
+/* Brigades that consist of one text. Most filters read a brigade as a stream, without its buckets; then no
+ * pool is needed. */
 
 enum { ITS_TEXT, ITS_MARK, ITS_REQUEST };
 
@@ -146,7 +148,7 @@ static SV *recipe_of(pTHX_ SV *text, int mark, SV *r)
     return (SV *)recipe;
 }
 
-/* Pushes nothing back: the two are mortal. */
+/* Leaves mortal results; nothing stays on the stack. */
 static void ask_for_home(pTHX_ SV *r, SV **pool, SV **allocator)
 {
     dSP;
@@ -190,7 +192,7 @@ SV *aprxs_text_brigade(pTHX_ SV *text, int mark, SV *r)
     return reference;
 }
 
-/* NULL for one that has buckets, and for what is no brigade. */
+/* Returns NULL for a brigade that has buckets, and for other objects. */
 static AV *recipe_in(pTHX_ SV *brigade)
 {
     aprxs_object *const object = aprxs_find(aTHX_ brigade);
@@ -243,7 +245,7 @@ static aprxs_object *a_brigade_of(pTHX_ apr_bucket_alloc_t *list)
     return NULL;
 }
 
-/* While its memory is there: before apr's own cleanup, which was registered earlier. */
+/* Registered after apr's own cleanup, so that it runs while the allocator's memory still exists. */
 static apr_status_t allocator_ends(void *data)
 {
     dTHX;

@@ -1,4 +1,5 @@
-/* The layer :APR for open: perl's own buffer above files of apr. The lower layer, which nobody names, is what reads and writes. */
+/* The PerlIO layer :APR: perl's own buffer above apr's files. The lower layer, which has no public name,
+ * reads and writes. */
 #include "xs.h"
 
 #include <perlio.h>
@@ -9,7 +10,7 @@
 
 typedef struct {
     struct _PerlIO base;
-    apr_pool_t *pool; /* the handle's own: a pool that ends while the handle is open leaves it alone */
+    apr_pool_t *pool; /* the handle's own, independent of other pools' ends */
     apr_file_t *file;
 } APRFile;
 
@@ -18,7 +19,7 @@ static APRFile *self_of(PerlIO *f)
     return PerlIOSelf(f, APRFile);
 }
 
-/* Statuses of the system are what $! is; apr's own are no numbers of it. */
+/* Statuses of the system become $!; apr's own have no errno. */
 static IV failed(PerlIO *f, apr_status_t status)
 {
     errno = status < APR_OS_START_ERROR ? status : APR_STATUS_IS_ENOTIMPL(status) ? ENOSYS : EINVAL;
@@ -26,7 +27,7 @@ static IV failed(PerlIO *f, apr_status_t status)
     return -1;
 }
 
-/* What was not closed before it is popped stays open, as with perl's own layers. */
+/* A file that is not closed before the layer is popped stays open, as with perl's own layers. */
 static IV file_popped(pTHX_ PerlIO *f)
 {
     APRFile *const self = self_of(f);
@@ -43,7 +44,8 @@ static int descriptor_of(const APRFile *self)
     return self->file && apr_os_file_get(&descriptor, self->file) == APR_SUCCESS ? descriptor : -1;
 }
 
-/* perl has two handles over one descriptor where it writes to a terminal or another device: the last one closes it. */
+/* perl has two handles over one descriptor when it writes to a terminal or another device: the last one
+ * closes it. */
 static IV file_close(pTHX_ PerlIO *f)
 {
     APRFile *const self = self_of(f);
@@ -117,7 +119,7 @@ static PerlIO_funcs FILE_LAYER = {
     NULL, NULL, NULL, NULL, NULL,
 };
 
-/* What open's mode means to apr; 0 for one that it does not have. */
+/* apr's flags for a mode of open; 0 for an unknown mode. */
 static apr_int32_t flags_of(const char *mode)
 {
     const int both = strchr(mode, '+') != NULL;
@@ -129,10 +131,10 @@ static apr_int32_t flags_of(const char *mode)
     }
 }
 
-/* The file of a name, or one over a descriptor that open has made a copy of. */
+/* Opens the file by name, or by a descriptor that open has duplicated. */
 static apr_status_t open_file(pTHX_ APRFile *into, const char *mode, int descriptor, SV *name)
 {
-    /* Closed by the handle's end, not by the pool's. */
+    /* The handle's end closes the file, not the pool's. */
     const apr_int32_t flags = flags_of(mode) | APR_FOPEN_NOCLEANUP;
     if (flags == APR_FOPEN_NOCLEANUP)
         return EINVAL;
@@ -197,7 +199,7 @@ void aprxs_register_layer(pTHX)
     if (!LAYER.size) {
         LAYER = PerlIO_perlio;
         LAYER.name = "APR";
-        /* The name and the pool. */
+        /* open takes two arguments: the name and the pool. */
         LAYER.kind |= PERLIO_K_MULTIARG;
         LAYER.Open = layer_open;
     }

@@ -21,7 +21,7 @@ void aprxs_settle(pTHX_ aprxs_object *object, aprxs_object *home)
     home->first = object;
 }
 
-/* What `lost` does may run Perl code, so each one is out of the list before it is told. */
+/* Removes each object from the list before its `lost` function, which may run Perl code. */
 void aprxs_lose(pTHX_ aprxs_object *object)
 {
     while (object->first) {
@@ -38,7 +38,7 @@ static void make(pTHX_ aprxs_object *object)
 {
     if (object->it || !object->recipe)
         return;
-    /* It runs code, which may let go of the object. */
+    /* `make` runs code, which may drop the last reference to the object. */
     sv_2mortal(SvREFCNT_inc_simple(object->inner));
     object->kind->make(aTHX_ object);
 }
@@ -52,7 +52,8 @@ static int is_going(pTHX_ SV *inner, MAGIC *magic)
     if (object->it && object->kind->unused)
         object->kind->unused(aTHX_ object);
     object->inner = NULL;
-    /* Those who live here hold it, so there are some only when the interpreter ends and asks nobody. */
+    /* Objects hold their home, so children are left only in the interpreter's final destruction, which
+     * ignores references. */
     while (object->first) {
         object->first->home = NULL;
         leave_home(object->first);
@@ -65,7 +66,7 @@ static int is_going(pTHX_ SV *inner, MAGIC *magic)
     return 0;
 }
 
-/* In a new thread (its classes are not cloned, CLONE_SKIP; a subclass may say otherwise) it stands for nothing. */
+/* Not cloned into a new thread (CLONE_SKIP; a subclass may override it): the copy has no structure. */
 static int is_cloned(pTHX_ MAGIC *magic, CLONE_PARAMS *parameters)
 {
     PERL_UNUSED_VAR(parameters);
@@ -113,7 +114,7 @@ void aprxs_fix_arguments(pTHX_ I32 ax, I32 items)
         if (!SvGMAGICAL(ST(i)))
             continue;
         SV *const copy = sv_mortalcopy(ST(i));
-        /* That may have moved the stack. */
+        /* The copy may have moved the stack. */
         ST(i) = copy;
     }
 }

@@ -1,4 +1,5 @@
-/* A pool's object, found again from the pool, and its end: which comes from Perl, from the pool above it, or from the server. */
+/* Finds a pool's object from the pool, and handles the pool's end, which Perl, the parent pool or the server
+ * causes. */
 #include "xs.h"
 
 #include <apr_general.h>
@@ -12,7 +13,8 @@ apr_pool_t *aprxs_pool(aprxs_object *object)
     return object->it;
 }
 
-/* Registered before all others, so it runs after them: what lives in the pool is there for its cleanups. */
+/* Registered before all other cleanups, so it runs after them: objects in the pool still exist during its
+ * cleanups. */
 static apr_status_t is_ending(void *data)
 {
     dTHX;
@@ -20,7 +22,8 @@ static apr_status_t is_ending(void *data)
     return APR_SUCCESS;
 }
 
-/* The first that is heard of an end, before the pools below: apr ends those of a pool itself, and no cleanup may end one again. */
+/* Runs first at a pool's end, before the pools below end: apr ends those itself, and no cleanup may end one
+ * again. */
 static apr_status_t begins_to_end(void *data)
 {
     ((aprxs_object *)data)->flags |= APRXS_CLOSING;
@@ -40,7 +43,7 @@ static void unwatch(aprxs_object *object)
     apr_pool_cleanup_kill(object->it, object, begins_to_end);
 }
 
-/* Pools that are being ended now, innermost first: what their cleanups do must not end them, or one around them, again. */
+/* Pools that are being ended now, innermost first: their cleanups must not end them, or outer ones, again. */
 typedef struct {
     aprxs_object *closing;
 } my_cxt_t;
@@ -80,7 +83,8 @@ static int holds_one_that_ends(pTHX_ apr_pool_t *pool)
     return 0;
 }
 
-/* `end` is apr_pool_destroy or apr_pool_clear. Exit in a cleanup leaves by a jump: then the pool stays marked, and nobody ends it again. */
+/* `end` is apr_pool_destroy or apr_pool_clear. exit in a cleanup leaves by a longjmp: the pool then stays
+ * marked, and is not ended again. */
 static int end_by(pTHX_ aprxs_object *object, void (*end)(apr_pool_t *))
 {
     dMY_CXT;
@@ -112,7 +116,8 @@ int aprxs_pool_clear(pTHX_ aprxs_object *object)
     return 1;
 }
 
-/* Its last object goes: one of our own goes with it (DESTROY has done that already), another one lives on without. */
+/* The last object goes. A pool made by Perl ends with it (DESTROY has done that already); other pools live
+ * on. */
 static void is_unused(pTHX_ aprxs_object *object)
 {
     if (object->flags & APRXS_CLOSING) {
@@ -129,7 +134,7 @@ static void is_unused(pTHX_ aprxs_object *object)
 
 const aprxs_kind aprxs_kind_Pool = {"APR::Pool", NULL, is_unused};
 
-/* The process's own pool is seen by all threads and never ends: each asks for an object of its own. */
+/* All threads share the process's own pool, which never ends: each thread has an object of its own. */
 SV *aprxs_pool_reference(pTHX_ apr_pool_t *pool)
 {
     void *known = NULL;

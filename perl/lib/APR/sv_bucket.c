@@ -1,15 +1,16 @@
-/* Buckets over scalars: the bytes are not copied, so what is done to the scalar is done to the bucket, until it is set aside. */
+/* Buckets over scalars. The bytes are not copied: changes to the scalar change the bucket, until setaside
+ * copies them. */
 #include "xs.h"
 
 #include "bucket.h"
 
 typedef struct {
-    apr_bucket_refcount refcount; /* apr's functions for shared data want it first */
+    apr_bucket_refcount refcount; /* must be first, for apr's functions for shared data */
     SV *sv;
 } ScalarData;
 
-/* A DESTROY of the scalar's runs when the statement is over: it may change the brigade that somebody is going through. At the
- * end of the interpreter no statement follows. */
+/* A DESTROY of the scalar runs at the end of the statement: it may change a brigade that is being walked. In
+ * the interpreter's final destruction there is no statement. */
 static void destroy(void *data)
 {
     ScalarData *const scalar = data;
@@ -23,7 +24,7 @@ static void destroy(void *data)
     }
 }
 
-/* The program may have made another value of it in the meantime: no code of an object runs here. */
+/* The program may have replaced the value meanwhile: this runs no code of objects. */
 static apr_status_t read_scalar(apr_bucket *bucket, const char **bytes, apr_size_t *length, apr_read_type_e block)
 {
     dTHX;
@@ -51,7 +52,7 @@ static apr_status_t set_aside(apr_bucket *bucket, apr_pool_t *pool)
     return APR_SUCCESS;
 }
 
-/* Its name is what $bucket->type->name says under mod_perl. */
+/* mod_perl's name of this type, for $bucket->type->name. */
 static const apr_bucket_type_t SCALAR = {
     "mod_perl SV bucket", 5, APR_BUCKET_DATA, destroy, read_scalar, set_aside, apr_bucket_shared_split, apr_bucket_shared_copy,
 };

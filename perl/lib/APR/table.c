@@ -1,4 +1,4 @@
-/* What tables can do whoever keeps them, and the store that apr's own tables are. */
+/* Operations on tables of any store, and the store for apr's own tables. */
 #include "xs.h"
 
 #include <apr_strings.h>
@@ -8,7 +8,7 @@
 
 enum { STORE_SIZE = 32, MOST_FORESEEN = 4096 };
 
-/* What a table's object has as its structure. */
+/* The structure behind a table's object. */
 typedef struct {
     const aprxs_table_ops *ops;
     union {
@@ -75,7 +75,7 @@ static void change_in_pool(pTHX_ void *store, int verb, aprxs_text name, aprxs_t
 
 static const aprxs_table_ops IN_POOL = {get_in_pool, entry_in_pool, change_in_pool};
 
-/* The hash that is handed out is tied to the object: $table->get('x') and $table->{x} are both mod_perl. */
+/* The returned hash is tied to the object: mod_perl has both $table->get('x') and $table->{x}. */
 static SV *tied_to(pTHX_ SV *object)
 {
     HV *const hash = newHV();
@@ -149,7 +149,7 @@ void aprxs_table_unset(pTHX_ aprxs_object *table, aprxs_text wanted)
     aprxs_table_change(aTHX_ table, APRXS_TABLE_UNSET, wanted, (aprxs_text){NULL, 0});
 }
 
-/* A copy first: adding may move what the texts point to, and both may be the same table. */
+/* Copies the entries first: adding may move their texts, and both may be the same table. */
 static AV *entries_of(pTHX_ aprxs_object *table)
 {
     aprxs_text name, value;

@@ -2,7 +2,7 @@
 
 #include <apr_strings.h>
 
-/* Whether its bytes can be had without Perl code, a warning or a conversion. */
+/* Whether the bytes can be read without Perl code, warnings or conversion. */
 static int is_plain(const SV *sv)
 {
     return SvPOK(sv) && !SvGMAGICAL(sv) && !SvUTF8(sv);
@@ -33,7 +33,7 @@ SV *aprxs_sv_of(pTHX_ const char *string)
     return string ? newSVpv(string, 0) : newSV(0);
 }
 
-/* perl ends the process where it finds no memory, so it is tried before. */
+/* perl ends the process when an allocation fails, so try with malloc first. */
 SV *aprxs_room(pTHX_ CV *cv, size_t bytes)
 {
     void *const probe = bytes < SSIZE_MAX - 64 ? malloc(bytes + 64) : NULL;

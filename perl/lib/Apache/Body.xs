@@ -1,13 +1,13 @@
 #include "xs.h"
 
-/* STDIN's own handle, below whatever it was tied to: Apache's READ and READLINE stand behind such ties. */
+/* STDIN's own handle, below any tie: Apache's READ and READLINE are called by such ties. */
 static PerlIO *body(pTHX)
 {
     IO *const io = PL_stdingv ? GvIO(PL_stdingv) : NULL;
     return io ? IoIFP(io) : NULL;
 }
 
-/* More than the body's length is never there: a caller's larger number must not become memory. */
+/* Limits a length to the body's: a caller's large number must not allocate memory. */
 static STRLEN wanted(pTHX_ Request r, IV length)
 {
     int64_t whole;
@@ -15,7 +15,8 @@ static STRLEN wanted(pTHX_ Request r, IV length)
     return length < 0 ? 0 : length > whole ? (STRLEN)whole : (STRLEN)length;
 }
 
-/* Where in the buffer the piece begins: as perl's read, from its end when negative. */
+/* The offset at which the piece is stored in the buffer: as in perl's read, a negative one counts from the
+ * end. */
 static STRLEN start_of(pTHX_ SV *buffer, IV offset)
 {
     STRLEN have;
@@ -27,7 +28,7 @@ static STRLEN start_of(pTHX_ SV *buffer, IV offset)
     return offset < 0 ? have - (STRLEN)-offset : (STRLEN)offset;
 }
 
-/* The buffer's bytes before `start` stay; what lacks before it becomes NUL, as with perl's read. */
+/* Stores bytes at `start`; as in perl's read, a gap before is filled with NULs. */
 static void put_at(pTHX_ SV *buffer, STRLEN start, const char *bytes, STRLEN length)
 {
     STRLEN have;
@@ -41,7 +42,7 @@ static void put_at(pTHX_ SV *buffer, STRLEN start, const char *bytes, STRLEN len
     SvPOK_only(buffer);
 }
 
-/* In pieces of our own: STDIN may have layers that are Perl code, which may get at the buffer. */
+/* Reads into a local buffer first: STDIN's layers may be Perl code that changes the caller's buffer. */
 static STRLEN read_into(pTHX_ SV *buffer, STRLEN start, PerlIO *from, STRLEN count)
 {
     char piece[32768];
@@ -74,7 +75,7 @@ read_body(r, buffer, length, offset = 0)
     const STRLEN count = wanted(aTHX_ r, length);
     const STRLEN start = start_of(aTHX_ buffer, offset);
     RETVAL = (IV)read_into(aTHX_ buffer, start, body(aTHX), count);
-    SvSETMAGIC(buffer); /* which takes an earlier mark of taint away */
+    SvSETMAGIC(buffer); /* removes an earlier mark of taint */
     SvTAINTED_on(buffer);
   OUTPUT:
     RETVAL

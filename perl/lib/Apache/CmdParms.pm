@@ -11,7 +11,8 @@ sub override ($self) { return $self->{override} }
 sub limited  ($self) { return $self->{limited} }
 sub cmd      ($self) { return bless $self->{cmd}, 'Apache::Command' }
 
-# The next line of the section, without its end, in the variable given; false behind the last.
+# Stores the next line of the section, without its end, in the given variable; returns false behind the last
+# line.
 sub getline {
     my ( $self, undef ) = @_;
     my $line = shift @{ $self->{lines} };
@@ -46,7 +47,7 @@ __END__
 
 =head1 NAME
 
-Apache::CmdParms - where a directive of a Perl module stands
+Apache::CmdParms - the context of a Perl module's directive
 
 =head1 SYNOPSIS
 
@@ -58,7 +59,8 @@ Apache::CmdParms - where a directive of a Perl module stands
 
 =head1 METHODS
 
-C<info> (cmd_data of the table), C<path> of the section, C<server>, C<override>, C<limited> (always -1), C<cmd> (C<name>, C<errmsg>,
-C<req_override>, C<args_how>). Of a section with RAW_ARGS: C<getline($line)> and C<GETC> read its lines; the last is its end tag.
+C<info> (cmd_data of the table), C<path> of the section, C<server>, C<override>, C<limited> (always
+-1), C<cmd> (C<name>, C<errmsg>, C<req_override>, C<args_how>). In a section with RAW_ARGS,
+C<getline($line)> and C<GETC> read its lines; the last line is its end tag.
 
 =cut

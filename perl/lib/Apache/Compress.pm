@@ -8,7 +8,7 @@ use Cameleer::Gzip    ();
 
 our $VERSION = '1.003';
 
-# Alone it compresses the request's file, behind other filters what they print.
+# As the only handler it compresses the request's file, behind other filters their output.
 sub handler {
     my $r = $_[-1]->filter_register;
     $r->deterministic(1);
@@ -30,7 +30,7 @@ __END__
 
 =head1 NAME
 
-Apache::Compress - compresses files, or what other filters print
+Apache::Compress - a filter that compresses files or other filters' output
 
 =head1 SYNOPSIS
 
@@ -43,6 +43,7 @@ Apache::Compress - compresses files, or what other filters print
 
 =head1 DESCRIPTION
 
-A filter of L<Apache::Filter>; the last of the list. Clients that do not accept gzip get the text as it is.
+A filter of L<Apache::Filter>, the last of the list. Clients that do not accept gzip get
+uncompressed text.
 
 =cut

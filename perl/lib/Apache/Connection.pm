@@ -6,15 +6,15 @@ use Cameleer::XS ();
 
 Cameleer::XS::load(__PACKAGE__);
 
-# Asking a client's identd is out of use: nobody is ever named.
+# No identd is asked: the name is never known.
 sub remote_logname ($c) { return undef }    ## no critic: a list context expects one value
 
-# Where output joins the answer, or with 0 where the body comes from.
+# The descriptor whose output is added to the response; with 0, the descriptor of the body.
 sub fileno ( $c, $for_output = 1 ) { return $for_output ? 1 : 0 }
 
 sub local_addr ($c) { return _packed( local_port($c), local_ip($c) ) }
 
-# Setting it sets remote_ip.
+# Setting remote_addr sets remote_ip.
 sub remote_addr ( $c, @new ) {
     my $before = _packed( remote_port($c), remote_ip($c) );
     remote_ip( $c, _ip( $new[0] ) ) if @new;
@@ -27,7 +27,7 @@ sub _ip ($packed) {
     return Socket::inet_ntop( Socket::AF_INET6(), ( Socket::unpack_sockaddr_in6($packed) )[1] );
 }
 
-# The name that the address's owner gives it, if that name's owner gives it this address.
+# The name of the address, if that name's addresses include it.
 sub verified_host ($c) {
     my ( $error, $name ) = Socket::getnameinfo( remote_addr($c), Socket::NI_NAMEREQD(), Socket::NIx_NOSERV() );
     return undef if $error || $name !~ /[a-z]/i;    ## no critic: a list context expects one value
@@ -48,7 +48,7 @@ __END__
 
 =head1 NAME
 
-Apache::Connection - who asks
+Apache::Connection - the client's connection
 
 =head1 SYNOPSIS
 
@@ -62,9 +62,10 @@ Apache::Connection - who asks
 
 =head1 DIFFERENCES
 
-The client's socket belongs to the front. C<fileno> is the descriptor whose output joins the answer (1), C<fileno(0)> the
-one of the body (0). C<aborted> is true when nobody waits for the answer any more: the client has left, or a time-out has
-passed. It is also true for a client that has only ended its half of the connection, which looks the same from here until something
-is sent: what the handler prints to that one arrives.
+The client's socket belongs to the front. C<fileno> is the descriptor whose output is added to the
+response (1), C<fileno(0)> that of the body (0). C<aborted> is true when the response is no longer
+wanted: the client has left, or a timeout has passed. It is also true when the client has only
+closed its sending half, which cannot be distinguished until something is sent: such a client still
+gets the handler's output.
 
 =cut

@@ -3,7 +3,7 @@ package Apache::Constants;
 use v5.36;
 use Exporter 'import';
 
-# A group of constants, `NAME number` on each line; its names are what the tag exports.
+# A group of constants, `NAME number` on each line; the tag exports these names.
 my %GROUPS = (
     common => <<'END',
         OK 0
@@ -153,7 +153,7 @@ END
         TAKE123 10
         TAKE13 11
 END
-    # Without a tag.
+    # Constants without a tag.
     other => <<'END',
         SERVICE_UNAVAILABLE 503
         REQUEST_NO_BODY 0
@@ -173,10 +173,11 @@ for my $tag ( keys %GROUPS ) {
     my @pairs = map { [split] } split /\n/, $GROUPS{$tag};
     for (@pairs) {
         my ( $name, $text ) = @$_;
-        # A number where it can be one: `|` of two texts would join their characters.
+        # Numbers are stored as numbers: `|` of two texts would combine their characters.
         my $value = $text =~ /\A-?\d+\z/ ? 0 + $text : $text =~ s/\\x(..)/chr hex $1/ger;
         no strict 'refs';
-        # An empty prototype, not a signature: perl inlines it, and it takes $r all the same (`PerlHandler …::OK`).
+        # An empty prototype instead of a signature: perl inlines the sub, and a call with $r is allowed
+        # (`PerlHandler …::OK`).
         no feature 'signatures';
         *$name = sub () { $value };
         push @EXPORT_OK, $name;
@@ -195,15 +196,15 @@ push @{ $EXPORT_TAGS{response} }, @EXPORT;
 $EXPORT_TAGS{response_codes} = $EXPORT_TAGS{response};
 $EXPORT_TAGS{all}            = \@EXPORT_OK;
 
-# Makes names importable that are not in a tag.
+# Makes names outside of tags importable.
 sub export ( $class, @names ) {
     my %known = map { $_ => 1 } @EXPORT_OK;
     push @EXPORT_OK, grep { !$known{$_}++ } @names;
-    %Apache::Constants::EXPORT = ();    # Exporter's cache of what may be imported
+    %Apache::Constants::EXPORT = ();    # Exporter's cache of importable names
     return;
 }
 
-# Apache::Constants->name(404) is NOT_FOUND: of several names for a number the most common.
+# Apache::Constants->name(404) is NOT_FOUND: the most common of several names for a number.
 sub name {
     my $number = $_[-1];
     for my $name ( map { @{ $EXPORT_TAGS{$_} } } qw(common response http) ) {
@@ -218,7 +219,7 @@ __END__
 
 =head1 NAME
 
-Apache::Constants - what handlers return, and other numbers of httpd 1.3
+Apache::Constants - return values of handlers, and other constants of httpd 1.3
 
 =head1 SYNOPSIS
 
@@ -233,6 +234,7 @@ Tags: C<:common> (also the default), C<:response>, C<:http>, C<:methods>, C<:opt
 C<:server>, C<:config>, C<:types>, C<:override>, C<:args_how>. C<OK> may itself be a handler:
 C<PerlHandler Apache::Constants::OK>.
 
-C<name(NUMBER)> is the name of a status. C<export(NAMES)> makes further subs of this package importable.
+C<name(NUMBER)> is the name of a status. C<export(NAMES)> makes further subs of this package
+importable.
 
 =cut

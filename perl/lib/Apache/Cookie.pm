@@ -23,7 +23,7 @@ sub _set ( $self, $name, $value ) {
     return;
 }
 
-# Called on the class, a method is that of a new cookie: what `Apache::Cookie->expires('-1d')` says is the date.
+# A method called on the class uses a new cookie: `Apache::Cookie->expires('-1d')` returns the date.
 sub _of ($self) { return ref $self ? $self : $self->new( Apache->request ) }
 
 for my $part (qw(name domain path)) {
@@ -60,7 +60,7 @@ sub secure ( $self, @new ) {
 
 my %SECONDS = ( s => 1, m => 60, h => 3600, d => 86_400, M => 2_592_000, y => 31_536_000 );
 
-# `+3M`, `-1d`, `now`; what is neither is a date already. Cookies are written with dashes, HTTP's dates with spaces.
+# `+3M`, `-1d`, `now`; other texts are dates already. Cookies' dates have dashes, HTTP's have spaces.
 sub date ( $text, $dash ) {
     my ( $sign, $count, $unit ) = $text =~ /\A([+-]?)(\d+)([smhdMy]?)\z/;
     return $text unless lc $text eq 'now' || ( defined $sign && $sign ne '' );
@@ -85,7 +85,7 @@ sub bake ($self) {
     return;
 }
 
-# Of a string, or of the request. Names and cookies, or a hash of them in scalar context.
+# Parses a string, or the request's header. Returns names and cookies, or a hash of them in scalar context.
 sub parse ( $self, $text = undef ) {
     my $r = ref $self ? $self->{r} : Apache->request;
     $text //= $r->header_in('Cookie') // return;
@@ -129,14 +129,16 @@ Apache::Cookie - cookies (libapreq 1)
 
 =head1 DESCRIPTION
 
-C<name value expires domain path secure> return what they hold and set it when they get an argument; C<value> returns
-a list in list context. The path is the script's folder unless it is given.
+C<name value expires domain path secure> return the value, and set it if there is an argument;
+C<value> returns a list in list context. The path defaults to the script's folder.
 
-C<expires>, also as C<< Apache::Cookie->expires('-1d') >>, gives the date: C<now>, or a number with C<s m h d M y> and a sign (C<+10m>, C<-1d>); anything else is a date already.
+C<expires>, also as C<< Apache::Cookie->expires('-1d') >>, returns the date. It takes C<now>, or a
+number with a sign and one of C<s m h d M y> (C<+10m>, C<-1d>); other texts are dates already.
 
-C<bake> adds a C<Set-Cookie> header, which goes out with errors and redirects as well. C<as_string> is its value.
+C<bake> adds a C<Set-Cookie> header, which errors and redirects also have. C<as_string> is the
+header's value.
 
-C<parse(TEXT)> and C<fetch> return names and cookies, in scalar context a reference to a hash; nothing when there are no
-cookies.
+C<parse(TEXT)> and C<fetch> return names and cookies, in scalar context a reference to a hash;
+nothing when there are no cookies.
 
 =cut

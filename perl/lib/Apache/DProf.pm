@@ -7,10 +7,10 @@ use File::Path ();
 
 our $VERSION = '0.16';
 
-# Bits of $^P (perlvar): subs are entered through DB::sub, and know their place.
+# Bits of $^P (perlvar): subs are called through DB::sub, and record their place.
 my $SUBS_AND_PLACES = 0x01 | 0x10;
 
-# Until a worker loads the profiler its place is held: what is compiled from now on calls it.
+# A placeholder until a worker loads the profiler: code compiled from now on calls it.
 package DB {
     our ( $sub, $single );
     no strict 'refs';
@@ -24,7 +24,7 @@ File::Path::remove_tree($folder) if $ENV{APACHE_DPROF_CLEANUP};
 $^P |= $SUBS_AND_PLACES;    ## no critic: what perl -d does
 Apache->push_handlers( PerlChildInitHandler => \&handler );
 
-# Devel::DProf opens its file where it is loaded, and writes it in an END block.
+# Devel::DProf opens its file when it is loaded, and writes it in an END block.
 sub handler {
     my $own = "$folder/$$";
     File::Path::make_path($own);
@@ -55,10 +55,10 @@ Apache::DProf - a profile of each worker
 
 =head1 DESCRIPTION
 
-Runs L<Devel::DProf> (libdevel-dprof-perl) in each worker, which writes F<tmon.out> in F<logs/dprof/PID> below
-C<ServerRoot> when it ends. The folder must be writable by the workers' user. C<APACHE_DPROF_PATH> is another folder
-below C<ServerRoot>, C<APACHE_DPROF_PATH_ABSOLUTE> one anywhere; C<APACHE_DPROF_CLEANUP> empties it at the start
-(C<PerlSetEnv>).
+Runs L<Devel::DProf> (libdevel-dprof-perl) in each worker. It writes F<tmon.out> in
+F<logs/dprof/PID> below C<ServerRoot> when the worker ends. The workers' user must be able to write
+to the folder. With C<PerlSetEnv>, C<APACHE_DPROF_PATH> sets another folder below C<ServerRoot>,
+C<APACHE_DPROF_PATH_ABSOLUTE> one anywhere; C<APACHE_DPROF_CLEANUP> empties the folder at the start.
 
 Code that was compiled before this module is not profiled.
 

@@ -15,8 +15,8 @@ sub import ( $class, %options ) {
     return;
 }
 
-# Answers with a page that tells what is known of the request, and returns OK: for `return $r->dump(SERVER_ERROR, $@)`
-# while one develops.
+# Responds with a page about the request, and returns OK: for `return $r->dump(SERVER_ERROR, $@)` during
+# development.
 sub dump ( $r, $status, @reasons ) {    ## no critic: the name is the API's
     $r->status($status);
     $r->send_http_header('text/html');
@@ -56,7 +56,7 @@ __END__
 
 =head1 NAME
 
-Apache::Debug - an error page that tells what is known of the request
+Apache::Debug - an error page with details of the request
 
 =head1 SYNOPSIS
 
@@ -67,10 +67,11 @@ Apache::Debug - an error page that tells what is known of the request
 
 =head1 DESCRIPTION
 
-C<< $r->dump(STATUS, REASONS) >> answers with that status and a page of the reasons, the request, its headers,
-C<PerlSetVar> values and environment, all of them escaped; it writes status and reasons to the error log and returns OK.
-Not for sites that strangers visit.
+C<< $r->dump(STATUS, REASONS) >> answers with that status and a page of the reasons, the request,
+its headers, C<PerlSetVar> values and environment, all of them escaped. It writes status and reasons
+to the error log and returns OK. Do not use it on public sites.
 
-C<level> is that of C<$Apache::Registry::Debug> too, see L<Apache::Registry>; with it C<die> tells the stack.
+C<level> also sets C<$Apache::Registry::Debug>, see L<Apache::Registry>; with it, C<die> shows the
+stack.
 
 =cut

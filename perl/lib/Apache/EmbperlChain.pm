@@ -9,11 +9,11 @@ __END__
 
 =head1 NAME
 
-Apache::EmbperlChain - says that Embperl is out of reach
+Apache::EmbperlChain - not available: Embperl needs httpd
 
 =head1 DESCRIPTION
 
-Loading it dies with what to do instead. L<Apache::OutputChain> and L<Apache::GzipChain> work with every handler that
-prints.
+Loading this module dies with a message about alternatives. L<Apache::OutputChain> and
+L<Apache::GzipChain> work with every handler that prints.
 
 =cut

@@ -38,8 +38,9 @@ Apache::ExtUtils - declares the directives of a Perl module
 
 =head2 command_table([$class,] \@directives)
 
-Declares them for the calling package or C<$class> when the module is loaded; in mod_perl 1 this was done by Makefile.PL. C<args_how>
-is a name or a constant of L<Apache::Constants>; without it the sub's prototype decides: C<$$> NO_ARGS, C<$$$> TAKE1, C<$$$$> TAKE2,
-C<$$$;$> TAKE12, C<$$$$$> TAKE3, C<$$$$;$> TAKE23, C<$$$;$$> TAKE123, C<$$@> ITERATE, C<$$@;@> ITERATE2, C<$$$;*> RAW_ARGS.
+Declares the directives for the calling package or C<$class> when the module is loaded; mod_perl 1
+did this in Makefile.PL. C<args_how> is a name or a constant of L<Apache::Constants>. Without it,
+the sub's prototype decides: C<$$> NO_ARGS, C<$$$> TAKE1, C<$$$$> TAKE2, C<$$$;$> TAKE12, C<$$$$$>
+TAKE3, C<$$$$;$> TAKE23, C<$$$;$$> TAKE123, C<$$@> ITERATE, C<$$@;@> ITERATE2, C<$$$;*> RAW_ARGS.
 
 =cut

@@ -4,7 +4,7 @@ use v5.36;
 
 use Apache ();
 
-# A request that is none: handlers can be called from a command line. Everything that new was given is a method.
+# A fake request, for calling handlers from a command line. Each argument of new becomes a method.
 sub new ( $class, %fields ) {
     return bless { status => 200, method => 'GET', protocol => 'HTTP/1.0', headers => {}, out => {}, %fields }, $class;
 }
@@ -43,10 +43,10 @@ sub header_only ($r) { return $r->{method} eq 'HEAD' ? 1 : 0 }
 sub log_error ( $r, @text ) { return print STDERR @text, "\n" }
 sub warn      ( $r, @text ) { return $r->log_error(@text) }       ## no critic: the name is the API's
 
-# CGI.pm and others ask whether they were given a request.
+# CGI.pm and other modules check for an Apache object.
 our @ISA = ('Apache');
 
-# What a request does by methods of its own is kept here too: nothing of Apache's runs for a request that is none.
+# Values of methods that a real request implements are stored here, too, so that no code of Apache's runs.
 for my $name (
     qw(allow_options as_string auth_name auth_type basic_http_header bytes_sent can_stack_handlers cgi_env cgi_header_out
     cgi_var clear_rgy_endav content content_encoding content_language content_type document_root err_header_out
@@ -92,7 +92,7 @@ Apache::FakeRequest - calls a handler without a server
 
 =head1 DESCRIPTION
 
-C<print> goes to STDOUT and the error log to STDERR. C<dir_config> reads C<vars>, C<header_in> reads C<headers>. Every
-other method keeps and returns a value of its name.
+C<print> writes to STDOUT, the error log is STDERR. C<dir_config> reads C<vars>, C<header_in> reads
+C<headers>. All other methods get and set a value of their name.
 
 =cut

@@ -20,10 +20,10 @@ sub new ( $class, @name ) {
 sub open ( $self, $name ) { return CORE::open( $self, $name ) }    ## no critic: modes come with the name, as in 1.x
 sub close ($self)         { return CORE::close($self) }
 
-# A file of its own name that goes with the request. (name, handle) in list context.
+# Opens a new file, which is removed after the request. Returns (name, handle) in list context.
 sub tmpfile ( $class, $folder = undef ) {
     $folder //= $ENV{TMPDIR} || '/tmp';
-    ($folder) = $folder =~ /\A([^<>|;*]+)\z/ or die "no temporary file can be made in \"$folder\"\n";    # not tainted then
+    ($folder) = $folder =~ /\A([^<>|;*]+)\z/ or die "no temporary file can be made in \"$folder\"\n";    # untainted by the match
     my $self = $class->new;
     for my $attempt ( 1 .. 100 ) {
         my $name = sprintf '%s/apache-%d-%08x', $folder, $$, rand 2**32;
@@ -46,7 +46,7 @@ package Apache {
         return 1;
     }
 
-    # The newest of what the answer is made of.
+    # Sets the time of the newest source of the response.
     sub update_mtime ( $r, $time = ( stat $r->finfo )[9] ) {
         my $known = $r->mtime;
         return $known if !defined $time || $time <= $known;
@@ -56,7 +56,7 @@ package Apache {
 
     sub mtime ($r) { return $r->pnotes('Apache::mtime') // 0 }
 
-    # A date in the future would keep a client from ever asking again.
+    # A date in the future would make clients never ask again.
     sub set_last_modified ( $r, $time = 0 ) {
         $r->update_mtime($time) if $time;
         my ( $mtime, $now ) = ( $r->mtime, $r->request_time );
@@ -65,7 +65,7 @@ package Apache {
         return;
     }
 
-    # Weak while the file may still change within the clock's second.
+    # The tag is weak while the file may still change within the same second.
     sub set_etag ($r) {
         my ( $inode, $size ) = ( stat Apache::finfo($r) )[ 1, 7 ];
         my $weak = $r->request_time - $r->mtime > 1 ? '' : 'W/';
@@ -85,14 +85,14 @@ __END__
 
 =head1 NAME
 
-Apache::File - files, and answers that depend on the client's copy of one
+Apache::File - files, and conditional and partial responses
 
 =head1 SYNOPSIS
 
     use Apache::File ();
 
     my $handle = Apache::File->new($name) or return NOT_FOUND;
-    my ( $name, $handle ) = Apache::File->tmpfile;    # goes with the request
+    my ( $name, $handle ) = Apache::File->tmpfile;    # removed after the request
 
     $r->update_mtime( ( stat $r->finfo )[9] );
     $r->set_last_modified;
@@ -113,8 +113,9 @@ Apache::File - files, and answers that depend on the client's copy of one
 
 =head1 DESCRIPTION
 
-C<new(NAME)> and C<open(NAME)> take what perl's open with two arguments takes, modes included: never pass them a name that
-a client chose. C<tmpfile(FOLDER)> opens a new file, mode 0600, in that folder, by default C<$ENV{TMPDIR}> or F</tmp>.
+C<new(NAME)> and C<open(NAME)> take the argument of perl's two-argument open, modes included: never
+pass a name that a client chose. C<tmpfile(FOLDER)> opens a new file, mode 0600, in that folder, by
+default C<$ENV{TMPDIR}> or F</tmp>.
 
 =head2 Methods of $r
 
@@ -126,25 +127,27 @@ Default: the size of C<filename>.
 
 =item update_mtime(SECONDS), mtime
 
-What the answer is made of was changed then; the latest counts. Default: the file's time.
+Sets the modification time of the response; the latest time counts. Default: the file's time.
 
 =item set_last_modified(SECONDS), set_etag
 
-From C<mtime>.
+Set the headers from C<mtime>.
 
 =item meets_conditions
 
-C<OK>, or the status to return: 304 when the client's copy is as new, 412 when it asked for something else. It judges
-C<If-Match>, C<If-Unmodified-Since>, C<If-None-Match> and C<If-Modified-Since> by the headers that were set.
+Returns C<OK>, or the status to return: 304 when the client's copy is current, 412 when a
+precondition fails. Evaluates C<If-Match>, C<If-Unmodified-Since>, C<If-None-Match> and
+C<If-Modified-Since> by the headers that were set.
 
 =item set_byterange
 
-True when the client wants parts (C<Range>, C<If-Range>) and the content length is known: the status is 206 then, and
-C<each_byterange> gives (offset, length) until there is no more. Between several parts it prints their headers itself.
+Returns true when the client wants parts (C<Range>, C<If-Range>) and the content length is known.
+The status is then 206, and C<each_byterange> returns (offset, length) for each part. Between
+several parts it prints their headers itself.
 
 =item discard_request_body
 
-Reads what the handler left unread. C<OK>.
+Reads the rest of the body. Returns C<OK>.
 
 =back
 

@@ -8,11 +8,11 @@ use Cameleer::Regular ();
 
 our $VERSION = '1.024';
 
-# What the filters of this request have said so far, as STDOUT's tied handle: { r, text of the last, is everything
-# deterministic }.
+# The tied handle of STDOUT, with the state of the request's filters: { r, text of the last filter, whether all
+# are deterministic }.
 my $CHAIN = 'Apache::Filter::Chain';
 
-# First thing in each filter: `$r = $r->filter_register`. From now on STDOUT is this filter's output.
+# Called first in each filter: `$r = $r->filter_register`. Makes STDOUT this filter's output.
 sub Apache::filter_register ($r) {
     my $chain = tied *STDOUT;
     $chain = tie *STDOUT, $CHAIN if !$chain || !$chain->isa($CHAIN);
@@ -20,7 +20,7 @@ sub Apache::filter_register ($r) {
     return bless $r, __PACKAGE__;
 }
 
-# A handle on what the filter before printed, or on the request's file for the first one; and a status.
+# A handle on the previous filter's output, or on the request's file for the first filter; and a status.
 sub filter_input ($r) {
     my ( $input, $status ) = ( tied *STDOUT )->input;
     return wantarray ? ( $input, $status ) : $input;
@@ -33,21 +33,21 @@ sub send_http_header ( $r, $type = undef ) {
     return;
 }
 
-# Says whether this filter makes the same of the same; asks whether all so far did.
+# Sets whether this filter is deterministic; returns whether all filters so far are.
 sub deterministic ( $r, @value ) {
     my $chain = tied *STDOUT;
     $chain->{deterministic} &&= $value[0] if @value;
     return $chain->{deterministic} ? 1 : 0;
 }
 
-# Whether the answer may differ from what it was at `$time`.
+# Whether the response may have changed since `$time`.
 sub changed_since ( $r, $time ) {
     return 1 if !$r->deterministic;
     my $changed = ( stat $r->filename )[9] // return 1;
     return $changed > $time ? 1 : 0;
 }
 
-# Whether STDOUT has something from an earlier handler.
+# Whether this is the first filter.
 sub filter_first ($r) { return ( tied *STDOUT )->{count} <= 1 ? 1 : 0 }
 
 package Apache::Filter::Chain;
@@ -82,7 +82,7 @@ sub PRINT ( $self, @what ) {
     return 1;
 }
 
-# The last filter's output is the answer.
+# The last filter's output is the response.
 sub finish ($self) {
     $self->{r}->print( $self->{text} ) if $self->{text} ne '';
     return;
@@ -94,7 +94,7 @@ __END__
 
 =head1 NAME
 
-Apache::Filter - handlers that read what the handler before them printed
+Apache::Filter - handlers that read the output of the handler before
 
 =head1 SYNOPSIS
 
@@ -113,11 +113,12 @@ Apache::Filter - handlers that read what the handler before them printed
 
 =head1 DESCRIPTION
 
-The leftmost filter reads the request's file (404 or 403 when it cannot), each next one what the filter before it
-printed; what the last prints is the answer. C<send_http_header> in a filter sets the content type; the head leaves
-with the last one's output, so that each may still change it.
+The leftmost filter reads the request's file (404 or 403 when it cannot), each next one the output
+of the filter before; the last one's output is the response. C<send_http_header> in a filter sets
+the content type; the head leaves with the last filter's output, so that each filter may still
+change it.
 
-C<deterministic(1)> says that the same input gives the same output; C<changed_since(TIME)> is then true only when the
-file is newer. C<filter_first> is true in the first filter.
+C<deterministic(1)> declares that equal input gives equal output; C<changed_since(TIME)> is then
+true only when the file is newer. C<filter_first> is true in the first filter.
 
 =cut

@@ -26,7 +26,7 @@ sub handler {
     return DECLINED;
 }
 
-# For this request; as functions or as methods.
+# Limits for this request only; called as functions or as methods.
 sub set_max_size          { return $limit->for_this_request( size     => $_[-1] ) }
 sub set_min_shared_size   { return $limit->for_this_request( share    => $_[-1] ) }
 sub set_max_unshared_size { return $limit->for_this_request( unshared => $_[-1] ) }
@@ -37,7 +37,7 @@ __END__
 
 =head1 NAME
 
-Apache::GTopLimit - lets a worker leave when it has grown too large, or shares too little
+Apache::GTopLimit - ends workers that have grown too large or share too little memory
 
 =head1 SYNOPSIS
 
@@ -59,7 +59,7 @@ Apache::GTopLimit - lets a worker leave when it has grown too large, or shares t
 
 =head1 DESCRIPTION
 
-As L<Apache::SizeLimit>, under the names that sites wrote which had libgtop. The debug variable is read when the
-module is loaded.
+The same as L<Apache::SizeLimit>, under the names that sites with libgtop use. The debug variable is
+read when the module is loaded.
 
 =cut

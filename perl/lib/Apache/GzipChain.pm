@@ -23,8 +23,8 @@ sub PRINT ( $self, @text ) {
     return $ready eq '' ? 1 : $self->Apache::OutputChain::PRINT($ready);
 }
 
-# With PerlSendHeader On a script prints its header: it is held back until text follows, and passes without what is no
-# longer true of that. Returns the text.
+# With PerlSendHeader On a script prints its header: it is buffered until text follows, and sent without fields
+# that compression invalidates. Returns the text.
 sub behind_header ( $self, $text ) {
     $self->{header} .= $text;
     $self->{header} =~ /\A(.*?\n)\r?\n(.+)/s or return '';
@@ -34,7 +34,7 @@ sub behind_header ( $self, $text ) {
     return $rest;
 }
 
-# A producer that printed no text is not an empty archive, but nothing: a redirect, an error.
+# When the producer printed no text, as for a redirect or an error, there is no archive.
 sub finish ($self) {
     return $self->Apache::OutputChain::PRINT( $self->{gzip}->end ) if $self->{gzip};
     $self->{r}->content_encoding(undef);
@@ -48,7 +48,7 @@ __END__
 
 =head1 NAME
 
-Apache::GzipChain - compresses what other handlers print
+Apache::GzipChain - compresses the output of other handlers
 
 =head1 SYNOPSIS
 
@@ -59,12 +59,12 @@ Apache::GzipChain - compresses what other handlers print
 
 =head1 DESCRIPTION
 
-A link of L<Apache::OutputChain>. Compresses for clients that accept gzip (C<Accept-Encoding>, with its weights), and
-says so with C<Content-Encoding> and C<Vary>; for others the text passes as it is. The header that a script prints
-under C<PerlSendHeader On> is not compressed.
+A link of L<Apache::OutputChain>. Compresses for clients that accept gzip (C<Accept-Encoding>, with
+its weights), and sets C<Content-Encoding> and C<Vary>; other clients get uncompressed text. The
+header that a script prints under C<PerlSendHeader On> is not compressed.
 
 =head1 DIFFERENCES
 
-No list of browsers that misunderstood gzip twenty years ago.
+There is no list of old browsers that misunderstood gzip.
 
 =cut

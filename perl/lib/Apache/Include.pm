@@ -5,7 +5,7 @@ use v5.36;
 use Apache            ();
 use Apache::Constants qw(OK);
 
-# Runs another address of the site, and its output becomes part of this one's. Returns its status.
+# Runs a subrequest whose output becomes part of this response. Returns its status.
 sub virtual ( $class, $uri, $r = Apache->request ) {
     my $sub = $r->lookup_uri($uri);
     $sub->header_in( 'Content-Length' => 0 );    # the body is the main request's
@@ -14,7 +14,7 @@ sub virtual ( $class, $uri, $r = Apache->request ) {
     return $said == OK ? $sub->status : $said;
 }
 
-# As a handler: the address stands in the configuration, or is an argument (mod_include's `#perl sub`).
+# As a handler: the URI is configured, or an argument (mod_include's `#perl sub`).
 sub handler {
     my ( $r, @arguments ) = grep { ref || m{/} } @_;
     my $uri = $arguments[0] // $r->dir_config('IncludeVirtual') // return 500;
@@ -29,7 +29,7 @@ __END__
 
 =head1 NAME
 
-Apache::Include - another address of the site as a part of a page
+Apache::Include - includes another URI of the site in a page
 
 =head1 SYNOPSIS
 
@@ -38,10 +38,12 @@ Apache::Include - another address of the site as a part of a page
 
 =head1 DESCRIPTION
 
-Runs a subrequest, C<< $r->lookup_uri(...)->run >>. Its output stands where the call is; its header goes nowhere. Without
-C<$r> it is one of the request that is being answered. Returns its status: 200, what the handler there returned, or what the
-look-up ended with (404, 403), and then nothing was printed.
+Runs a subrequest, C<< $r->lookup_uri(...)->run >>. Its output is inserted at the call; its header
+is dropped. Without C<$r> it is a subrequest of the current request. Returns its status: 200, the
+handler's return value, or the status of a failed lookup (404, 403); in the last case nothing is
+printed.
 
-C<handler($r, URI)> does the same; as a C<PerlHandler> the address is C<PerlSetVar IncludeVirtual>.
+C<handler($r, URI)> does the same; as a C<PerlHandler> it takes the URI from C<PerlSetVar
+IncludeVirtual>.
 
 =cut

@@ -11,7 +11,7 @@ our @EXPORT_OK = qw(leak_test NoteSV CheckSV);
 
 Cameleer::XS::load(__PACKAGE__);
 
-# Runs `$code` once to let it fill what it keeps, then again: values that are more afterwards were lost.
+# Runs `$code` once to fill its caches, then again: values that are more after the second run have leaked.
 sub leak_test : prototype(&) ($code) {
     $code->();
     my ( $before, $leaked ) = ( 0, 0 );
@@ -21,7 +21,7 @@ sub leak_test : prototype(&) ($code) {
     return $leaked;
 }
 
-# How many values there are more than at NoteSV; says so in the error log.
+# Returns and logs how many more values there are than at NoteSV.
 sub CheckSV ($before) {
     my $more = count() - $before;
     my ( undef, $file, $line ) = caller 1;
@@ -51,15 +51,15 @@ Apache::Leak - finds code that loses memory
 
 =head1 DESCRIPTION
 
-Counts perl's values before and after. C<leak_test> runs the code twice and looks at the second run. What was not
-freed is a line in the error log, and its number is returned. C<NoteSV(COUNT)> sets COUNT to the number of values,
-C<CheckSV(COUNT)> returns by how many there are more now, 0 for none.
+Counts perl's values before and after. C<leak_test> runs the code twice and measures the second run.
+It returns the number of values that were not freed, and logs it. C<NoteSV(COUNT)> sets COUNT to the
+number of values, C<CheckSV(COUNT)> returns how many more there are now.
 
-C<Apache::Leak::arenas> is the number of the pieces of memory from which perl takes its values: it never shrinks, and
-does not grow in a program that loses nothing.
+C<Apache::Leak::arenas> is the number of memory areas from which perl takes its values. It never
+shrinks, and stays constant in a program without leaks.
 
 =head1 DIFFERENCES
 
-Values are counted, not dumped: L<Apache::Peek> and Devel::Leak do that.
+Values are counted, not dumped: use L<Apache::Peek> or Devel::Leak for that.
 
 =cut

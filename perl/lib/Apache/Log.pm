@@ -16,7 +16,7 @@ sub new ( $class, $of ) {
     return bless { server => $server }, "${class}::$kind";
 }
 
-# $log->debug(sub { costly() }) runs the code only when the level is shown.
+# $log->debug(sub { costly() }) runs the code only when the level is logged.
 for my $number ( 0 .. $#LEVELS ) {
     no strict 'refs';
     *{ $LEVELS[$number] } = sub {
@@ -29,7 +29,7 @@ for my $number ( 0 .. $#LEVELS ) {
 *emergency = \&emerg;
 *critical  = \&crit;
 
-# log_error and its kin are called as methods of several classes, or as functions.
+# log_error and similar functions are called as methods of several classes, or as functions.
 sub _say ( $number, @text ) {
     shift @text if @text && ( ref $text[0] || @text > 1 && $text[0] =~ /\AApache(?:::\w+)*\z/ );
     Apache::Log::write( $number, join '', map { $_ // '' } @text );
@@ -52,7 +52,8 @@ Apache::Log - the error log, with levels
 
 =head1 DESCRIPTION
 
-C<emerg alert crit error warn notice info debug>, also C<emergency> and C<critical>. What C<LogLevel> does not show
-costs nothing when it is given as code. Arguments are joined. C<Apache::Log::DEBUG> and its kin are the levels' numbers.
+C<emerg alert crit error warn notice info debug>, also C<emergency> and C<critical>. A message given
+as code costs nothing when C<LogLevel> suppresses it. Arguments are joined. C<Apache::Log::DEBUG>
+and the other constants are the levels' numbers.
 
 =cut

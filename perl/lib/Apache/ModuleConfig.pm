@@ -13,7 +13,7 @@ sub get ( $, $about, $class = scalar caller ) {
 
 sub has_srv_config { return 1 }
 
-# A module whose directives were declared by its compiled half calls bootstrap; here nothing is compiled.
+# In mod_perl 1 a module with compiled directives calls bootstrap; here such modules have no compiled half.
 my $bootstrap = \&DynaLoader::bootstrap;
 
 sub without_object ($class) {
@@ -57,18 +57,21 @@ Apache::ModuleConfig - values of directives that Perl modules define
 
 =head1 DESCRIPTION
 
-In mod_perl 1 the table of a module's directives was compiled. Here C<bootstrap> of a module that has no compiled half reads the table from
-F<My/Directives.directives> beside F<My/Directives.pm>, a Perl file whose value is the list that Makefile.PL gave to
-C<command_table>. Without such a file every sub is a directive whose name begins with a capital and whose prototype with C<$$>. Or
-the module calls L<Apache::ExtUtils>' C<command_table> itself. Modules must be loaded above the first use of their
+In mod_perl 1 the table of a module's directives was compiled. Here C<bootstrap> of a module without
+a compiled half reads the table from F<My/Directives.directives> beside F<My/Directives.pm>: a Perl
+file whose value is Makefile.PL's argument to C<command_table>. Without such a file every sub is a
+directive whose name begins with a capital and whose prototype begins with C<$$>. A module may also
+call L<Apache::ExtUtils>' C<command_table> itself. Load modules above the first use of their
 directives.
 
-C<< get($r) >> returns the object of the request's sections, merged by C<DIR_MERGE> (without one the innermost counts);
-C<< get($server) >> that of C<SERVER_CREATE> and C<SERVER_MERGE>. Objects are made by C<DIR_CREATE>, or are empty hashes.
-Undef when no directive of the class stands there.
+C<< get($r) >> returns the object of the request's sections, merged by C<DIR_MERGE> (without it the
+innermost wins); C<< get($server) >> returns that of C<SERVER_CREATE> and C<SERVER_MERGE>.
+C<DIR_CREATE> makes the objects; by default they are empty hashes. The result is undef when no
+directive of the class is set there.
 
-A F<.htaccess> file may hold them where C<AllowOverride> has one of the classes that the module's C<req_override> names, and C<PerlHtaccess>
-is not C<Off>. In a server of mod_perl 1 a directive of a module, or C<< <Perl> >>, stands in the server's own files, too: without
-these their Perl is not asked what directives there are.
+A F<.htaccess> file may contain the directives where C<AllowOverride> has one of the classes in the
+module's C<req_override>, and C<PerlHtaccess> is not C<Off>. On a mod_perl 1 server, the server's
+own files must also contain a directive of a module, or C<< <Perl> >>: only then does the server ask
+Perl for directives.
 
 =cut

@@ -4,16 +4,16 @@ use v5.36;
 
 use Opcode ();
 
-# From here on code that is compiled in this process and its workers may not use these operators or tags.
+# Forbids these operators or tags to code that is compiled later in this process and its workers.
 sub deny ( $class, @operators ) {
     Opcode::opmask_add( Opcode::opset(@operators) );
     return;
 }
 
-# What `deny` takes: perl's own names of operators, or tags such as `:subprocess`.
+# Arguments for `deny`: perl's names of operators, or tags such as `:subprocess`.
 sub names ( $class, @tags ) { return Opcode::opset_to_ops( Opcode::opset( @tags ? @tags : ':default' ) ) }
 
-# What is denied so far.
+# The operators that are denied so far.
 sub denied ($class) { return Opcode::opset_to_ops( Opcode::opmask() ) }
 
 1;
@@ -33,10 +33,11 @@ Apache::Opcode - forbids operators to code that is compiled later
 
 =head1 DESCRIPTION
 
-A script that uses such an operator does not compile: 500, with perl's message in the error log. Code that was
-compiled before goes on. Names are those of L<Opcode>; an unknown one dies. What is denied stays denied.
+A script that uses such an operator does not compile: the client gets 500, and perl's message is in
+the error log. Code compiled before is not affected. Names are those of L<Opcode>; an unknown one
+dies. Denied operators cannot be allowed again.
 
-C<< Apache::Opcode->names(TAGS) >> lists the operators of tags, by default of C<:default>; C<< Apache::Opcode->denied >>
-those that are forbidden.
+C<< Apache::Opcode->names(TAGS) >> lists the operators of tags, by default of C<:default>; C<<
+Apache::Opcode->denied >> lists the denied ones.
 
 =cut

@@ -7,8 +7,8 @@ use Apache::Constants qw(OK);
 
 our $VERSION = '0.11';
 
-# A link of the chain: what is printed to STDOUT goes through the link that was put there last, then through those
-# before it. The first link ends at the client.
+# Adds a link to the chain. Output to STDOUT passes the links from the newest to the oldest, which sends it to
+# the client.
 sub handler ( $r, $class = __PACKAGE__ ) {
     tie *STDOUT, $class, $r, tied *STDOUT;
     return OK;
@@ -31,14 +31,14 @@ sub BINMODE { return 1 }
 sub FILENO  { return 1 }
 sub CLOSE   { return 1 }
 
-# The server calls it when the handlers have run: what a link still holds goes on, from the last link to the first.
+# The server calls this after the handlers: links pass on what they still buffer, from the newest to the oldest.
 sub end_of_output ($self) {
     $self->finish;
     $self->{next}->end_of_output if $self->{next};
     return;
 }
 
-# For links that hold something back.
+# Links that buffer output override this.
 sub finish ($self) { return }
 
 1;
@@ -47,7 +47,7 @@ __END__
 
 =head1 NAME
 
-Apache::OutputChain - handlers that change what other handlers print
+Apache::OutputChain - handlers that change the output of other handlers
 
 =head1 SYNOPSIS
 
@@ -61,9 +61,9 @@ Apache::OutputChain - handlers that change what other handlers print
 
 =head1 DESCRIPTION
 
-The rightmost handler of the list produces, by printing to STDOUT; what it prints passes through the links from right
-to left and leaves through Apache::OutputChain. Each link is a tied handle over the one before it. Headers do not
-pass: the producer's C<send_http_header> sends them.
+The rightmost handler of the list is the producer: it prints to STDOUT. Its output passes the links
+from right to left and leaves through Apache::OutputChain. Each link is a tied handle over the one
+before. Headers do not pass the links: the producer's C<send_http_header> sends them.
 
 C<finish> is called when the last handler has returned, exited or died.
 

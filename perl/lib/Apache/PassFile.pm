@@ -9,7 +9,7 @@ use Cameleer::Regular ();
 our $VERSION = '0.10';
 our $BUFFERSIZE = 65_536;
 
-# Prints the request's file to STDOUT, so that links of a chain see it.
+# Prints the request's file to STDOUT, so that it passes the links of a chain.
 sub handler {
     my $r    = $_[-1];
     my $file = $r->filename;
@@ -44,7 +44,7 @@ Apache::PassFile - prints a file, at the end of a chain of handlers
 
 =head1 DESCRIPTION
 
-The producer for L<Apache::OutputChain>: sends the header with the content type that the server has for the file, then
-the file. A folder is declined; a file that is not there is 404, one that cannot be read 403.
+The producer for L<Apache::OutputChain>: sends the header with the server's content type for the
+file, then the file. A folder is declined; a missing file gives 404, an unreadable one 403.
 
 =cut

@@ -11,7 +11,8 @@ our @EXPORT      = qw(Dump DumpArray);
 our @EXPORT_OK   = @EXPORT;
 our %EXPORT_TAGS = ( ALL => \@EXPORT_OK );
 
-# Through @_ the very scalar arrives, not a copy. Outside a request the dump goes where Devel::Peek's goes.
+# @_ aliases the caller's scalar; a copy would be dumped differently. Outside of requests the dump goes to
+# STDERR, like Devel::Peek's.
 sub Dump {
     return Devel::Peek::Dump( $_[0], $_[1] // 4 ) if !Apache->request;
     my $limit = $_[1] // 4;
@@ -35,7 +36,7 @@ __END__
 
 =head1 NAME
 
-Apache::Peek - perl's inside view of a variable, for the client
+Apache::Peek - sends perl's internal dump of a variable to the client
 
 =head1 SYNOPSIS
 
@@ -47,7 +48,7 @@ Apache::Peek - perl's inside view of a variable, for the client
 
 =head1 DESCRIPTION
 
-C<Dump> and C<DumpArray> of L<Devel::Peek>, with the text printed to STDOUT, that is to the client, instead of STDERR.
-Addresses that are equal in two workers are memory that they may share.
+C<Dump> and C<DumpArray> of L<Devel::Peek>, printed to STDOUT, that is to the client, instead of
+STDERR. Equal addresses in two workers are memory that they may share.
 
 =cut

@@ -9,14 +9,15 @@ use Apache::Registry::Compile ();
 use Apache::Registry::Package ();
 use Apache::Registry::Source  ();
 
-# What is known of scripts that are kept, by package: { mtime }.
+# Cached scripts, by package: { mtime }.
 our %KNOWN;
 
 sub new ( $class, $r ) { return bless { r => $r }, ref $class || $class }
 
 sub handler { return __PACKAGE__->serve(@_) }
 
-# For a handler called as a function, and as a method (`PerlHandler My::Run->handler`): the request comes last in both.
+# Called as a function or as a method (`PerlHandler My::Run->handler`): the request is the last argument in both
+# cases.
 sub serve ( $class, @called ) {
     my $r    = pop @called;
     my $self = ( $called[0] // $class )->new($r);
@@ -26,7 +27,7 @@ sub serve ( $class, @called ) {
     return $self->in_place( sub { $self->answer } );
 }
 
-# Compiled for this run only; what it left in its package goes afterwards.
+# Compiles the script for this run only; its package is flushed afterwards.
 sub answer ($self) {
     my %others = libraries();
     my $forget = sub { $self->flush_namespace; libraries(); @INC{ keys %others } = values %others };
@@ -41,11 +42,12 @@ sub answer ($self) {
     return $rc;
 }
 
-# Takes out of %INC what was required by file: `require 'lib.pl'` compiles into the script's package, and a script that
-# finds the file in %INC, because another one required it, would miss its subs.
+# Removes files loaded by `require` from %INC: `require 'lib.pl'` compiles into the script's package, and
+# another script that finds the file in %INC would miss its subs.
 sub libraries { return delete %INC{ grep { !/\.pm\z/ } keys %INC } }
 
-# Does something in the script's folder, with $0 its name. Its END blocks and the way back follow, however it was left.
+# Runs code in the script's folder, with $0 set to its name. END blocks run, and the folder is restored, even
+# after exit or die.
 sub in_place ( $self, $act ) {
     my $leave = sub { $self->leave };
     push @Apache::UNWIND, [ $self->{r}->number, $leave ];
@@ -65,9 +67,9 @@ sub leave ($self) {
     return;
 }
 
-# --- may it run?
+# --- checks before compilation
 
-# OK, or the status of the refusal.
+# Returns OK, or the status of the refusal.
 sub can_compile ($self) {
     my ( $r, $file ) = ( $self->{r}, $self->{r}->filename );
     my $refusal = Apache::Registry::refusal( $r, $file );
@@ -76,7 +78,7 @@ sub can_compile ($self) {
     return wantarray ? ( OK, $self->{mtime} ) : OK;
 }
 
-# --- its package
+# --- the script's package
 
 sub namespace_from ($self) {
     my $r = $self->{r};
@@ -93,7 +95,7 @@ sub flush_namespace ( $self, $package = $self->namespace ) {
     return;
 }
 
-# --- its text
+# --- the script's text
 
 sub prepare ($self) {
     $self->readscript;
@@ -107,7 +109,7 @@ sub readscript ($self) {
     return $self->{code} = \$self->{source}{code};
 }
 
-# `#!perl -w`
+# Evaluates `#!perl -w`.
 sub parse_cmdline ( $self, $code = $self->{code} ) {
     $$code = "BEGIN { \$^W = 1 } \$^W = 1; $$code" if $$code =~ /\A#!.*perl\S*(?:\s+-\w+)*?\s+-\w*w/;
     return $code;
@@ -150,7 +152,7 @@ sub failed ( $self, $error ) {
     return SERVER_ERROR;
 }
 
-# --- is it known?
+# --- the cache
 
 sub cached ($self) { return exists $KNOWN{ $self->namespace } }
 
@@ -163,7 +165,7 @@ sub set_mtime ( $self, $mtime = $self->{mtime}, $package = $self->namespace ) {
     return;
 }
 
-# --- running it
+# --- execution
 
 sub run ( $self, @arguments ) {
     $self->open_data;
@@ -174,7 +176,7 @@ sub run ( $self, @arguments ) {
 
 sub status ($self) { return $self->{r}->status }
 
-# DATA begins anew for each run.
+# DATA is reopened for each run.
 sub open_data ($self) {
     my $source = $self->{source} // $KNOWN{ $self->namespace }{source};
     my $at     = $source->{data} // return;
@@ -207,14 +209,14 @@ sub run_end_blocks ($self) {
 
 package Apache {
 
-    # Before a script is compiled: those that it had go.
+    # Before a script is compiled: removes its old END blocks.
     sub clear_rgy_endav ( $r, $file = $r->filename ) {
         Apache::Registry::take_end_blocks($file);
         delete $END_BLOCKS{$file};
         return;
     }
 
-    # After it was compiled: perl would run them at the end of the process, they belong to the end of each run.
+    # After it was compiled: its END blocks run after each run, instead of at the end of the process.
     sub stash_rgy_endav ( $r, $file = $r->filename ) {
         my @blocks = Apache::Registry::take_end_blocks($file);
         $END_BLOCKS{$file} = \@blocks if @blocks;
@@ -228,7 +230,7 @@ __END__
 
 =head1 NAME
 
-Apache::PerlRun - CGI scripts that are compiled anew for every request
+Apache::PerlRun - CGI scripts that are compiled for every request
 
 =head1 SYNOPSIS
 
@@ -239,17 +241,18 @@ Apache::PerlRun - CGI scripts that are compiled anew for every request
 
 =head1 DESCRIPTION
 
-For scripts that rely on fresh global variables: the script is compiled for each request, run, and everything in its
-package but nested packages is forgotten. perl itself and the modules stay loaded. With C<PerlSetVar PerlRunOnce On> the
-worker leaves after the request.
+For scripts that rely on fresh global variables: the script is compiled and run for each request,
+then everything in its package except nested packages is deleted. perl itself and modules stay
+loaded. With C<PerlSetVar PerlRunOnce On> the worker leaves after the request.
 
 =head2 For subclasses
 
-C<new(R)> gives an object with C<{r}>. C<handler> calls C<can_compile>, C<namespace> (made of C<namespace_from>),
-C<chdir_file>, C<readscript>, C<parse_cmdline>, C<sub_wrap> (with C<mark_line>), C<compile> (with C<error_check>), C<run>,
-C<flush_namespace>, C<run_end_blocks> and C<status>; those that keep scripts also C<should_compile>, C<cached> and C<set_mtime>.
-C<set_script_name>, which nobody calls, makes the script's name that of the process. Each may be overridden, as in mod_perl 1:
-L<Apache::RegistryNG> and L<Apache::RegistryBB> are made that way. A C<handler> of their own says
-C<< __PACKAGE__->serve(@_) >>.
+C<new(R)> makes an object with C<{r}>. C<handler> calls C<can_compile>, C<namespace> (which uses
+C<namespace_from>), C<chdir_file>, C<readscript>, C<parse_cmdline>, C<sub_wrap> (with C<mark_line>),
+C<compile> (with C<error_check>), C<run>, C<flush_namespace>, C<run_end_blocks> and C<status>;
+subclasses that cache scripts also C<should_compile>, C<cached> and C<set_mtime>.
+C<set_script_name>, which is not called by default, sets the process' name to the script's. Each
+method may be overridden, as in mod_perl 1: L<Apache::RegistryNG> and L<Apache::RegistryBB> do so. A
+subclass with its own C<handler> calls C<< __PACKAGE__->serve(@_) >>.
 
 =cut

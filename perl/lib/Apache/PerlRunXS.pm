@@ -32,7 +32,7 @@ Apache::PerlRunXS - another name of Apache::PerlRun
 
 =head1 DESCRIPTION
 
-In mod_perl 1 a faster PerlRun, and with C<PerlHandler Apache::RegistryXS> a faster Registry. Here they are
-L<Apache::PerlRun> and L<Apache::Registry> themselves.
+In mod_perl 1 this was a faster PerlRun, and with C<PerlHandler Apache::RegistryXS> a faster
+Registry. Here both names are aliases of L<Apache::PerlRun> and L<Apache::Registry>.
 
 =cut

@@ -60,16 +60,17 @@ Apache::PerlSections - the variables of <Perl> sections as Perl code
         Apache::PerlSections->store('httpd_config.pl');    # relative to ServerRoot
     </Perl>
 
-A stored file is read back with C<< <Perl> do '/path/httpd_config.pl'; </Perl> >>.
+Read a stored file back with C<< <Perl> do '/path/httpd_config.pl'; </Perl> >>.
 
 =head1 METHODS
 
 =over
 
-=item C<dump> returns the scalars, lists and hashes that L<Apache::ReadConfig> holds now, as a file for C<do>. Code references cannot be
-dumped. Behind the sections there is something to dump only when C<$Apache::Server::SaveConfig> was true in them.
+=item C<dump> returns the scalars, lists and hashes of L<Apache::ReadConfig> as a file for C<do>.
+Code references cannot be dumped. After the sections, the variables exist only if
+C<$Apache::Server::SaveConfig> was true in them.
 
-=item C<store($file)> writes that to a file; dies when it cannot.
+=item C<store($file)> writes the dump to a file; dies on failure.
 
 =back
 

@@ -4,17 +4,17 @@ use v5.36;
 
 use Apache::Constants qw(OK DECLINED);
 
-# Handlers that Perl code has pushed, or put in the place of the configured ones: by the number of the request's record
-# and the phase.
+# Handlers that Perl code has pushed, or set instead of the configured ones: by the number of the request's
+# record and the phase.
 my %STACKS;
 
-# Mistakes are those of the code that calls Apache's methods.
+# Errors are reported at the caller of Apache's methods.
 our @CARP_NOT = ('Apache');
 
-# mod_perl 2's phases that end with the first answer; in mod_perl 1 all are asked.
+# mod_perl 2's phases that end with the first handler that does not decline; in mod_perl 1 all handlers run.
 our %ONE_IS_ENOUGH;
 
-# The same for the phases of a process, which belong to no request.
+# Handlers of the phases of a process, which belong to no request.
 my %OF_PROCESS = map { $_ => [] } qw(PerlChildInitHandler PerlChildExitHandler PerlRestartHandler PerlOpenLogsHandler
     PerlPostConfigHandler);
 
@@ -25,13 +25,13 @@ package Apache {
         my ( $self, $phase, @handlers ) = @_;
         @handlers = map { ref eq 'ARRAY' ? @$_ : $_ } @handlers;
         if ( my $list = $OF_PROCESS{$phase} ) { push @$list, @handlers }
-        # Apache::DBI does this in a worker that has no request yet.
+        # Apache::DBI calls this in a worker that has no request yet.
         elsif ( $phase eq 'PerlCleanupHandler' && !Apache->request ) { push @CLEANUPS, map { [ $_, 0 ] } @handlers }
         else                                  { push @{ Apache::Phases::stack( $self, $phase, 0 ) }, @handlers }
         return 1;
     }
 
-    # undef, DONE and [] leave the phase without handlers.
+    # undef, DONE and [] remove all handlers of the phase.
     sub set_handlers ( $self, $phase, $handlers ) {
         $handlers = undef if defined $handlers && !ref $handlers && $handlers eq Apache::Constants::DONE();
         my @handlers = grep { defined && length } ref $handlers eq 'ARRAY' ? @$handlers : $handlers;
@@ -43,7 +43,7 @@ package Apache {
         return 1;
     }
 
-    # A reference to the list of names and code.
+    # Returns a reference to the list of names and code.
     sub get_handlers ( $self, $phase ) {
         my $of_process = $OF_PROCESS{$phase};
         my @handlers   = $of_process ? @$of_process : Apache::Phases::of( $self, $phase );
@@ -54,7 +54,7 @@ package Apache {
     sub perl_hook          { return mod_perl::hook( $_[-1] ) }
 }
 
-# The list that is run for a phase of `$r` after the configured handlers, or in their place.
+# The list of handlers that run after, or instead of, the configured handlers of a phase.
 sub stack ( $r, $phase, $replaces ) {
     $r->want_cleanup;
     if ( !$r->_stack_touched( $phase, $replaces ) ) {
@@ -66,8 +66,8 @@ sub stack ( $r, $phase, $replaces ) {
     return $stacks->{list}{$phase} //= [];
 }
 
-# The configured handlers of the phase that runs go on as they were at its beginning, but undef ends them; pushed ones are gone.
-# get_handlers says the new list.
+# In the running phase, the configured handlers continue unless undef is set; pushed ones are removed.
+# get_handlers returns the new list.
 sub replace_running ( $r, $phase, $said, @handlers ) {
     $r->want_cleanup;
     @{ $STACKS{ $r->number }{list}{$phase} // [] } = ();
@@ -84,8 +84,8 @@ sub of ( $r, $phase ) {
     return ( @configured, $stacks ? @{ $stacks->{list}{$phase} // [] } : () );
 }
 
-# Called by the server in the phase that runs: its handlers until one says something else than OK and DECLINED. One that
-# is left by exit ends only itself: the server calls again, for the rest.
+# The server calls this in the running phase: runs its handlers until one returns something else than OK and
+# DECLINED. exit ends only its own handler: the server calls again for the rest.
 sub run ($r) {
     my $phase  = Apache::current_callback($r);
     my $list   = $STACKS{ $r->number }{list}{$phase} // return DECLINED;
@@ -100,15 +100,15 @@ sub run ($r) {
     return $status;
 }
 
-# Whether a fresh worker has anything to run of what was pushed, or registered, before the fork.
+# Whether handlers or cleanups registered before the fork must run in a fresh worker.
 sub concern_workers { return @{ $OF_PROCESS{PerlChildInitHandler} } || @Apache::CLEANUPS }
 
-# Called by the server: the phases of a process.
+# The server calls this: runs the handlers of a phase of the process.
 sub run_of_process ($phase) {
     for my $handler ( @{ $OF_PROCESS{$phase} } ) {
         eval { call( undef, $handler ); 1 } or Apache::log_error($@);
     }
-    # No request is there whose end could be awaited.
+    # There is no request at whose end cleanups would run.
     Apache::run_cleanups();
     return;
 }
@@ -119,7 +119,7 @@ sub call ( $r, $handler ) {
     return code($handler)->($r);
 }
 
-# Of a name of PerlDispatchHandler and one of a handler: code that has the first call the second.
+# Makes code of two names: that of PerlDispatchHandler is called with the handler's.
 sub dispatching ( $dispatcher, $handler ) {
     my $code = code($dispatcher);
     return sub ($r) { return $code->( $r, $handler ) };
@@ -132,7 +132,7 @@ sub code ($handler) {
     return $class ? sub { $code->( $class, @_ ) } : $code;
 }
 
-# What was pushed for a phase of a process, as a list's reference; empty for other phases.
+# A reference to the list of pushed handlers of a process's phase; empty for other phases.
 sub of_process ($phase) { return $OF_PROCESS{$phase} // [] }
 
 sub forget {
@@ -158,8 +158,9 @@ Apache::Phases - handlers that Perl code adds to the phases of a request
 
 =head1 DESCRIPTION
 
-Part of the API of mod_perl 1.x, loaded with L<Apache>. What is pushed or set holds for this request only, and runs
-after the handlers of the configuration or in their place. An unknown phase is an error of the caller. Handlers of a
-process's phases (C<PerlChildInitHandler PerlChildExitHandler PerlRestartHandler>) stay.
+Part of the API of mod_perl 1.x, loaded with L<Apache>. Handlers that are pushed or set apply to
+this request only, and run after the configured handlers or instead of them. An unknown phase is an
+error of the caller. Handlers of a process's phases (C<PerlChildInitHandler PerlChildExitHandler
+PerlRestartHandler>) stay.
 
 =cut

@@ -4,7 +4,7 @@ use v5.36;
 
 use Apache::Constants qw(DECLINED REDIRECT);
 
-# PerlLogHandler: a request that sent its client elsewhere is logged as such.
+# PerlLogHandler: sets the status of a request that redirected its client.
 sub handler {
     my $r = $_[-1]->last;
     $r->status(REDIRECT) if $r->status == 200 && defined $r->header_out('Location');
@@ -17,7 +17,7 @@ __END__
 
 =head1 NAME
 
-Apache::RedirectLogFix - the status that other log handlers see of a redirect
+Apache::RedirectLogFix - sets the status of redirects for other log handlers
 
 =head1 SYNOPSIS
 
@@ -25,7 +25,7 @@ Apache::RedirectLogFix - the status that other log handlers see of a redirect
 
 =head1 DESCRIPTION
 
-A script that set C<Location> and no status was answered with 302: log handlers that follow read that from C<<
-$r->status >>. The access log has the status that the client got, with or without this.
+A script that sets C<Location> and no status gets status 302: after this handler, other log handlers
+read that from C<< $r->status >>. The access log always has the status that the client got.
 
 =cut

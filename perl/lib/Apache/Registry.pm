@@ -10,22 +10,22 @@ use Apache::Registry::Script   ();
 
 Cameleer::XS::load(__PACKAGE__);
 
-# Scripts of different virtual hosts have packages of their own.
+# Scripts of different virtual hosts have different packages.
 our $NameWithVirtualHost = 1;
 
-# 1: what is compiled is told to the error log; 2: a page of Apache::Debug tells why a script died; 4: each request too.
+# 1: log compilations; 2: respond with Apache::Debug's page when a script dies; 4: also log each request.
 our $Debug = $Apache::Debug::Level // 0;
 
-# Compiled scripts by host and name; shared by the workers when RegistryLoader filled it before the fork.
+# Compiled scripts by host and name; the workers share those that RegistryLoader compiled before the fork.
 my %SCRIPTS;
 
-# The script that runs now.
+# The current script.
 my ( $RUNNING, $FILE );
 
 # Scripts that wait for one that they run as a subrequest.
 my @OUTER;
 
-# A script whose file looks as it did when it was allowed and compiled is run at once.
+# A script whose file is unchanged since it was checked and compiled runs at once.
 sub handler {
     my $r = $_[-1];
     my ( $key, $file, $stamp ) = look( $r, $NameWithVirtualHost );
@@ -34,8 +34,8 @@ sub handler {
     return serve( $r, \&cached );
 }
 
-# Compiles the script, without running it, for a child that is about to be forked and will find it. Whatever is wrong with
-# the script is met again, and said, there.
+# Compiles the script, without running it, for a child that is about to be forked and will use it. Errors are
+# ignored here: they appear again in the child.
 sub prepare {
     my $r = $_[-1];
     my ( $key, $file, $stamp, $mtime ) = look( $r, $NameWithVirtualHost );
@@ -53,7 +53,7 @@ sub prepare {
     return 0;
 }
 
-# Runs the script that `$find` makes of (key, file, mtime), if its file may be run.
+# Runs the script that `$find` returns for (key, file, mtime), if the file may be run.
 sub serve ( $r, $find ) {
     my ( $key, $file, $stamp, $mtime ) = look( $r, $NameWithVirtualHost );
     Apache::log_error("Apache::Registry::handler for $file in process $$") if $Debug & 4;
@@ -62,13 +62,15 @@ sub serve ( $r, $find ) {
     return run( $r, $file, sub { my $script = $find->( $key, $file, $mtime ); $script->{stamp} = $stamp; $script } );
 }
 
-# Runs a script, or what a sub makes once folder, $0 and @ARGV are the script's, which its BEGIN blocks may look at.
+# Runs a script. Folder, $0 and @ARGV are set before a sub makes the script, because its BEGIN blocks may use
+# them.
 sub run {
     my ( $r, $file, $script ) = @_;
     push @Apache::UNWIND, [ $r->number, \&leave ];
     push @OUTER, [ $RUNNING, $FILE ] if $RUNNING;
     enter( $FILE = $file );
-    # An alias, not an assignment: that would rename the process as well, which takes longer than a small script.
+    # An alias instead of an assignment, which would also rename the process and take longer than a small
+    # script.
     local *0    = \( my $name = $file );
     local @ARGV = words($r);
     my $died = $Debug & 2 ? explained( $r, $script ) : go( $r, $script );
@@ -83,14 +85,14 @@ sub go ( $r, $script ) {
     return;
 }
 
-# With $Debug & 2: what `dump` returns for a script that died, undef for one that did not.
+# With $Debug & 2: returns the value of `dump` for a script that died, else undef.
 sub explained ( $r, $script ) {
     return if eval { go( $r, $script ); 1 };
     require Apache::Debug;
     return Apache::Debug::dump( $r, SERVER_ERROR, $@ );
 }
 
-# The status that a file is refused with, or 0.
+# The status with which a file is refused, or 0.
 sub refusal ( $r, $file ) {
     $r->has_file && stat $file or return refuse( $r, NOT_FOUND, $file, 'there is no such file' );
     return refuse( $r, FORBIDDEN, $file, 'it is a folder, not a script' )         if -d _;
@@ -115,10 +117,10 @@ sub cached ( $key, $file, $mtime ) {
     return $SCRIPTS{$key} = $script;
 }
 
-# Keys and files of the scripts that are compiled, for Cameleer::Inspection.
+# Keys and files of the compiled scripts, for Cameleer::Inspection.
 sub compiled { return map { $_ => $SCRIPTS{$_}{file} } keys %SCRIPTS }
 
-# Also when the script exited or died: then the server calls it.
+# The server also calls this after exit or die.
 sub leave {
     my $script = $RUNNING;
     undef $RUNNING;
@@ -128,7 +130,7 @@ sub leave {
         enter($FILE);
         return;
     }
-    go_home() or chdir $Apache::Server::CWD;    # in the mold there is no home yet
+    go_home() or chdir $Apache::Server::CWD;    # the mold has no home folder yet
     return;
 }
 
@@ -151,35 +153,40 @@ Apache::Registry - CGI scripts that stay compiled
 
 =head1 DESCRIPTION
 
-A script is compiled at its first request into the package C<Apache::ROOT::> plus its URI, and again when its file's
-mtime has changed. For each request:
+A script is compiled at its first request into the package C<Apache::ROOT::> plus its URI, and again
+when its file's mtime has changed. For each request:
 
 =over
 
-=item 1. C<stat> the file: 404 when it is not there, or a pipe or a device; 403 when it is a folder, not readable or not executable, or when
-C<Options ExecCGI> is off.
+=item 1. C<stat> the file: 404 if it is missing, a pipe or a device; 403 if it is a folder, not
+readable or not executable, or if C<Options ExecCGI> is off.
 
 =item 2. C<chdir> to its folder.
 
-=item 3. Compile it unless that was done for this mtime.
+=item 3. Compile it, unless it is compiled for this mtime.
 
-=item 4. Run it, with C<$r> in C<@_>, C<$0> its file and C<@ARGV> the words of a query without C<=>.
+=item 4. Run it, with C<$r> in C<@_>, its file in C<$0> and the words of a query without C<=> in
+C<@ARGV>.
 
 =item 5. Run its END blocks and go back.
 
 =back
 
-Scripts of a virtual host have its name in that of their package, unless C<$Apache::Registry::NameWithVirtualHost> is 0.
+The package of a virtual host's script contains the host's name, unless
+C<$Apache::Registry::NameWithVirtualHost> is 0.
 
-C<exit> ends the request only. Globals live as long as the worker. BEGIN blocks run when the script is compiled.
-C<DATA> begins anew for each request, and C<FindBin> is the script's own. C<#!perl -w> works.
+C<exit> ends the request only. Globals live as long as the worker. BEGIN blocks run when the script
+is compiled. C<DATA> is reopened for each request, and C<FindBin> describes the script. C<#!perl -w>
+works.
 
-C<$Apache::Registry::Debug>, or C<use Apache::Debug level =E<gt> N>, is a sum: 1 tells the error log what is compiled, 2 answers for
-a script that died with the page of L<Apache::Debug>, 4 tells of each request that looks at a file anew.
+C<$Apache::Registry::Debug>, or C<use Apache::Debug level =E<gt> N>, is a sum: 1 logs compilations,
+2 responds with the page of L<Apache::Debug> when a script dies, 4 logs each request that checks a
+file.
 
 =head1 DIFFERENCES
 
-C<-T> in the first line is a warning without C<PerlTaintCheck On>: taint mode is the whole process's. A sub of the script may be called C<handler>.
+C<-T> in the first line is a warning without C<PerlTaintCheck On>: taint mode applies to the whole
+process. A script may have a sub C<handler>.
 
 =head1 SEE ALSO
 

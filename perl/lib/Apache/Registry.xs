@@ -7,7 +7,7 @@
 int cml_go_home(void);
 int cml_is_forked_child(void);
 
-/* Changes with everything that decides whether a script may run, and which one it is. */
+/* The facts on which depend which script it is and whether it may run. */
 struct stamp {
     dev_t device;
     ino_t inode;
@@ -16,13 +16,13 @@ struct stamp {
     int64_t options;
 };
 
-/* In seconds with their fraction. */
+/* In seconds, with a fraction. */
 static SV *mtime_of(pTHX_ const struct stat *file)
 {
     return newSVnv((NV)file->st_mtim.tv_sec + (NV)file->st_mtim.tv_nsec * 1e-9);
 }
 
-/* Pushes the stamp, empty when there is no file, and the mtime. */
+/* Pushes the stamp (empty if there is no file) and the mtime. */
 static SV **push_stamp(pTHX_ SV **sp, Request r, const char *file)
 {
     struct stat now;
@@ -43,7 +43,7 @@ static SV **push_stamp(pTHX_ SV **sp, Request r, const char *file)
     return sp;
 }
 
-/* The words of a query without `=`, as CGI gives them to a script. */
+/* Pushes the words of a query without `=`, as CGI passes them to a script. */
 static SV **push_words(pTHX_ SV **sp, const char *word, const char *end)
 {
     while (word < end) {
@@ -58,19 +58,20 @@ static SV **push_words(pTHX_ SV **sp, const char *word, const char *end)
     return sp;
 }
 
-/* Whether an END block is that of the file, or was compiled into the package. */
+/* Whether an END block was compiled from the file. */
 static bool is_of_file(pTHX_ CV *cv, const char *file)
 {
     return CvFILE(cv) && strEQ(CvFILE(cv), file);
 }
 
+/* Whether an END block was compiled into the package. */
 static bool is_of_package(pTHX_ CV *cv, const char *package)
 {
     const char *const name = CvSTASH(cv) ? HvNAME(CvSTASH(cv)) : NULL;
     return name && strEQ(name, package);
 }
 
-/* Pushes the END blocks that are taken: perl will not run them at its end. */
+/* Removes and pushes the wanted END blocks: perl does not run them at its end. */
 static SV **push_end_blocks(pTHX_ SV **sp, bool (*is_wanted)(pTHX_ CV *, const char *), const char *name)
 {
     const SSize_t last = PL_endav ? av_top_index(PL_endav) : -1;

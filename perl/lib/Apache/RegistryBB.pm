@@ -9,7 +9,7 @@ our @ISA = ('Apache::RegistryNG');
 
 sub handler { return __PACKAGE__->serve(@_) }
 
-# Bare bones: once a script is compiled its file is not looked at any more.
+# "Bare bones": the file of a compiled script is not checked again.
 sub can_compile ($self) {
     return OK if $self->cached;
     my ( $r, $file ) = ( $self->{r}, $self->{r}->filename );
@@ -20,7 +20,7 @@ sub can_compile ($self) {
 
 sub should_compile ($self) { return !$self->cached }
 
-# It runs wherever the worker stands.
+# The script runs in the worker's current folder.
 sub chdir_file ( $self, @to ) { return }
 
 1;
@@ -29,7 +29,7 @@ __END__
 
 =head1 NAME
 
-Apache::RegistryBB - Registry with nothing but what it takes to run a script
+Apache::RegistryBB - a minimal Registry
 
 =head1 SYNOPSIS
 
@@ -38,7 +38,8 @@ Apache::RegistryBB - Registry with nothing but what it takes to run a script
 
 =head1 DESCRIPTION
 
-As L<Apache::RegistryNG>, but C<Options ExecCGI> and the file's mode are not asked for, the current folder stays, and a
-script that was compiled is never looked at again: no C<stat>, and a change shows after a reload of the server.
+Like L<Apache::RegistryNG>, but C<Options ExecCGI> and the file's mode are not checked, the current
+folder stays, and a compiled script's file is not checked again: there is no C<stat>, and changes
+take effect after a reload of the server.
 
 =cut

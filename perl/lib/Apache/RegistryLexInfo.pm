@@ -7,7 +7,7 @@ use Devel::Peek        ();
 use Apache::Registry   ();
 use Cameleer::Captured ();
 
-# Runs the script as Apache::Registry does and shows, in place of what it prints, which of its lexical variables it
+# Runs the script as Apache::Registry does. Instead of its output, shows which of its lexical variables it
 # changed.
 sub handler {
     my $r = $_[-1];
@@ -24,7 +24,7 @@ sub watch ($script) {
     return bless { script => $script, end_blocks => $script->{end_blocks} }, __PACKAGE__;
 }
 
-# In the place of the script's own.
+# Runs instead of the script's own `run`.
 sub run ( $self, $r ) {
     $self->{before} = lexicals( $self->{script}{package} );
     open my $nowhere, '>', \my $printed or die "a handle on memory: $!\n";
@@ -53,7 +53,7 @@ sub lexicals ($package) {
     return \%dumps;
 }
 
-# `$do->($name, $value)` for each named variable of a sub (a B::CV).
+# Calls `$do->($name, $value)` for each named variable of a sub (a B::CV).
 sub for_each_lexical ( $code, $do ) {
     my ( $names, $values ) = $code->PADLIST->ARRAY;
     my @names  = $names->ARRAY;
@@ -104,10 +104,11 @@ Apache::RegistryLexInfo - shows which lexical variables of a Registry script a r
 
 =head1 DESCRIPTION
 
-The script runs; what it prints is thrown away. Its padlists, and those of its subs, are dumped with L<Devel::Peek>
-before and after, and the client gets the lines that differ: C<-> before, C<+> after. A variable that shows up after
-the first run too is one that the script changes at every run, so that its memory is not shared between workers.
+The script runs; its output is dropped. Its padlists, and those of its subs, are dumped with
+L<Devel::Peek> before and after, and the client gets the lines that differ: C<-> before, C<+> after.
+A variable that also appears after later runs is changed at every run, so its memory is not shared
+between workers.
 
-What the script sends through C<$r> itself still comes first.
+Output that the script sends through C<$r> itself is not dropped, and comes first.
 
 =cut

@@ -9,14 +9,14 @@ sub new ( $class, %options ) {
     return bless {%options}, $class;
 }
 
-# Compiles a script before the fork. 200, or the status of what is wrong, which the error log knows.
+# Compiles a script before the fork. Returns 200, or an error status; the error log has the reason.
 sub handler ( $self, @script ) {
     my ( $status, $wrong ) = $self->compile(@script);
     Apache::log_error("RegistryLoader: $wrong") if defined $wrong;
     return $status;
 }
 
-# The same: (200), or (status, what is wrong). The script gets the name that requests will ask for.
+# Returns (200), or (status, reason). The script gets the name under which requests find it.
 sub compile ( $self, $uri = undef, $file = undef, $virtual_host = '' ) {
     return ( 404, 'uri is a required parameter' ) if ( $uri // '' ) eq '';
     $file //= $self->{trans} ? $self->{trans}->($uri) : Apache->server_root_relative( $uri =~ s{\A/}{}r );
@@ -28,7 +28,7 @@ sub compile ( $self, $uri = undef, $file = undef, $virtual_host = '' ) {
         Apache::Registry::cached( $virtual_host . $uri, $file, $mtime );
     };
     my $error = $@;
-    chdir $here;    # File::Find walks on from there
+    chdir $here;    # File::Find continues from there
     return $done ? 200 : ( 500, $error );
 }
 
@@ -51,8 +51,8 @@ Apache::RegistryLoader - compiles Registry scripts before the workers are forked
 
 =head1 DESCRIPTION
 
-C<handler(URI, FILE, VIRTUAL-HOST)>. Without a file the C<trans> code gives it, and without that the URI counts from
-C<ServerRoot>. Returns 200, or 404 or 500 with the reason in the error log. The current folder stays what it was, so that
-C<File::Find> can call it.
+C<handler(URI, FILE, VIRTUAL-HOST)>. Without a file the C<trans> code returns it, and without that
+code the URI is relative to C<ServerRoot>. Returns 200, or 404 or 500 with the reason in the error
+log. The current folder is preserved, so that C<File::Find> can call it.
 
 =cut

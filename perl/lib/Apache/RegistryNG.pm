@@ -7,7 +7,7 @@ use Apache::PerlRun   ();
 
 our @ISA = ('Apache::PerlRun');
 
-# One package a file, under however many addresses it is asked for.
+# One package per file, however many URIs lead to it.
 sub namespace_from ($self) { return $self->{r}->filename }
 
 sub handler { return __PACKAGE__->serve(@_) }
@@ -29,7 +29,7 @@ __END__
 
 =head1 NAME
 
-Apache::RegistryNG - Registry by file name, made of methods
+Apache::RegistryNG - Registry by file name, with methods for subclasses
 
 =head1 SYNOPSIS
 
@@ -39,7 +39,8 @@ Apache::RegistryNG - Registry by file name, made of methods
 
 =head1 DESCRIPTION
 
-As L<Apache::Registry>, but the package is named after the file (C<Apache::ROOT::srv::perl::news_2epl>): a script that can
-be reached under two addresses is compiled once. For subclasses see L<Apache::PerlRun>.
+Like L<Apache::Registry>, but the package is named after the file
+(C<Apache::ROOT::srv::perl::news_2epl>): a script that two URIs lead to is compiled once. For
+subclasses see L<Apache::PerlRun>.
 
 =cut

@@ -14,7 +14,7 @@ Cameleer::XS::load(__PACKAGE__);
 
 my %OPTIONS = map { $_ => 1 } qw(POST_MAX DISABLE_UPLOADS TEMP_DIR HOOK_DATA UPLOAD_HOOK);
 
-# As apache.h numbers them.
+# The numbers of apache.h.
 my ( $PART, $DATA, $PART_END, $LAST, $BAD ) = 1 .. 5;
 
 sub new ( $class, $r, %options ) {
@@ -26,7 +26,7 @@ sub new ( $class, $r, %options ) {
     return $self;
 }
 
-# The one object of this request: the body can be read only once.
+# The only object of this request: the body can be read only once.
 sub instance ( $class, $r, @options ) {
     return $r->pnotes('apreq') // do {
         my $self = $class->new( $r, @options );
@@ -35,7 +35,7 @@ sub instance ( $class, $r, @options ) {
     };
 }
 
-# OK, or the status to answer with; notes('error-notes') says why.
+# Returns OK, or the error status; notes('error-notes') has the reason.
 sub parse ($self) {
     $self = innermost($self);
     return $self->{status} if exists $self->{status};
@@ -47,7 +47,7 @@ sub parse ($self) {
     return $self->{status};
 }
 
-# Query strings and short bodies alike.
+# Parses query strings and short bodies.
 sub _add ( $self, $pairs ) {
     $self->{count} = parse_form( $self->{parms}, $pairs // '' );
     return $self->{count} < 0 ? $self->_refuse( HTTP_REQUEST_ENTITY_TOO_LARGE, 'too many parameters' ) : OK;
@@ -94,7 +94,7 @@ sub _begin ( $self, $name, $filename, $headers ) {
     return OK unless defined $filename;
     return $self->_refuse( FORBIDDEN, 'file upload forbidden' ) if $self->{DISABLE_UPLOADS};
     $self->{parms}->add( $name => $filename );
-    # A form's file field that was left empty is a part without a name of a file.
+    # An empty file field of a form is a part with an empty file name.
     $self->{part} = $filename eq '' ? {} : $self->_upload( $name, $filename, $headers );
     return OK;
 }
@@ -142,7 +142,7 @@ sub parms ( $self, @table ) {
     return $self->{parms};
 }
 
-# The parameters that came with the address, and those of the body.
+# The parameters of the query, and those of the body.
 sub query_params ($self) { return _copy( $self, sub ( $at, $in_query ) { $at <= $in_query } ) }
 sub post_params  ($self) { return _copy( $self, sub ( $at, $in_query ) { $at > $in_query } ) }
 
@@ -162,7 +162,7 @@ sub upload ( $self, @name ) {
     return wantarray ? @uploads : $uploads[0];
 }
 
-# HTTP's form of `+3d`, `-1h`, `now`; anything else stays as it is.
+# HTTP's date for `+3d`, `-1h` or `now`; other texts are returned unchanged.
 sub expires ( $self, $text ) {
     require Apache::Cookie;
     return Apache::Cookie::date( $text, ' ' );
@@ -197,27 +197,28 @@ Apache::Request - form parameters and uploads (libapreq 1)
 
 =head1 DESCRIPTION
 
-The query string is always read, the body of a POST when it is C<application/x-www-form-urlencoded> or
-C<multipart/form-data>; both at the first question for a parameter. Names ignore case. Values are bytes.
+The query string is always read, the body of a POST if it is C<application/x-www-form-urlencoded> or
+C<multipart/form-data>; both when a parameter is first used. Names ignore case. Values are bytes.
 
 =over
 
 =item new(R, OPTIONS), instance(R, OPTIONS)
 
-Options: C<POST_MAX> bytes (default: no limit but C<LimitRequestBody>), C<DISABLE_UPLOADS>, C<TEMP_DIR> (default
-C<$ENV{TMPDIR}> or F</tmp>), C<UPLOAD_HOOK>, called with (upload, bytes, their length, C<HOOK_DATA>) for each piece of
-a file. C<instance> returns the same object all through a request.
+Options: C<POST_MAX> bytes (default: limited by C<LimitRequestBody> only), C<DISABLE_UPLOADS>,
+C<TEMP_DIR> (default C<$ENV{TMPDIR}> or F</tmp>), C<UPLOAD_HOOK>, called with (upload, bytes, their
+length, C<HOOK_DATA>) for each piece of a file. C<instance> returns the same object during the whole
+request.
 
 =item parse
 
-C<OK>; 413 above POST_MAX or with more than 10000 parameters; 403 for an upload that is disabled; 400 for a body that
-is not what its type says; C<DECLINED> for a multipart body whose type names no boundary; 500 for another type. The
-reason is in C<< $r->notes('error-notes') >> and in the error log.
+C<OK>; 413 above POST_MAX or with more than 10000 parameters; 403 for an upload while uploads are
+disabled; 400 for an invalid body; C<DECLINED> for a multipart body whose type has no boundary; 500
+for another type. The reason is in C<< $r->notes('error-notes') >> and in the error log.
 
 =item param(NAME, VALUE)
 
-Scalar context: the first value or undef. List context: all. A VALUE replaces them; it may be an array. Without a NAME:
-the names, or the table in scalar context.
+Scalar context: the first value or undef. List context: all values. A VALUE, or a reference to an
+array of values, replaces them. Without a NAME: the names, or the table in scalar context.
 
 =item parms(TABLE), query_params, post_params
 

@@ -1,10 +1,10 @@
 #include "xs.h"
 
-/* The object that a subclass keeps in {r} or {_r}, as deep as it is; or the one that is asked. */
+/* The innermost object: a subclass stores an object in {r} or {_r}, possibly nested. */
 static HV *innermost(pTHX_ SV *self)
 {
     HV *found = NULL;
-    (void)apache_request_of(aTHX_ self); /* croaks for one that contains itself */
+    (void)apache_request_of(aTHX_ self); /* croaks for an object that contains itself */
     SvGETMAGIC(self);
     while (self && SvROK(self) && SvTYPE(SvRV(self)) == SVt_PVHV) {
         found = (HV *)SvRV(self);
@@ -15,7 +15,7 @@ static HV *innermost(pTHX_ SV *self)
     return found;
 }
 
-/* The table of parameters; the body is read when somebody asks for it first. */
+/* The table of parameters; its first use reads the body. */
 static Table parameters(pTHX_ SV *self)
 {
     HV *const object = (HV *)sv_2mortal(SvREFCNT_inc((SV *)innermost(aTHX_ self)));
@@ -118,7 +118,7 @@ multipart_feed(r, piece)
   CODE:
     apache_check(aTHX_ apache_multipart_feed(r, apache_text_of(aTHX_ piece)));
 
-# (kind, text, file name, headers); nothing when more of the body is needed.
+# Returns (kind, text, file name, headers); nothing when it needs more of the body.
 void
 multipart_next(r)
     Request r

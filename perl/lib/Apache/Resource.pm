@@ -12,10 +12,10 @@ our $Debug;
 
 my $MB = 2**20;
 
-# What PERL_RLIMIT_DEFAULTS sets, as sites that rely on it know it.
+# The values of PERL_RLIMIT_DEFAULTS, the same as in mod_perl 1.
 my %DEFAULT = ( CPU => 360, DATA => 64, AS => 64, CORE => 0, RSS => 16, FSIZE => 10, STACK => 20 );
 
-# Sizes, which may be said in megabytes; the others are seconds or counts.
+# Resources that may be given in megabytes; the others are seconds or counts.
 my %IS_SIZE = map { $_ => 1 } qw(DATA AS CORE RSS FSIZE STACK MEMLOCK VMEM);
 
 # PerlChildInitHandler: limits this worker.
@@ -56,7 +56,7 @@ sub complain ($text) {
     return;
 }
 
-# The page in Apache::Status: what is in force in the worker that answers.
+# A page in Apache::Status: the current limits of the worker that answers.
 sub status_rlimit {
     my $limits = BSD::Resource::get_rlimits();
     my @rows   = map { row( $_, $limits->{$_} ) } sort keys %$limits;
@@ -94,23 +94,24 @@ Apache::Resource - limits what a worker may use of processor and memory
 
 =head1 DESCRIPTION
 
-Each variable C<PERL_RLIMIT_x> sets the limit C<RLIMIT_x> of setrlimit(2) in every worker as it starts: C<CPU>
-(seconds), C<DATA>, C<STACK>, C<FSIZE>, C<CORE>, C<AS>, C<RSS>, C<MEMLOCK> (sizes), C<NOFILE>, C<NPROC> (counts) and
-what else the system has.
+Each variable C<PERL_RLIMIT_x> sets the limit C<RLIMIT_x> of setrlimit(2) when a worker starts:
+C<CPU> (seconds), C<DATA>, C<STACK>, C<FSIZE>, C<CORE>, C<AS>, C<RSS>, C<MEMLOCK> (sizes),
+C<NOFILE>, C<NPROC> (counts) and other resources of the system.
 
-The value is C<S:H>, soft and hard limit, or one number for both. Sizes below 2**20 are megabytes, others bytes.
-C<unlimited> is none. C<PERL_RLIMIT_DEFAULTS On> sets CPU 360 s, DATA 64 MB, AS 64 MB, STACK 20 MB, RSS 16 MB, FSIZE
-10 MB and CORE 0.
+The value is C<S:H>, the soft and the hard limit, or one number for both. Sizes below 2**20 are
+megabytes, others bytes. C<unlimited> means no limit. C<PERL_RLIMIT_DEFAULTS On> sets CPU 360 s,
+DATA 64 MB, AS 64 MB, STACK 20 MB, RSS 16 MB, FSIZE 10 MB and CORE 0.
 
-A worker that meets a limit dies of it (SIGXCPU, "Out of memory!"); its client gets 502, and another worker is forked.
-A limit that cannot be set is a line in the error log.
+A worker that exceeds a limit dies (SIGXCPU, "Out of memory!"); its client gets 502, and another
+worker is forked. A limit that cannot be set is logged as an error.
 
-C<$Apache::Resource::Debug = 1>, set before the workers are forked, logs each limit. When L<Apache::Status> was loaded
-before this module, it has a page of the limits in force.
+C<$Apache::Resource::Debug = 1>, set before the workers are forked, logs each limit. If
+L<Apache::Status> was loaded before this module, it has a page of the current limits.
 
 =head1 DIFFERENCES
 
-Linux counts mmap in C<DATA> since version 4.7, and ignores C<RSS>. C<AS> counts the address space that the program
-itself takes (L<GTop>'s C<vsize> of a fresh worker): a limit below that leaves nothing to work with.
+Linux counts mmap in C<DATA> since version 4.7, and ignores C<RSS>. C<AS> includes the address space
+of the program itself (L<GTop>'s C<vsize> of a fresh worker): a lower limit leaves no memory to
+allocate.
 
 =cut

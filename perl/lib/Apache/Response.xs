@@ -54,7 +54,7 @@ _die(r, status)
   CODE:
     apache_check(aTHX_ apache_die(r, status));
 
-# For Cameleer::Filters: from now on what is printed passes filters; what has come out of them; one has failed.
+# For Cameleer::Filters: start to filter the output; write the last filter's output; report a failed filter.
 void
 _filter_answer(r)
     Request r
@@ -116,14 +116,14 @@ cgi_header_out(r, name, ...)
         apache_check(aTHX_ apache_cgi_header_out(r, key, apache_text_of(aTHX_ ST(2))));
     XPUSHs(before);
 
-# What is printed next begins with header lines, as after httpd's own status line.
+# The next output begins with header lines, as after httpd's own status line.
 void
 basic_http_header(r)
     Request r
   CODE:
     apache_check(aTHX_ apache_expect_header(r));
 
-# The client waited too long: nothing more goes out.
+# A timeout has expired: no further output is sent.
 void
 give_up(r, reason)
     Request r

@@ -5,10 +5,10 @@ use v5.36;
 use Apache            ();
 use Apache::Constants qw(DECLINED);
 
-# The variable of the request by which a log tells that nobody read the answer to its end: %{SIGPIPE}e.
+# The request's variable for the access log: %{SIGPIPE}e is 1 if the response was not read to its end.
 our $PipeKey = 'SIGPIPE';
 
-# PerlFixupHandler: SIGPIPE ends the request.
+# PerlFixupHandler: makes SIGPIPE end the request.
 sub handler {
     my $r = $_[-1];
     set();
@@ -36,10 +36,10 @@ sub unset {
     return;
 }
 
-# Whoever read what this request wrote has gone.
+# SIGPIPE: the reader of this request's output has gone.
 sub PIPE {
     note( Apache->request );
-    Apache::warn('Apache::SIG: pid=' . $$ . ' SIGPIPE: nobody reads any more, the request ends');
+    Apache::warn('Apache::SIG: pid=' . $$ . ' SIGPIPE: the reader has gone, the request ends');
     return Apache->exit;
 }
 
@@ -49,7 +49,7 @@ __END__
 
 =head1 NAME
 
-Apache::SIG - ends a request that writes to nobody
+Apache::SIG - ends a request after SIGPIPE
 
 =head1 SYNOPSIS
 
@@ -60,15 +60,16 @@ Apache::SIG - ends a request that writes to nobody
 
 =head1 DESCRIPTION
 
-When a program that the request writes to by a pipe has ended, SIGPIPE comes: a line in the error log, and the request
-ends.
+When a program that the request writes to through a pipe has ended, perl gets SIGPIPE: the error is
+logged, and the request ends.
 
-As a handler it also looks, in the log phase, whether the client has left before the end. For both C<LogFormat> has
-C<%{SIGPIPE}e>: 1 then, C<-> else. C<$Apache::SIG::PipeKey> is another name for it.
+As a handler, it also checks in the log phase whether the client has left before the end. In both
+cases C<%{SIGPIPE}e> in C<LogFormat> is 1, otherwise C<->. C<$Apache::SIG::PipeKey> sets another
+name.
 
 =head1 DIFFERENCES
 
-A client that leaves is the front's business and no signal here: the handler goes on until it asks C<aborted>, or what it
-prints is refused.
+A client that leaves causes no signal, because the front has its socket: the handler continues until
+it checks C<aborted>, or its output is refused.
 
 =cut

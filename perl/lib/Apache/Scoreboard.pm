@@ -8,13 +8,13 @@ use Socket                     qw(AF_UNIX SOCK_STREAM SOL_SOCKET pack_sockaddr_u
 
 our $VERSION = '0.10';
 
-# The master's process, by which the front is found; set in each worker as it starts.
+# The master's process id, which is part of the front's address; set in each worker.
 our $MASTER;
 
 # struct ucred: process, user, group.
 my $SO_PEERCRED = 17;
 
-# What the server's workers do now; undef, with a line in the error log, when the front does not say.
+# The state of the server's workers; undef, with an error in the log, if the front does not answer.
 sub image ($class) {
     my $image = eval { $class->ask } // return complain($@);
     return bless $image, $class;
@@ -28,11 +28,11 @@ sub fetch ( $class, @elsewhere ) {
 
 sub ask ($class) {
     socket my $front, AF_UNIX, SOCK_STREAM, 0 or die "a socket: $!\n";
-    my ($namespace) = ( readlink('/proc/self/ns/pid') // '' ) =~ /(.*)/;    # by a match: not tainted
+    my ($namespace) = ( readlink('/proc/self/ns/pid') // '' ) =~ /(.*)/;    # untainted by the match
     my $name = join '/', "\0cameleer", $namespace, $MASTER // 'none';
     connect $front, pack_sockaddr_un($name) or die "the front does not listen: $!\n";
     my ( $pid, $user ) = unpack 'iII', getsockopt $front, SOL_SOCKET, $SO_PEERCRED;
-    $user == 0 || $user == $> or die "who listens in the front's place is user $user\n";
+    $user == 0 || $user == $> or die "the process that listens as the front belongs to user $user\n";
     local $/ = undef;
     my $status = JSON::PP->new->utf8->decode( scalar <$front> );
     return { %$status, front_pid => $pid, master_pid => $MASTER };
@@ -43,7 +43,7 @@ sub complain ($error) {
     return undef;    ## no critic: a list context expects one value
 }
 
-# --- as in mod_perl 1: a chain of processes, or the list of their numbers
+# --- mod_perl 1's views: a chain of processes, or the list of their ids
 
 sub servers ($image) { return map { Apache::Scoreboard::Server->new($_) } @{ $image->{workers} } }
 sub pids    ($image) { return [ map { $_->{pid} } @{ $image->{workers} } ] }
@@ -61,7 +61,7 @@ sub parent_idx_by_pid ( $image, $pid ) {
     return $at;
 }
 
-# --- what the front knows besides
+# --- further facts that the front knows
 
 sub front_pid   ($image) { return $image->{front_pid} }
 sub master_pid  ($image) { return $image->{master_pid} }
@@ -69,7 +69,7 @@ sub connections ($image) { return $image->{connections} }
 sub requests    ($image) { return $image->{requests} }
 sub queued      ($image) { return $image->{queued} }
 
-# Connections that wait for a further request, state K: how many, and what is known of the first hundred.
+# Connections that wait for a further request (state K): their number, and details of the first hundred.
 sub kept        ($image) { return $image->{kept} }
 sub kept_clients ($image) { return @{ $image->{kept_clients} } }
 
@@ -85,7 +85,7 @@ __END__
 
 =head1 NAME
 
-Apache::Scoreboard - what the server's workers do now
+Apache::Scoreboard - the state of the server's workers
 
 =head1 SYNOPSIS
 
@@ -98,15 +98,16 @@ Apache::Scoreboard - what the server's workers do now
 
 =head1 DESCRIPTION
 
-A worker asks the front, which knows the state of every worker, at that moment. Nothing is written down while requests
-are answered, so that a server nobody looks at pays nothing. Works in workers only.
+A worker asks the front, which knows the state of every worker, when this method is called. Nothing
+is recorded during requests, so the scoreboard costs nothing until it is used. It works in workers
+only.
 
 =over
 
 =item C<image>, C<fetch>
 
-What the workers do at this moment; undef, and a line in the error log, when the front does not say. The methods below are
-those of an image.
+The current state of the workers; undef, with an error in the log, if the front does not answer. The
+methods below are methods of this image.
 
 =item C<servers>
 
@@ -114,7 +115,7 @@ A list of workers: L<Apache::Scoreboard::Server>.
 
 =item C<pids>
 
-A reference to the list of their processes.
+A reference to the list of their process ids.
 
 =item C<parent>
 
@@ -122,7 +123,7 @@ The first of a chain: each element has C<server>, C<pid> and C<next>, which is u
 
 =item C<parent_idx_by_pid(PID)>
 
-Where in that chain a process stands, from 0; undef when it is none of the workers.
+The index of a process in that chain, from 0; undef if it is no worker.
 
 =item C<front_pid>, C<master_pid>
 
@@ -130,12 +131,12 @@ The server's other processes.
 
 =item C<connections>, C<requests>, C<queued>
 
-How many clients are connected, how many requests there were, how many wait for a worker.
+Numbers of connected clients, of requests so far, and of requests that wait for a worker.
 
 =item C<kept>, C<kept_clients>
 
-How many connections wait for a further request, and of up to a hundred of them
-C<< { client => ADDRESS, served => REQUESTS, since_ms => MILLISECONDS } >>.
+The number of connections that wait for a further request, and for up to a hundred of them C<< {
+client => ADDRESS, served => REQUESTS, since_ms => MILLISECONDS } >>.
 
 =back
 
@@ -143,8 +144,8 @@ The methods of a server are in L<Apache::Scoreboard::Server>.
 
 =head1 DIFFERENCES
 
-C<fetch> asks this server: there is no image of another one's, and none is written to files (C<send>, C<freeze>, C<store>).
-There is no shared memory and no fixed number of places. A connection that is kept alive holds no worker: it stands
-beside them.
+C<fetch> reads this server's state only: there is no image of another server, and none is written to
+files (C<send>, C<freeze>, C<store>). There is no shared memory and no fixed number of slots. A
+kept-alive connection occupies no worker, so these connections are listed separately.
 
 =cut

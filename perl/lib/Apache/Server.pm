@@ -8,23 +8,24 @@ use Apache::Server::Variables ();
 
 Cameleer::XS::load(__PACKAGE__);
 
-# Where relative names begin; scripts run elsewhere and are followed by a return to here.
-our ($CWD) = Cwd::getcwd() =~ /\A(.*)\z/s;    # by a match: not tainted
+# The folder for relative names: scripts change the folder, and the server returns to this one.
+our ($CWD) = Cwd::getcwd() =~ /\A(.*)\z/s;    # untainted by the match
 
-# True while start-up code runs: which reading of the configuration this is, 1 or 2; the second at reloads only.
+# While start-up code runs: the number of the reading of the configuration, 1 or 2; $ReStarting is set during
+# reloads only.
 our $Starting   = 0;
 our $ReStarting = 0;
 *Apache::ServerStarting   = \$Starting;
 *Apache::ServerReStarting = \$ReStarting;
 
-# What a program set instead of Timeout, for this process.
+# A timeout that a program has set instead of Timeout, for this process.
 my $Timeout;
 
 sub log_error { return Apache::Log::_say( 3, @_ ) }
 sub warn      { return Apache::Log::_say( 4, @_ ) }    ## no critic: the name is the API's
 sub log ($s)  { return Apache::Log->new($s) }
 
-# The value of a PerlSetVar outside any container, or all as a table-like hash.
+# The value of a PerlSetVar outside of containers, or all of them as a table-like hash.
 sub dir_config {
     my ( $s, $name ) = @_;
     my $variables = Apache::Server::Variables->new( $s->variables );
@@ -39,11 +40,11 @@ sub timeout ( $s, @new ) {
     return $before;
 }
 
-# Who the workers run as: in the server's start-up code it may be root still.
+# The workers' user; in start-up code it may still be root.
 sub uid ($s) { return $> }
 sub gid ($s) { return 0 + $) }
 
-# What code asks of $r or of the class and the server knows.
+# Class methods, and methods of $r, that concern the server.
 package Apache {
     sub server_root_relative {
         my ( undef, $path ) = @_;
@@ -51,7 +52,7 @@ package Apache {
         return ( Apache::Server::server_root( Apache->server ) // $Apache::Server::CWD ) . '/' . ( $path // '' );
     }
 
-    # Apache->module('Apache::Table') or 'mod_alias.c': what httpd's usual modules do is built in.
+    # Apache->module('Apache::Table') or 'mod_alias.c': httpd's usual modules count as built in.
     my %BUILT_IN = map { $_ => 1 } map { "$_.c" } qw(core http_core prefork mod_access mod_alias mod_auth mod_autoindex
         mod_cgi mod_dir mod_env mod_expires mod_headers mod_log_config mod_mime mod_perl mod_setenvif mod_so);
 
@@ -61,23 +62,22 @@ package Apache {
         return $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
     }
 
-    # Lines of configuration, which are read where the code stands that hands them over.
+    # Adds lines of configuration, which are read in the place of the calling code.
     sub httpd_conf ( $, @lines ) {
         require Cameleer::Sections;
         Cameleer::Sections::hand(@lines);
         return;
     }
 
-    # Apache->define('SSL'): was the server started with -DSSL?
+    # Apache->define('SSL'): whether the server was started with -DSSL.
     our %DEFINED;
     sub define { return $DEFINED{ $_[-1] } ? 1 : 0 }
 
-    # Text that SERVER_SOFTWARE and the Server header end with; for modules to say that they are there while the server
-    # starts.
+    # Appends to SERVER_SOFTWARE and the Server header: modules call this while the server starts.
     sub add_version_component { return Apache::Server::add_version_component( $_[-1] ) }
 }
 
-# When the process that registered it ends: the mold's, or one worker's.
+# Cleanups that run at the end of the process that registered them: the mold or a worker.
 my @CLEANUPS;
 
 sub register_cleanup ( $s, $code ) {
@@ -101,7 +101,7 @@ Apache::Server - a server: the main one or a virtual host
 
 =head1 SYNOPSIS
 
-    my $s = $r->server;          # the host that the request is for
+    my $s = $r->server;          # the request's host
     my $s = Apache->server;      # the main server, also in start-up code
     for ( ; $s; $s = $s->next ) {
         print $s->server_hostname, ':', $s->port, ' ', join( ', ', @{ $s->names } ), "\n";
@@ -113,7 +113,8 @@ Apache::Server - a server: the main one or a virtual host
 
 =item server_hostname, server_admin, port, is_virtual, error_fname
 
-What C<ServerName>, C<ServerAdmin> and C<ErrorLog> say. C<port> is C<ServerName>'s or the first C<Listen>'s.
+The values of C<ServerName>, C<ServerAdmin> and C<ErrorLog>. C<port> is C<ServerName>'s or the first
+C<Listen>'s.
 
 =item names
 
@@ -121,23 +122,24 @@ A reference to the list of C<ServerAlias>.
 
 =item next
 
-The next virtual host, undef behind the last.
+The next virtual host, undef after the last one.
 
 =item dir_config(NAME)
 
-C<PerlSetVar> outside any container; without a name a reference to a hash of all.
+The value of a C<PerlSetVar> outside of containers; without a name a reference to a hash of all.
 
 =item timeout(SECONDS)
 
-C<Timeout>. Setting it is for this process, and counts for C<< $r->soft_timeout >> and C<< $r->hard_timeout >>.
+C<Timeout>. Setting it affects this process only, and applies to C<< $r->soft_timeout >> and C<<
+$r->hard_timeout >>.
 
 =item loglevel(LEVEL)
 
-A number: 0 emerg, 3 error, 4 warn, 7 debug. Setting it is for this process.
+A number: 0 emerg, 3 error, 4 warn, 7 debug. Setting it affects this process only.
 
 =item uid, gid
 
-Of this process.
+The user and group of this process.
 
 =item log, log_error(TEXT), warn(TEXT)
 

@@ -20,7 +20,7 @@ server_hostname(s)
   OUTPUT:
     RETVAL
 
-# Setting it is for this process: what is built of it later tells that port.
+# Setting the port affects this process only: the server's URLs that are made later have it.
 IV
 port(s, ...)
     Server s

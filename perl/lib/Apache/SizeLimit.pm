@@ -21,12 +21,12 @@ sub handler {
     return DECLINED;
 }
 
-# For this request; as functions or as methods.
+# Limits for this request only; called as functions or as methods.
 sub setmax          { return $limit->for_this_request( size     => $_[-1] ) }
 sub setmin          { return $limit->for_this_request( share    => $_[-1] ) }
 sub setmax_unshared { return $limit->for_this_request( unshared => $_[-1] ) }
 
-# For good.
+# Limits for all requests.
 Cameleer::ProcessLimit::install_setters(
     __PACKAGE__,
     set_max_process_size  => \$MAX_PROCESS_SIZE,
@@ -46,7 +46,7 @@ __END__
 
 =head1 NAME
 
-Apache::SizeLimit - lets a worker leave when it has grown too large, or shares too little
+Apache::SizeLimit - ends workers that have grown too large or share too little memory
 
 =head1 SYNOPSIS
 
@@ -67,18 +67,20 @@ Apache::SizeLimit - lets a worker leave when it has grown too large, or shares t
 
 =head1 DESCRIPTION
 
-When the answer has been sent the process's size is read. Over a limit, the worker writes one line to the error log,
-ends, and another is forked in its place. Limits are kilobytes; one that is not set, or 0, limits nothing.
-C<$CHECK_EVERY_N_REQUESTS> is 1 by default: each request of a client, but no subrequest, is followed by a look.
+After the response, the process's size is read. Above a limit, the worker writes one line to the
+error log and ends, and another is forked in its place. Limits are kilobytes; an unset one, or 0,
+has no effect. C<$CHECK_EVERY_N_REQUESTS> is 1 by default: the size is checked after each request of
+a client, but not after subrequests.
 
-C<$DEBUG = 1> logs the sizes at each look; it may be set at any time.
+C<$DEBUG = 1> logs the sizes at each check; you may set it at any time.
 
-The methods C<set_max_process_size>, C<set_min_shared_size>, C<set_max_unshared_size> and C<set_check_interval> set
-the variables. C<add_cleanup_handler($r)> does what the handler does, for code that calls it itself.
+The methods C<set_max_process_size>, C<set_min_shared_size>, C<set_max_unshared_size> and
+C<set_check_interval> set the variables. C<add_cleanup_handler($r)> does the same as the handler,
+for code that calls it itself.
 
 =head1 DIFFERENCES
 
-Sizes are what is in memory, as L<GTop>'s C<size> and C<share>: address space that was never touched does not count,
-and memory that a worker still shares with the mold counts as shared.
+Sizes are resident memory, as L<GTop>'s C<size> and C<share>: untouched address space does not
+count, and memory that a worker shares with the mold counts as shared.
 
 =cut

@@ -8,18 +8,18 @@ use Digest::MD5       ();
 use Fcntl             qw(LOCK_EX LOCK_UN);
 use Time::HiRes       ();
 
-# A table of clients that all workers share: a file without a name, opened before they are forked. A client has one of
-# these places, by its hash; two that share one push each other out, which errs on the side of letting in.
+# The table of clients, shared by all workers: an unnamed file, opened before the fork. A client has one slot,
+# by its hash; clients with the same slot replace each other, which errs on the side of admission.
 my $PLACES = 4096;
 
-# hash, when the count began, its requests, when the client was refused last.
+# Hash, start of the count, number of requests, time of the last refusal.
 my $RECORD = 'a8 d L x4 d';
 my $SIZE   = length pack $RECORD, '', 0, 0, 0;
 
 open my $table, '+>', undef or die "Apache::SpeedLimit: a temporary file: $!\n";
 my ( $own, $owner );
 
-# PerlAccessHandler: refuses clients that ask faster than SpeedLimit requests a minute.
+# PerlAccessHandler: refuses clients with more than SpeedLimit requests per minute.
 sub handler {
     my $r     = $_[-1];
     my $limit = $r->dir_config('SpeedLimit');
@@ -31,19 +31,18 @@ sub handler {
     );
     my $rate = with_record( hash_of($r), sub ($record) { seen( $record, time_now(), %say ) } );
     return OK if !defined $rate;
-    $r->log_reason( sprintf( 'the client asks %.0f times a minute, SpeedLimit is %s', $rate, $limit ), $r->uri );
+    $r->log_reason( sprintf( 'the client sends %.0f requests per minute, SpeedLimit is %s', $rate, $limit ), $r->uri );
     return FORBIDDEN;
 }
 
 sub time_now { return Time::HiRes::time() }
 
-# A proxy's clients are told apart by what they say they are.
+# Clients behind a proxy are distinguished by User-Agent.
 sub hash_of ($r) {
     return substr Digest::MD5::md5( $r->connection->remote_ip . "\0" . ( $r->header_in('User-Agent') // '' ) ), 0, 8;
 }
 
-# Counts a request; the rate when it is too much. A client that was refused starts anew when it has kept quiet for so
-# long.
+# Counts a request; returns the rate if it is too high. A refused client starts anew after a quiet period.
 sub seen ( $record, $now, %say ) {
     my $last = $record->{refused} || $record->{since};
     @$record{qw(since count refused)} = ( $now, 0, 0 ) if $now - $last > $say{forgive};
@@ -57,7 +56,7 @@ sub seen ( $record, $now, %say ) {
     return $rate;
 }
 
-# Each process opens the file for itself: a lock would not keep those apart who share an opened one.
+# Each process opens the file itself: a lock does not separate processes that share an open file.
 sub with_record ( $hash, $do ) {
     if ( ( $owner // 0 ) != $$ ) {
         open $own, '+<:raw', '/proc/self/fd/' . fileno $table or die "Apache::SpeedLimit: its table: $!\n";
@@ -83,7 +82,7 @@ __END__
 
 =head1 NAME
 
-Apache::SpeedLimit - refuses clients that ask too fast
+Apache::SpeedLimit - refuses clients that send requests too fast
 
 =head1 SYNOPSIS
 
@@ -100,12 +99,13 @@ Apache::SpeedLimit - refuses clients that ask too fast
 
 =head1 DESCRIPTION
 
-A client is its address and its C<User-Agent>. From its first request on its mean rate is counted, over all workers;
-when it has asked more than C<SpeedSamples> times and faster than C<SpeedLimit> a minute, it gets 403 and the error
-log a line, until its mean rate is below the limit again or C<SpeedForgive> minutes have passed without a request.
+A client is an address and a C<User-Agent>. Its mean rate is measured from its first request on,
+over all workers. When it has sent more than C<SpeedSamples> requests, and more than C<SpeedLimit>
+per minute, it gets 403, and the error log a line, until its mean rate is below the limit again or
+C<SpeedForgive> minutes have passed without a request.
 
-The module must be loaded by C<PerlModule> or C<PerlRequire>, before the workers are forked, so that they share its
-table. Subrequests do not count. Without C<SpeedLimit> nobody is refused; C<SpeedSamples> is 10 and C<SpeedForgive> 30
-unless they are said.
+Load the module by C<PerlModule> or C<PerlRequire>, before the workers are forked, so that they
+share its table. Subrequests do not count. Without C<SpeedLimit> no client is refused;
+C<SpeedSamples> defaults to 10 and C<SpeedForgive> to 30.
 
 =cut

@@ -12,7 +12,7 @@ our $Debug;
 my $loaded = Time::HiRes::time();
 my %mtime;
 
-# PerlInitHandler: what changed on disk is loaded again.
+# PerlInitHandler: reloads changed modules.
 sub handler {
     my $r     = $_[-1];
     my $debug = $Debug // $r->dir_config('StatINC_Debug') // $r->dir_config('StatINCDebug');
@@ -24,7 +24,7 @@ sub handler {
     return OK;
 }
 
-# A file counts as unchanged since this module was loaded until it was looked at once.
+# A file that was not checked yet is compared with the time when this module was loaded.
 sub has_changed ($file) {
     return if !defined $file || ref $file;
     my $now    = ( Time::HiRes::stat($file) )[9] // return;
@@ -33,14 +33,14 @@ sub has_changed ($file) {
     return $now > $before;
 }
 
-# Code that cannot be compiled leaves the old in place.
+# If the new code does not compile, the old code stays.
 sub reload ($name) {
     my $file = delete $INC{$name};
     local $^W = 0;
     no warnings 'redefine';
     return if eval { require $name };
     Apache::log_error("Apache::StatINC: $name stays as it was: $@");
-    delete $INC{$name};    # perl left a mark there that nothing can be assigned to
+    delete $INC{$name};    # perl left a read-only mark there
     $INC{$name} = $file;
     return;
 }
@@ -56,7 +56,7 @@ __END__
 
 =head1 NAME
 
-Apache::StatINC - loads changed modules again, while one develops
+Apache::StatINC - reloads changed modules during development
 
 =head1 SYNOPSIS
 
@@ -67,11 +67,11 @@ Apache::StatINC - loads changed modules again, while one develops
 
 =head1 DESCRIPTION
 
-Before each request every file in C<%INC> is looked at; one that has changed is loaded again. A file that dies keeps
-its old code, with a line in the error log. With C<StatINC_UndefOnReload> the module's subs are emptied first.
-C<StatINC_Debug>, C<StatINCDebug> or C<$Apache::StatINC::Debug> logs each.
+Before each request every file in C<%INC> is checked; a changed one is reloaded. A file that dies
+keeps its old code, and the error is logged. With C<StatINC_UndefOnReload> the module's subs are
+emptied first. C<StatINC_Debug>, C<StatINCDebug> or C<$Apache::StatINC::Debug> logs each reload.
 
-A look costs a stat for each module: not for sites that people visit. C<cameleer reload> loads everything anew without
-that.
+The checks cost a stat for each module: do not use this on production sites. C<cameleer reload>
+reloads all code without that cost.
 
 =cut

@@ -11,11 +11,11 @@ use Cameleer::HTML          qw(escape);
 
 our $VERSION = '2.04';
 
-# The menu: [name, title, code] in the order that they were added. Code gets ($r, $q) and returns a reference to a
-# list of HTML.
+# The menu: [name, title, code] in the order of addition. Code gets ($r, $q) and returns a reference to a list
+# of HTML.
 my @ITEMS = Apache::Status::Pages::items();
 
-# Apache::Status->menu_item( name => 'Title', \&code ): also what other modules call to have a page of their own.
+# Apache::Status->menu_item( name => 'Title', \&code ): other modules call this to add a page.
 sub menu_item ( $class, $name, $title, $code ) {
     @ITEMS = ( ( grep { $_->[0] ne $name } @ITEMS ), [ $name, $title, $code ] );
     return;
@@ -35,7 +35,8 @@ sub handler {
     return OK;
 }
 
-# Where Apache::Registry's kin keep what they compiled, for modules that set it; the page looks at the packages.
+# The cache of Apache::Registry and similar modules, for modules that set it; the page itself reads the
+# packages.
 our $CACHE;
 
 sub registry_cache ( $class, @cache ) {
@@ -43,7 +44,7 @@ sub registry_cache ( $class, @cache ) {
     return $CACHE // {};
 }
 
-# A path names something; a word of a query may, when there is such a package.
+# Whether the request names a page: a path always does; a word of the query, if such a package exists.
 sub is_there ( $r, $of ) { return $of ne '' && ( _path($r) ne '' || Apache::Status::Package::exists_package($of) ) }
 
 sub items ($r) {
@@ -51,26 +52,26 @@ sub items ($r) {
     return ( @ITEMS, $has_summary ? Apache::Status::Pages::main_summary() : () );
 }
 
-# Pages of others want an object with `param`.
+# Pages of other modules need an object with `param`.
 sub query ($r) {
     return Apache::Request->new($r) if eval { require Apache::Request; 1 };
     require CGI;
     return CGI->new( $r->query_string // '' );
 }
 
-# What stands behind the address of the pages.
+# The path below the address of the pages.
 sub _path ($r) {
     my ( $uri, $place ) = ( $r->uri, ( $r->location // '' ) =~ s{/+\z}{}r );
     return $place ne '' && $uri =~ s{\A\Q$place\E(?=/|\z)}{} ? $uri : $r->path_info // '';
 }
 
-# Where the pages are: what was asked for without what stands behind it.
+# The address of the pages: the URI without the path below.
 sub base ($r) {
     my $path = _path($r);
     return escape( $r->uri =~ s{\Q$path\E\z}{}r );
 }
 
-# Whether a page that may be costly, or tell much, was allowed.
+# Whether an option allows a page that is expensive or shows much.
 sub is_on ( $r, $option ) {
     return ( $r->dir_config($option) // $r->dir_config('StatusOptionsAll') // 'Off' ) !~ /\A(?:off|0|no)?\z/i;
 }
@@ -125,8 +126,8 @@ Name, version, time of the last change and file of each, with a link to its symb
 
 =item C<?rgysubs> Compiled Registry Scripts
 
-The packages of all scripts that this worker has compiled. A script that is reached under two names, by a link for
-example, is there twice.
+Each package that holds a compiled script of this worker. A script that is reached under two names,
+such as by a link, appears twice.
 
 =item C<?symdump> Symbol Table Dump, C<?inh_tree> Inheritance Tree, C<?isa_tree> ISA Tree
 
@@ -136,41 +137,46 @@ Need L<Devel::Symdump>.
 
 =item C<?main_size> Memory Usage
 
-Of all packages; with C<StatusTerseSizeMainSummary> and L<B::TerseSize> only.
+Memory of all packages; only with C<StatusTerseSizeMainSummary> and L<B::TerseSize>.
 
 =item C<?script> PerlRequire'd Files, C<?section_config> Perl Section Configuration
 
-The second with C<$Apache::Server::SaveConfig> only.
+The section configuration only with C<$Apache::Server::SaveConfig>.
 
 =item C</Package::Name>
 
-The variables and subs of a package; with C<StatusTerseSize> and L<B::TerseSize> below it I<Memory Usage>:
-C<Totals: 1966 bytes | 27 OPs>, and each sub.
+The variables and subs of a package; with C<StatusTerseSize> and L<B::TerseSize>, below them
+I<Memory Usage>: C<Totals: 1966 bytes | 27 OPs>, and each sub.
 
 =back
 
-Everything shown is escaped. Whoever can open these pages sees values of the site's variables: keep strangers out.
+Everything shown is escaped. Everyone who can open these pages sees values of the site's variables:
+restrict access.
 
 =head2 Options, by PerlSetVar
 
-C<StatusOptionsAll On> allows all of them: C<StatusDumper> (a variable by Data::Dumper), C<StatusPeek> (by
-Devel::Peek), C<StatusDeparse> (a sub as code; C<StatusDeparseOptions> for B::Deparse), C<StatusTerse> (its
-operators), C<StatusTerseSize> (with their sizes; needs L<B::TerseSize>), C<StatusLexInfo> (its lexical variables),
-C<StatusTerseSizeMainSummary> (sizes of all packages in the menu).
+C<StatusOptionsAll On> allows all of them: C<StatusDumper> (a variable by Data::Dumper),
+C<StatusPeek> (by Devel::Peek), C<StatusDeparse> (a sub as code; C<StatusDeparseOptions> for
+B::Deparse), C<StatusTerse> (its operators), C<StatusTerseSize> (with their sizes; needs
+L<B::TerseSize>), C<StatusLexInfo> (its lexical variables), C<StatusTerseSizeMainSummary> (sizes of
+all packages in the menu).
 
-B::Graph and B::Fathom, which had options of their own, are not there.
+B::Graph and B::Fathom, which mod_perl 1 supports, are not supported.
 
 =head2 Addresses of mod_perl 1
 
-Bookmarks and other modules' links go on: C<?Package::Name>, C</name/SCALAR?data_dump>, C</name/FUNCTION?cv_dump>,
-C</name/KIND?noh_peek>, C</name?noh_b_deparse>, C</name?noh_b_lexinfo>, C</exec/name?noh_b_terse>,
-C</slow/name?noh_b_terse_size>, C</Package?noh_b_package_size> (C<StatusPackageSize> allows it too).
+Bookmarks and other modules' links still work: C<?Package::Name>, C</name/SCALAR?data_dump>,
+C</name/FUNCTION?cv_dump>, C</name/KIND?noh_peek>, C</name?noh_b_deparse>, C</name?noh_b_lexinfo>,
+C</exec/name?noh_b_terse>, C</slow/name?noh_b_terse_size>, C</Package?noh_b_package_size> (which
+C<StatusPackageSize> allows, too).
 
 =head2 Pages of other modules
 
     Apache::Status->menu_item( name => 'Title', sub { my ( $r, $q ) = @_; return [ 'HTML', ... ] } )
         if $INC{'Apache/Status.pm'};
 
-The page is C<?name>; a second item of a name replaces the first. C<registry_cache(HASH)> is kept for those who ask. C<$q> has C<param>. L<Apache::Resource>, Apache::DBI and HTML::Mason add pages when they are loaded after this module.
+The page is C<?name>; a second item of a name replaces the first. C<registry_cache(HASH)> stores the
+hash for modules that read it. C<$q> has a method C<param>. L<Apache::Resource>, Apache::DBI and
+HTML::Mason add pages if they are loaded after this module.
 
 =cut

@@ -10,7 +10,7 @@ use POSIX      ();
 our $VERSION   = '0.03';
 our @EXPORT_OK = qw(system exec fork);
 
-# Called in a forked child: lets go of every socket of the server.
+# Called in a forked child: closes every socket of the server.
 sub cleanup_for_exec {
     opendir my $folder, '/proc/self/fd' or return;
     POSIX::close($_) for grep { /\A[0-9]+\z/ && $_ > 2 && is_socket($_) } readdir $folder;
@@ -19,28 +19,28 @@ sub cleanup_for_exec {
 
 sub is_socket ($fd) { return ( readlink("/proc/self/fd/$fd") // '' ) =~ /\Asocket:/ }
 
-# What a program prints joins the response; so these differ little from perl's own.
+# Output of the program becomes part of the response, so this is nearly perl's own system.
 sub system {    ## no critic: the name is the API's
     my @command = words(@_);
     return @command > 1 ? CORE::system { $command[0] } @command : CORE::system( $command[0] );
 }
 
-# The program takes the rest of the request over, not the worker's process.
+# Runs the program for the rest of the request; the worker's process goes on.
 sub exec {    ## no critic: the name is the API's
     my $status = Apache::SubProcess::system(@_);
     return if $status == -1;
     return Apache->exit;
 }
 
-# As perl's, with the server's sockets already closed in the child.
+# Like perl's fork, with the server's sockets closed in the child.
 sub fork {    ## no critic: the name is the API's
     my $pid = CORE::fork();
     cleanup_for_exec() if defined $pid && $pid == 0;
     return $pid;
 }
 
-# Runs `$code->($r, @arguments)` in a child. Returns a handle to read what it prints; in list context (to it, from it,
-# its errors).
+# Runs `$code->($r, @arguments)` in a child. Returns a handle to read its output; in list context handles for
+# its standard input, output and error output.
 sub spawn_child ( $r, $code, @arguments ) {
     pipe my $from_parent, my $to_child  or die "pipe: $!\n";
     pipe my $from_child,  my $to_parent or die "pipe: $!\n";
@@ -73,7 +73,7 @@ sub exit_after ( $code, @arguments ) {
     POSIX::_exit( $done ? 0 : 255 );
 }
 
-# In the code of spawn_child: the child becomes the program, with the environment of the request.
+# In the code of spawn_child: replaces the child by the program, with the request's environment.
 sub call_exec ( $r, @command ) {
     @command = ( $r->filename ) if !@command;
     STDOUT->flush;
@@ -83,7 +83,7 @@ sub call_exec ( $r, @command ) {
     CORE::exec { $command[0] } @command or die "$command[0]: $!\n";
 }
 
-# `Apache::SubProcess->system(…)`, `$r->system(…)` and `system(…)` mean the same.
+# `Apache::SubProcess->system(…)`, `$r->system(…)` and `system(…)` are the same.
 sub words (@command) {
     shift @command if @command && ( ref $command[0] || $command[0] eq __PACKAGE__ );
     return map { "$_" } @command;
@@ -120,8 +120,8 @@ Apache::SubProcess - starts other processes from a request
     $r->send_fd($output);
 
     use Apache::SubProcess qw(system exec fork);
-    system 'date';               # joins the response
-    exec '/usr/bin/fortune';     # and so does this; the request ends, the worker does not
+    system 'date';               # becomes part of the response
+    exec '/usr/bin/fortune';     # also becomes part of it, and ends the request
 
 =head1 DESCRIPTION
 
@@ -129,21 +129,23 @@ Apache::SubProcess - starts other processes from a request
 
 =item C<< $r->cleanup_for_exec >>
 
-In a child: closes every socket that the server has open, so that the server can end and listen anew while the child
-lives, and every other socket above descriptor 2 too, a database's for instance: the parent goes on using those.
+In a child: closes every socket above descriptor 2. The server can then restart and bind its ports
+while the child lives, and connections of the parent, such as a database's, stay undisturbed.
 
 =item C<< $r->spawn_child(CODE, ARGUMENTS) >>, C<bspawn_child>
 
-Runs C<CODE-E<gt>($r, ARGUMENTS)> in a child and returns a handle to read what it prints; in list context three: to
-its standard input, from its output, from its errors. The child is waited for when the request is over.
+Runs C<CODE-E<gt>($r, ARGUMENTS)> in a child and returns a handle to read its output; in list
+context three handles: for its standard input, output and error output. The child is waited for at
+the end of the request.
 
 =item C<< $r->call_exec(PROGRAM, ARGUMENTS) >>
 
-In such code: becomes the program (C<< $r->filename >> by default), with the request's C<subprocess_env>.
+In such code: becomes the program (C<< $r->filename >> by default), with the request's
+C<subprocess_env>.
 
 =item C<system>, C<exec>, C<fork>
 
-Imported by name. C<fork> has called C<cleanup_for_exec> in the child.
+Imported by name. C<fork> calls C<cleanup_for_exec> in the child.
 
 =back
 

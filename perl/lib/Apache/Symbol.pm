@@ -6,8 +6,8 @@ use B ();
 
 our $VERSION = '1.31';
 
-# Empties the subs that a package defined itself; what it imported from elsewhere stays. Left out are those whose full names match
-# `$skip`, and with `$only_exports` those that it does not export, if it exports any.
+# Empties the subs that a package has defined; imported subs stay. Excludes subs whose full names match `$skip`,
+# and with `$only_exports` those that the package does not export, if it exports any.
 sub undef_functions ( $package, $skip = undef, $only_exports = 0 ) {
     my %exported = map { $_ => 1 } $only_exports ? exports($package) : ();
     no strict 'refs';
@@ -33,7 +33,7 @@ sub is_own ( $package, $code ) {
 # My/Module.pm is My::Module.
 sub file2class ($file) { return $file =~ /\.pm\z/ ? $file =~ s/\.pm\z//r =~ s{/}{::}gr : $file }
 
-# Of a reference to a sub, by which it can be called again when it was defined anew.
+# Empties a sub; references to it call the new sub once it is defined again.
 sub undef ($code) {    ## no critic: the name is the API's
     CORE::undef(&$code);
     return;
@@ -44,13 +44,13 @@ sub sv_name ($code) {
     return $gv->isa('B::SPECIAL') ? '__ANON__' : $gv->STASH->NAME . '::' . $gv->NAME;
 }
 
-# undef for code that is no constant.
+# The value of a constant sub; undef for other code.
 sub cv_const_sv ($code) {
     my $cv = B::svref_2object($code);
     return $cv->CvFLAGS & B::CVf_CONST() ? ${ $cv->XSUBANY->object_2svref } : CORE::undef();
 }
 
-# Makes names of a package methods of every class.
+# Makes a package's subs methods of every class.
 sub make_universal ( $package = __PACKAGE__, @names ) {
     @names = 'undef_functions' if !@names;
     no strict 'refs';
@@ -59,7 +59,7 @@ sub make_universal ( $package = __PACKAGE__, @names ) {
 }
 make_universal() if $ENV{APACHE_SYMBOL_UNIVERSAL};
 
-# PerlRestartHandler: every reload loads all code anew here, and nothing is defined twice.
+# PerlRestartHandler: nothing to do, because a reload loads all code in a new process.
 sub handler { return 0 }
 
 1;
@@ -68,7 +68,7 @@ __END__
 
 =head1 NAME
 
-Apache::Symbol - things to do with symbol tables
+Apache::Symbol - operations on symbol tables
 
 =head1 SYNOPSIS
 
@@ -85,13 +85,14 @@ Apache::Symbol - things to do with symbol tables
 
 =item undef_functions(PACKAGE, SKIP, ONLY_EXPORTS)
 
-Empties the subs that the package defined itself, so that its file can be loaded again; what it imported stays. SKIP is a regular
-expression of full names to leave alone; ONLY_EXPORTS, when true, takes those alone that stand in C<@EXPORT>, C<@EXPORT_OK>,
-C<%EXPORT_TAGS> or C<@EXPORT_EXTRAS>, unless the package has none of them.
+Empties the subs that the package has defined, so that its file can be loaded again; imported subs
+stay. SKIP is a regular expression of full names to exclude; ONLY_EXPORTS, if true, limits this to
+names in C<@EXPORT>, C<@EXPORT_OK>, C<%EXPORT_TAGS> or C<@EXPORT_EXTRAS>, unless the package has
+none of these.
 
 =item undef(CODE), sv_name(CODE), cv_const_sv(CODE)
 
-Empties a sub; its full name; the value of a constant sub, undef for other code.
+Empties a sub; returns its full name; returns the value of a constant sub, undef for other code.
 
 =item file2class(FILE)
 
@@ -99,13 +100,14 @@ C<My::Module> for F<My/Module.pm>.
 
 =item make_universal(PACKAGE, NAMES)
 
-Makes these subs of the package methods of every class, without arguments C<undef_functions>: also by the environment variable
-C<APACHE_SYMBOL_UNIVERSAL>.
+Makes these subs of the package methods of every class; without arguments C<undef_functions>. The
+environment variable C<APACHE_SYMBOL_UNIVERSAL> does the same.
 
 =back
 
 =head1 DIFFERENCES
 
-Packages below the one that is named stay as they are. As C<PerlRestartHandler> it has nothing to do: a reload loads all code anew.
+Packages below the named one are not changed. As C<PerlRestartHandler> it does nothing: a reload
+loads all code in a new process.
 
 =cut

@@ -11,7 +11,7 @@ our $VERSION = '1.00';
 my %known;
 my $number = 0;
 
-# PerlLogHandler: what symbols each request added, in files logs/symdump.PID.N below ServerRoot.
+# PerlLogHandler: writes the symbols that each request added to files logs/symdump.PID.N below ServerRoot.
 sub handler {
     my $r   = $_[-1];
     my %now = map { $_ => 1 } symbols();
@@ -39,7 +39,7 @@ __END__
 
 =head1 NAME
 
-Apache::Symdump - writes down which symbols each request added
+Apache::Symdump - records the symbols that each request added
 
 =head1 SYNOPSIS
 
@@ -47,8 +47,9 @@ Apache::Symdump - writes down which symbols each request added
 
 =head1 DESCRIPTION
 
-The first request of a worker writes all symbols into F<logs/symdump.PID.0>, the next ones what is new into
-F<symdump.PID.1> and so on: lines of kind and name. A worker whose files do not become empty keeps making symbols, and
-grows. The folder must be there and writable by the workers' user. Needs L<Devel::Symdump>.
+The first request of a worker writes all symbols into F<logs/symdump.PID.0>, the next ones new
+symbols into F<symdump.PID.1> and so on: lines of kind and name. If the files of a worker do not
+become empty, its code keeps creating symbols, and the worker grows. The folder must exist, and the
+workers' user must be able to write to it. Needs L<Devel::Symdump>.
 
 =cut

@@ -14,7 +14,7 @@ __END__
 
 =head1 NAME
 
-Apache::Table - names and values, a name perhaps more than once, its case ignored
+Apache::Table - names and values; names ignore case and may repeat
 
 =head1 SYNOPSIS
 
@@ -33,7 +33,8 @@ Apache::Table - names and values, a name perhaps more than once, its case ignore
 
 =head1 DESCRIPTION
 
-C<get set add merge unset clear do new>, and C<apr> for code that wants an L<APR::Table>. C<do> stops when its code returns false, and takes names to limit it to. A
-table belongs to its request.
+C<get set add merge unset clear do new>, and C<apr> for code that needs an L<APR::Table>. C<do>
+stops when its code returns false; further arguments limit it to those names. A table belongs to its
+request.
 
 =cut

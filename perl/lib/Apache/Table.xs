@@ -1,6 +1,7 @@
 #include "xs.h"
 
-/* The code may do anything, also to this table: so it gets copies, and nothing is held while it runs. */
+/* The program's code may change the table: it gets copies, and no pointer into the table is held while it
+ * runs. */
 static int wants_more(pTHX_ SV *code, SV *name, SV *value)
 {
     dSP;
@@ -16,7 +17,7 @@ static int wants_more(pTHX_ SV *code, SV *name, SV *value)
     return SvTRUE(answer);
 }
 
-/* Texts of our own: what an object's code would do to the table is done before anybody looks at that. */
+/* Converts the values to texts first: the conversion may run code that changes the table. */
 static apache_text *kept_texts(pTHX_ SV **values, I32 count)
 {
     SV *const room = sv_2mortal(newSV(count * sizeof(apache_text) + 1));

@@ -27,7 +27,7 @@ __END__
 
 =head1 NAME
 
-Apache::Timeit - logs how long requests take, and how much processor time
+Apache::Timeit - logs the wall-clock and CPU time of requests
 
 =head1 SYNOPSIS
 
@@ -35,8 +35,8 @@ Apache::Timeit - logs how long requests take, and how much processor time
 
 =head1 DESCRIPTION
 
-A warning in the error log for each request of a client (subrequests and redirects are parts of theirs), when its
-answer has been sent. The clock starts in the phase in which the handler stands:
+Logs a warning for each request of a client after its response; subrequests and redirects are part
+of their request. The clock starts in the handler's phase:
 
     timing request for /perl/news.pl:  1 wallclock secs ( 0.81 usr +  0.00 sys =  0.81 CPU)
 

@@ -2,10 +2,10 @@ package Apache::Timeout;
 
 use v5.36;
 
-# The timer that runs: { seconds, what $SIG{ALRM} was before }.
+# The running timer: { seconds, the earlier $SIG{ALRM} }.
 my $running;
 
-# In a worker only the program itself can keep a client waiting, and only an alarm can interrupt it.
+# In a worker only the program itself can be slow, and only an alarm can interrupt it.
 sub start ( $r, $what, $is_hard ) {
     $running //= { before => $SIG{ALRM} };
     $running->{seconds} = $r->server->timeout;
@@ -28,7 +28,7 @@ sub again {
     return;
 }
 
-# Soft: the program goes on, and nobody hears it. Hard: it ends here.
+# Soft: the program continues, but its output is dropped. Hard: the program ends.
 sub expire ( $r, $what, $is_hard ) {
     stop();
     $r->give_up( "$what timed out for " . $r->connection->remote_ip );

@@ -16,10 +16,10 @@ for my $part (@PARTS) {
     };
 }
 
-# Default ports are not written.
+# Default ports are omitted.
 my %PORTS = ( http => 80, https => 443, ftp => 21, gopher => 70, nntp => 119, wais => 210, news => 119, snews => 563 );
 
-# Of unparse, with httpd's numbers.
+# Flags of unparse, with httpd's values.
 use constant {
     UNP_OMITSITEPART    => 1,
     UNP_OMITUSER        => 2,
@@ -29,7 +29,7 @@ use constant {
     UNP_OMITQUERY       => 32,
 };
 
-# Without a text: the request's own address, as a client has to write it.
+# Without a text: the request's own absolute URI.
 sub parse ( $class, $r, $text = undef ) {
     return bless _taken_apart($text), ref $class || $class if defined $text;
     my $uri = bless _taken_apart( _own_address($r) ), ref $class || $class;
@@ -44,7 +44,7 @@ sub _own_address ($r) {
     return $scheme . '://' . $r->get_server_name . $shown . $path;
 }
 
-# RFC 3986, appendix B.
+# The regular expression of RFC 3986, appendix B.
 sub _taken_apart ($text) {
     my %part;
     @part{qw(scheme hostinfo path query fragment)}
@@ -85,7 +85,7 @@ sub _credentials ( $uri, $flags ) {
     return ( $user // '' ) . ( defined $password ? ":$password" : '' ) . '@';
 }
 
-# The path without what follows the file.
+# The path without the path_info.
 sub rpath ($uri) {
     my ( $path, $info ) = @$uri{qw(path path_info)};
     return $path unless defined $path && defined $info;
@@ -95,7 +95,7 @@ sub rpath ($uri) {
 
 package Apache {
 
-    # The address as the request line has it: usually without scheme and host.
+    # The URI of the request line: usually without scheme and host.
     sub parsed_uri ($r) {
         my $uri = bless Apache::URI::_taken_apart( $r->unparsed_uri ), 'Apache::URI';
         @$uri{qw(path path_info)} = ( $r->uri, $r->path_info );
@@ -109,7 +109,7 @@ __END__
 
 =head1 NAME
 
-Apache::URI - addresses taken apart and put together
+Apache::URI - parses and composes URIs
 
 =head1 SYNOPSIS
 
@@ -124,13 +124,14 @@ Apache::URI - addresses taken apart and put together
 
 =head1 DESCRIPTION
 
-C<scheme hostinfo user password hostname port path query fragment path_info>: each returns its part, undef when there is
-none, and sets it when it gets an argument; then it returns what it was. C<path_info> is known of C<< $r->parsed_uri >> only.
-C<rpath> is the path without it.
+C<scheme hostinfo user password hostname port path query fragment path_info> return a part, or undef
+if it is missing; with an argument they set it and return the old value. Only C<< $r->parsed_uri >>
+has C<path_info>. C<rpath> is the path without it.
 
-C<unparse> writes the address from its parts, but not from C<hostinfo>, and leaves the password out. It takes the sum of
-httpd's flags, which are constants of this package: C<UNP_OMITSITEPART> 1, no scheme and host; C<UNP_OMITUSER> 2;
-C<UNP_OMITPASSWORD> 4; C<UNP_REVEALPASSWORD> 8, without which a password is written as C<XXXXXXXX>; C<UNP_OMITPATHINFO> 16,
-nothing from the path on; C<UNP_OMITQUERY> 32, nothing from the query on. A port that is the scheme's own is not written.
+C<unparse> composes the URI from its parts, except C<hostinfo>, and omits the password. It takes the
+sum of httpd's flags, which are constants of this package: C<UNP_OMITSITEPART> 1, no scheme and
+host; C<UNP_OMITUSER> 2; C<UNP_OMITPASSWORD> 4; C<UNP_REVEALPASSWORD> 8, without which a password
+becomes C<XXXXXXXX>; C<UNP_OMITPATHINFO> 16, no path, query and fragment; C<UNP_OMITQUERY> 32, no
+query and fragment. The scheme's default port is omitted.
 
 =cut

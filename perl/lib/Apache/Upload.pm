@@ -5,7 +5,7 @@ use IO::Handle ();
 
 use Apache::File ();
 
-# Files up to this many bytes stay in memory.
+# Largest file that stays in memory, in bytes.
 our $IN_MEMORY = 65_536;
 
 sub begin ( $class, $name, $filename, $info, $folder ) {
@@ -29,8 +29,8 @@ sub _to_disk ($self) {
     return;
 }
 
-# A handle of its own each time, at the start: one caller may read, seek or close it while another one reads. While the
-# file comes in (UPLOAD_HOOK) it holds what is there so far.
+# A new handle for each call, at the start: one caller may read, seek or close it while another one reads.
+# During UPLOAD_HOOK the file has the bytes received so far.
 sub fh ($self) {
     return _in_memory( $self->{data} ) unless $self->{tempname};
     IO::Handle::flush( $self->{fh} );
@@ -38,9 +38,9 @@ sub fh ($self) {
     return $handle;
 }
 
-# A real descriptor: programs can be given it, and -s knows its size.
+# A real descriptor, which can be passed to programs, and whose size -s knows.
 sub _in_memory ($bytes) {
-    my ($number) = Apache::Request::memory_file($bytes) =~ /(\d+)/a;    # by a match: not tainted, as the bytes are
+    my ($number) = Apache::Request::memory_file($bytes) =~ /(\d+)/a;    # untainted by the match, like the bytes
     open my $handle, '<&=', $number or die "a file in memory: $!\n";
     return $handle;
 }
@@ -70,7 +70,7 @@ __END__
 
 =head1 NAME
 
-Apache::Upload - a file that came with a form
+Apache::Upload - an uploaded file of a form
 
 =head1 SYNOPSIS
 
@@ -81,11 +81,13 @@ Apache::Upload - a file that came with a form
 
 =head1 DESCRIPTION
 
-C<name> (of the field), C<filename> (as the browser says it: never a path to open), C<size> in bytes, C<type>,
-C<info> (an L<Apache::Table> of the part's headers; with an argument one of them), C<next> upload or undef.
+C<name> (of the field), C<filename> (chosen by the browser: not safe to open), C<size> in bytes,
+C<type>, C<info> (an L<Apache::Table> of the part's headers; with an argument one header), C<next>
+upload or undef.
 
-C<fh> is a new handle at the file's start each time. Up to C<$Apache::Upload::IN_MEMORY> (65536) bytes the file is in memory; a larger
-one is in C<TEMP_DIR>, and goes when the request is over. C<tempname> writes it there if need be. C<link> gives it a
-second name on the same file system: that name, or undef with C<$!>.
+C<fh> returns a new handle at the file's start for each call. Up to C<$Apache::Upload::IN_MEMORY>
+(65536) bytes, the file is in memory; a larger one is in C<TEMP_DIR>, and is removed after the
+request. C<tempname> writes the file to disk if necessary, and returns its name. C<link> makes a
+second link on the same file system and returns its name, or undef with C<$!>.
 
 =cut

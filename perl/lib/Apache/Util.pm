@@ -21,7 +21,7 @@ my @MONTHS = qw(Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec);
 my @DAYS   = qw(Sun Mon Tue Wed Thu Fri Sat);
 my %MONTH  = map { lc $MONTHS[$_] => $_ } 0 .. $#MONTHS;
 
-# strftime would use the locale's names of days and months; HTTP's are English.
+# strftime would use the locale's names; HTTP's dates are in English.
 sub ht_time ( $time = time, $format = '%a, %d %b %Y %T %Z', $gmt = 1 ) {
     my @t = $gmt ? gmtime $time : localtime $time;
     $format =~ s/%a/$DAYS[$t[6]]/g;
@@ -31,7 +31,7 @@ sub ht_time ( $time = time, $format = '%a, %d %b %Y %T %Z', $gmt = 1 ) {
     return POSIX::strftime( $format, @t );
 }
 
-# The three forms of RFC 9110, 5.6.7; 0 for anything else, as in 1.x.
+# Parses the three formats of RFC 9110, 5.6.7; returns 0 for other texts, as in mod_perl 1.
 sub parsedate ($date) {
     my ( $day, $month, $year, @clock );
     if ( $date =~ /\A\s*\w+,\s*(\d+)[ -](\w{3})[ -](\d{2,4})\s+(\d+):(\d+):(\d+)/ ) {
@@ -47,9 +47,9 @@ sub parsedate ($date) {
     return eval { Time::Local::timegm_modern( @clock, $day, $number, $year ) } // 0;
 }
 
-# --- the rest
+# --- sizes and passwords
 
-# Five characters wide, as httpd's listings show sizes.
+# Five characters wide, like the sizes in httpd's folder listings.
 sub size_string ($size) {
     return '    -' if $size < 0;
     return '   0k' if $size == 0;
@@ -59,7 +59,7 @@ sub size_string ($size) {
     return sprintf '%4dM', ( $size + 524_288 ) / 1_048_576;
 }
 
-# A line of htpasswd: apr1 (MD5), {SHA} or whatever crypt(3) of this system knows.
+# Checks a password against a line of htpasswd: apr1 (MD5), {SHA} or the hashes of this system's crypt(3).
 sub validate_password ( $password, $hash ) {
     utf8::encode($password) if utf8::is_utf8($password);
     my $made
@@ -74,7 +74,7 @@ sub _sha1 ($password) {
     return '{SHA}' . Digest::SHA::sha1_base64($password) . '=';
 }
 
-# Poul-Henning Kamp's MD5 scheme with httpd's own magic: a thousand rounds to make guessing slow.
+# Poul-Henning Kamp's MD5 scheme with httpd's own prefix: a thousand rounds make guessing slow.
 sub _apr1 ( $password, $salt ) {
     require Digest::MD5;
     my $length = length $password;
@@ -95,7 +95,7 @@ sub _apr1 ( $password, $salt ) {
     return "\$apr1\$$salt\$" . _to64($sum);
 }
 
-# crypt's own alphabet and order of bytes.
+# crypt's alphabet and byte order.
 sub _to64 ($sum) {
     my @alphabet = ( '.', '/', 0 .. 9, 'A' .. 'Z', 'a' .. 'z' );
     my @bytes    = unpack 'C16', $sum;
@@ -130,11 +130,12 @@ Apache::Util - escaping, dates, sizes and passwords
 
 =item escape_html(TEXT)
 
-C<< < > & " >> as entities. Characters stay characters.
+Escapes C<< < > & " >> as entities. Characters stay characters.
 
 =item escape_uri(PATH)
 
-Everything but letters, digits and C<$-_.+!*'(),:@&=/~> as C<%xx>. Wide characters are escaped as UTF-8.
+Escapes all bytes except letters, digits and C<$-_.+!*'(),:@&=/~> as C<%xx>. Wide characters are
+escaped as UTF-8.
 
 =item ht_time(SECONDS, FORMAT, GMT)
 
@@ -142,7 +143,7 @@ Defaults: now, C<%a, %d %b %Y %T %Z>, true. Names of days and months are English
 
 =item parsedate(DATE)
 
-Seconds since 1970 of a date in one of HTTP's three forms, 0 for anything else.
+Seconds since 1970 of a date in one of HTTP's three formats, 0 for other texts.
 
 =item size_string(BYTES)
 
@@ -150,7 +151,7 @@ Five characters: C<   1k>, C< 345k>, C< 1.5M>, C< 120M>; C<    -> for a negative
 
 =item validate_password(PASSWORD, HASH)
 
-1 or 0. HASH: C<$apr1$SALT$...>, C<{SHA}...>, or what crypt(3) makes.
+Returns 1 or 0. HASH: C<$apr1$SALT$...>, C<{SHA}...>, or a hash of crypt(3).
 
 =back
 

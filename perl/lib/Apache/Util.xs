@@ -11,7 +11,7 @@ static const char *entity(char c)
     }
 }
 
-/* What httpd leaves as it is in a path. */
+/* Characters that httpd does not escape in a path. */
 static int is_plain(unsigned char c)
 {
     return isALNUM_A(c) || (c && strchr("$-_.+!*'(),:@&=/~", c));

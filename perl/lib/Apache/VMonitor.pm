@@ -10,10 +10,10 @@ use GTop               ();
 
 our $VERSION = '0.8';
 
-# What the page shows, and how often it loads itself again (seconds; 0 is never).
+# The parts of the page, and the interval of its reload (seconds; 0 is never).
 our %Config = ( refresh => 0, system => 1, apache => 1, kept => 1 );
 
-# The page's columns: title and what of a row stands there.
+# The columns: title, and key of the row's value.
 my @COLUMNS = (
     [ 'PID'     => 'pid' ],
     [ 'Process' => 'role' ],
@@ -46,7 +46,7 @@ sub handler {
     return OK;
 }
 
-# One row a process of this server.
+# One row per process of this server.
 sub rows ($image) {
     my @workers = map {
         my %row = (
@@ -62,7 +62,7 @@ sub rows ($image) {
     my @others = (
         { role => 'master', pid => $image->master_pid },
         { role => 'front',  pid => $image->front_pid },
-        { role => 'mold',   pid => getppid },    # or the master, when that has adopted the worker
+        { role => 'mold',   pid => getppid },    # or the master, if it has adopted the worker
     );
     my %seen;
     return map { measured($_) } grep { $_->{pid} && !$seen{ $_->{pid} }++ } @workers, @others;
@@ -77,7 +77,7 @@ sub measured ($row) {
     return $row;
 }
 
-# By the documents' formula, and by what the kernel says that each process's share is.
+# Totals by the documents' formula, and by the kernel's proportional set sizes.
 sub totals (@rows) {
     my ( $real, $shared, $size, $pss, $unknown ) = ( 0, 0, 0, 0, 0 );
     for my $memory ( map { $_->{memory} } @rows ) {
@@ -94,10 +94,10 @@ sub totals (@rows) {
       'Total real, by PSS:',                        $pss / 1024, $without;
 }
 
-# How many workers a machine has room for when each grows to that size and shares so much of it (all in one unit).
+# Number of workers that fit into memory if each grows to `size` and shares `shared` of it (all in one unit).
 sub max_clients ( $ram, $size, $shared = 0 ) { return $size > $shared ? int( ( $ram - $shared ) / ( $size - $shared ) ) : undef }
 
-# For the largest of the workers, of which the one that shares least speaks for all.
+# Uses the largest size and the smallest shared part of any worker.
 sub room (@rows) {
     my @workers = map { $_->{memory} } grep { $_->{role} =~ /^worker/ } @rows;
     my ($size)  = sort { $b <=> $a } map { $_->size } @workers;
@@ -121,7 +121,7 @@ sub processes (@rows) {
       "</table>\n";
 }
 
-# In httpd a connection that is kept alive holds its process, in state K; here it stands beside them.
+# In httpd a kept-alive connection occupies its process (state K); here such connections are listed separately.
 sub kept ($image) {
     my @lines =
       map { sprintf "K %-24s %6d requests  %8ss\n", escape( $_->{client} ), $_->{served}, seconds( $_->{since_ms} ) }
@@ -174,11 +174,12 @@ Apache::VMonitor - a page of the server's processes and their memory
 
 =head1 DESCRIPTION
 
-One line a process: its state as in L<Apache::Scoreboard::Server> (C<_> C<W> C<S> C<G>), for how many seconds, its
-requests, its memory as L<GTop> measures it, and what it answers now. Below them the memory that all use together,
-twice: by the formula sum(size - share) + the largest share, and by PSS, where each page counts once; and how many
-workers of the largest one's size the machine has room for, with the least share of any. Then the
-connections in state C<K>, which hold no worker.
+One line per process: its state as in L<Apache::Scoreboard::Server> (C<_> C<W> C<S> C<G>), the time
+in that state in seconds, its requests, its memory as measured by L<GTop>, and its current request.
+Below are the total memory of all processes, by the formula sum(size - share) + the largest share,
+and by PSS, where each page counts once. The page also shows how many workers fit into the machine's
+memory, by the largest size and the smallest share of any worker, and the connections in state C<K>,
+which occupy no worker.
 
 C<%Config>: C<refresh>, and C<system>, C<apache>, C<kept> for the parts of the page (1 or 0).
 
@@ -186,14 +187,14 @@ C<%Config>: C<refresh>, and C<system>, C<apache>, C<kept> for the parts of the p
 
 =head2 max_clients(RAM, SIZE [, SHARED])
 
-How many workers fit: (RAM - SHARED) / (SIZE - SHARED), rounded down, all in one unit; SHARED is 0 by default. undef when
-SIZE is not more than SHARED.
+The number of workers that fit: (RAM - SHARED) / (SIZE - SHARED), rounded down, all in one unit;
+SHARED is 0 by default. Returns undef if SIZE is not larger than SHARED.
 
     Apache::VMonitor::max_clients( 500, 10, 4 );    # 82
 
 =head1 DIFFERENCES
 
-No mounted file systems, no network interfaces, no signals sent by a click. Workers may not read everything of the
-master when that is root's: its share is then the files that it maps.
+The page has no mounted file systems, no network interfaces, and sends no signals. Workers cannot
+read all facts about a master that runs as root: its share is then the files that it maps.
 
 =cut

@@ -1,4 +1,5 @@
-/* A request's tables as APR::Table, and brigades: over the functions that APR.so leaves in PL_modglobal once it is loaded. */
+/* A request's tables as APR::Table, and brigades, through the functions that APR.so registers in
+ * PL_modglobal when it is loaded. */
 #include "xs.h"
 
 #include "../APR/api.h"
@@ -11,7 +12,7 @@ static const aprxs_api *api(pTHX)
         slot = hv_fetchs(PL_modglobal, APRXS_API, 0);
     }
     if (!slot)
-        croak("APR.so is not of this server: install it with the program");
+        croak("APR.so belongs to another version of the server: install the matching one");
     return INT2PTR(const aprxs_api *, SvIV(*slot));
 }
 

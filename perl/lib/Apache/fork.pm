@@ -7,10 +7,10 @@ use Apache::SubProcess ();
 
 our @EXPORT = qw(fork forkoption);
 
-# Bits: 1, the child lets go of the server's sockets; 2, `exit` ends the child, which it does here anyway.
+# Bits: 1, the child closes the server's sockets; 2, `exit` ends the child, which is always so here.
 my $option = 3;
 
-# As it was, and set for this process from now on.
+# Returns the old option, and sets a new one for this process.
 sub forkoption (@new) {
     my $before = $option;
     $option = $new[-1] if @new;
@@ -19,7 +19,7 @@ sub forkoption (@new) {
 
 sub fork { return $option & 1 ? Apache::SubProcess::fork() : CORE::fork() }    ## no critic: the name is the API's
 
-# `exit` of a child that a request forked: ends it, and runs nothing of the request's.
+# `exit` of a child that a request forked: ends the child without the request's end.
 sub child_exit ( $code = 0 ) { return POSIX::_exit($code) }
 
 1;
@@ -28,11 +28,11 @@ __END__
 
 =head1 NAME
 
-Apache::fork - forks a child that holds no socket of the server
+Apache::fork - a fork that closes the server's sockets in the child
 
 =head1 SYNOPSIS
 
-    use Apache::fork;    # fork is this one from here on
+    use Apache::fork;    # overrides fork in this package
 
     my $pid = fork();
     die "fork: $!\n" if !defined $pid;
@@ -41,8 +41,9 @@ Apache::fork - forks a child that holds no socket of the server
         Apache::fork::child_exit(0);    # or exit
     }
 
-C<forkoption(0)> is perl's own C<fork>, 1 and 3 (the default) have the child close the server's sockets. It holds for the process,
-beyond the request, and returns what it was.
+C<forkoption(0)> is perl's own C<fork>; with 1 and 3 (the default) the child closes the server's
+sockets. The option applies to the process, also after the request. C<forkoption> returns the old
+value.
 
 =head1 SEE ALSO
 

@@ -5,7 +5,7 @@ use v5.36;
 use File::Path ();
 use File::Spec ();
 
-# `base` is the folder that all of it stands in, by default t of the current one; what begins with a capital is a directive.
+# `base` is the folder, by default t in the current one; names that begin with a capital are directives.
 sub new ( $class, %said ) {
     my $base = File::Spec->rel2abs( delete $said{base} // 't' );
     my %conf = (
@@ -22,7 +22,7 @@ sub new ( $class, %said ) {
     return bless { base => $base, conf => \%conf }, $class;
 }
 
-# Writes conf/httpd.conf there. Returns the file's name.
+# Writes conf/httpd.conf in the folder; returns the file's name.
 sub write ( $of, %said ) {
     my $self = ref $of ? $of : $of->new(%said);
     my ( $base, $conf ) = @$self{qw(base conf)};
@@ -37,7 +37,7 @@ sub write ( $of, %said ) {
     return $file;
 }
 
-# $conf->DocumentRoot, $conf->Port(8888)
+# Accessors of directives: $conf->DocumentRoot, $conf->Port(8888).
 our $AUTOLOAD;
 
 sub AUTOLOAD ( $self, @new ) {
@@ -55,7 +55,7 @@ sub DESTROY { return }
 
 sub server_url ($self) { return 'http://' . $self->ServerName . ':' . $self->Port }
 
-# The server's process, as its PidFile says.
+# The server's process id, from its PidFile.
 sub pid ($self) {
     my $file = File::Spec->rel2abs( $self->PidFile, $self->{base} );
     open my $handle, '<', $file or die "$file: $!\n";
@@ -63,7 +63,7 @@ sub pid ($self) {
     return $pid;
 }
 
-# Starts what was written, and comes back when it answers; true when it does.
+# Starts the server with the written file. Returns true when it answers.
 sub server_start ( $self, %how ) {
     my $program = $how{httpd} // $ENV{CAMELEER} // 'cameleer';
     return system( $program, 'serve', '-f', "$self->{base}/conf/httpd.conf", '-k', 'start' ) == 0;
@@ -105,11 +105,13 @@ Apache::httpd_conf - writes a configuration for a module's own tests
 
 =head1 DESCRIPTION
 
-One worker, listening on 127.0.0.1; documents in F<t/docs>, scripts in F<t/perl> under C</perl/>, logs in F<t/logs>.
-Each argument replaces or adds a directive; C<Port> is 8529 by default. Returns the file's name.
+One worker, listening on 127.0.0.1; documents in F<t/docs>, scripts in F<t/perl> under C</perl/>,
+logs in F<t/logs>. Each argument replaces or adds a directive; C<Port> is 8529 by default. Returns
+the file's name.
 
-C<new> takes the same and C<base>, the folder. An object has a method for each directive, which gives its value and sets it;
-C<server_url>; C<server_start>, which runs C<cameleer serve -k start> (C<< httpd => PROGRAM >> or the variable C<CAMELEER> name
-another program), C<pid> and C<server_stop>.
+C<new> takes the same arguments, and C<base>, the folder. An object has a method for each directive,
+which gets and sets its value, and C<server_url>. C<server_start> runs C<cameleer serve -k start>
+(C<< httpd => PROGRAM >> or the variable C<CAMELEER> name another program); C<pid> and
+C<server_stop> find and stop the server.
 
 =cut

@@ -2,11 +2,11 @@ package Apache::src;
 
 use v5.36;
 
-# Asked by the Makefile.PL of XS modules that are linked against httpd. There is no httpd here, so the answer is clear
-# and early.
+# The Makefile.PL of XS modules that are linked against httpd uses this module. There is no httpd here, so it
+# fails early with a clear message.
 sub new ( $class, @ ) { return bless {}, $class }
 
-# The numbers of the API that is spoken here: what was built for it and what it is run by are the same.
+# The module magic numbers of build and run are always equal here.
 sub mmn_eq              { return 1 }
 sub module_magic_number { require Apache::Constants; return Apache::Constants::MODULE_MAGIC_NUMBER() }
 sub httpd_version       { return '1.3.42' }
@@ -32,7 +32,7 @@ __END__
 
 =head1 NAME
 
-Apache::src - says that there is no httpd to build against
+Apache::src - not available: there is no httpd to build against
 
 =head1 SYNOPSIS
 
@@ -40,8 +40,8 @@ Apache::src - says that there is no httpd to build against
 
 =head1 DESCRIPTION
 
-Modules in C that are linked against httpd cannot be used; what would need its source dies with a message that says
-so. C<find>, C<dir> and C<default_dir> return nothing: no source was found. C<module_magic_number> and C<httpd_version> are those
-of the API that is spoken here, and C<mmn_eq> is true.
+Modules in C that are linked against httpd cannot be built; methods that need httpd's source die
+with a message. C<find>, C<dir> and C<default_dir> return nothing. C<module_magic_number> and
+C<httpd_version> are those of the API that this server implements, and C<mmn_eq> is true.
 
 =cut

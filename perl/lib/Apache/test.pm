@@ -7,20 +7,20 @@ our $VERSION   = '1.31';
 our @EXPORT    = qw(test fetch simple_fetch have_module skip_test);
 our @EXPORT_OK = @EXPORT;
 
-# Where the scripts of a distribution's test folder look for their server.
+# The address where a distribution's test scripts find their server.
 $net::httpserver //= $ENV{APACHE_TEST_SERVER} // 'localhost:8529';
 
-# Called as a function or as a method, as its callers of all times do.
+# Removes the class: callers use functions or methods.
 sub arguments { shift if @_ && ( $_[0] // q() ) =~ /\AApache::test(?:old)?\z/; return @_ }
 
-# One line of a test's output; inside the server it is the answer.
+# Prints one line of a test's output; in the server, to the client.
 sub test {
     my ( $number, $passed ) = arguments(@_);
     my $line = ( $passed ? '' : 'not ' ) . "ok $number\n";
     return $ENV{MOD_PERL} ? Apache->request->print($line) : print $line;
 }
 
-# The contents at a path of the server, or at a whole URL; a user agent may stand first.
+# The content of a path of the server, or of a URL; the first argument may be a user agent.
 sub fetch {
     my ( $agent, $target ) = arguments(@_);
     ( $agent, $target ) = ( undef, $agent ) unless defined $target;
@@ -41,7 +41,7 @@ sub response ($target) {
 
 sub url ($target) { return $target =~ m{\Ahttps?://} ? $target : "http://$net::httpserver$target" }
 
-# Whether a module of at least that version can be loaded.
+# Whether the module, in at least that version, can be loaded.
 sub have_module {
     my ( $module, $version ) = arguments(@_);
     my $file = $module =~ s{::}{/}gr . '.pm';
@@ -60,7 +60,7 @@ __END__
 
 =head1 NAME
 
-Apache::test - helps scripts that test modules of mod_perl 1
+Apache::test - functions for test scripts of mod_perl 1 modules
 
 =head1 SYNOPSIS
 
@@ -72,23 +72,24 @@ Apache::test - helps scripts that test modules of mod_perl 1
 
 =head1 DESCRIPTION
 
-The server stands in C<$net::httpserver>, at first that of the variable C<APACHE_TEST_SERVER>, or C<localhost:8529>. It must run:
-C<cameleer serve -f t/httpd.conf> starts one. What mod_perl's own module did besides, to ask for an httpd and to write a configuration
-for it, is not here.
+C<$net::httpserver> is the server's address: by default the value of the variable
+C<APACHE_TEST_SERVER>, or C<localhost:8529>. The server must run: C<cameleer serve -f t/httpd.conf>
+starts one. mod_perl's own functions that find an httpd and write its configuration are not
+available.
 
 =head1 FUNCTIONS
 
-All are exported, and are methods as well.
+All functions are exported, and can be called as methods.
 
 =over
 
-=item C<test($number, $passed)> prints C<ok 1> or C<not ok 1>; in a handler to the client.
+=item C<test($number, $passed)> prints C<ok 1> or C<not ok 1>; in a handler, to the client.
 
 =item C<fetch($target)>, C<fetch($agent, $target)> returns the contents of a path or URL.
 
-=item C<simple_fetch($target)> says whether the answer was a success.
+=item C<simple_fetch($target)> returns whether the request was successful.
 
-=item C<have_module($name, $version)> says whether it can be loaded.
+=item C<have_module($name, $version)> returns whether the module can be loaded.
 
 =item C<skip_test> prints C<1..0> and ends the script or request.
 

@@ -29,6 +29,6 @@ Apache::testold - an older name of Apache::test
 
 =head1 DESCRIPTION
 
-Everything is L<Apache::test>'s.
+An alias of L<Apache::test>.
 
 =cut

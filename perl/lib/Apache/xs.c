@@ -2,10 +2,10 @@
 
 #include <ctype.h>
 
-/* Subclasses wrap objects of other subclasses; nobody's are as deep as this, but for one that contains itself. */
+/* Deepest nesting of wrapped objects; deeper means that an object contains itself. */
 enum { DEEPEST = 32 };
 
-/* What a subclass keeps its request under. */
+/* The request inside a subclass' object. */
 SV *apache_inner(pTHX_ HV *object)
 {
     SV **slot = hv_fetchs(object, "_r", 0);
@@ -16,7 +16,7 @@ SV *apache_inner(pTHX_ HV *object)
     return slot && SvROK(*slot) ? *slot : NULL;
 }
 
-/* The method of a Perl class that wants a request, and what it was called with instead. */
+/* Croaks with the called method's name, and the class of the object without a request. */
 static void croak_without_request(pTHX_ SV *object, CV *method)
 {
     const char *const name = method && CvGV(method) ? GvNAME(CvGV(method)) : "a method";
@@ -24,7 +24,8 @@ static void croak_without_request(pTHX_ SV *object, CV *method)
     croak("method `%s' invoked by a `%s' object with no `r' key!", name, class); /* mod_perl's words */
 }
 
-/* $r, a hash that keeps one under _r or r (as subclasses do), or the class: then the current request. */
+/* The request of $r, of a hash that holds one under _r or r (as subclasses do), or, called on the class, the
+ * current one. */
 Request apache_request_given(pTHX_ SV *sv, CV *method)
 {
     SvGETMAGIC(sv);
@@ -51,7 +52,7 @@ Request apache_request_of(pTHX_ SV *sv)
     return apache_request_given(aTHX_ sv, NULL);
 }
 
-/* $s, or the class: then the main server. */
+/* The server of $s; called on the class, the main server. */
 Server apache_server_of(pTHX_ SV *sv)
 {
     SvGETMAGIC(sv);
@@ -74,7 +75,7 @@ Table *apache_table_at(pTHX_ SV *sv)
     return (Table *)SvPVX(SvRV(sv));
 }
 
-/* A copy, because the object may be gone as soon as Perl code has run. */
+/* Returns a copy, because Perl code may destroy the object. */
 Table apache_table_of(pTHX_ SV *sv)
 {
     Table table;
@@ -98,7 +99,7 @@ SV *apache_object(pTHX_ apache_class class, Request r)
     return sv_bless(newRV_noinc(newSVuv(r)), gv_stashpv(classes[class], GV_ADD));
 }
 
-/* A blessed reference to a tied hash: both $t->get('x') and $t->{x} are 1.x. */
+/* Makes a blessed reference to a tied hash: mod_perl 1 allows both $t->get('x') and $t->{x}. */
 SV *apache_table_object(pTHX_ Request r, uint32_t number)
 {
     if (classes != CLASSES[0])
@@ -133,13 +134,13 @@ SV *apache_client_sv_of(pTHX_ apache_text text)
     return sv;
 }
 
-/* Whether its text can be had without running Perl code: no object, not tied, no warning about undef to come. */
+/* Whether the value's text needs no Perl code and no warning: it is defined, no object and not tied. */
 static int is_quiet(const SV *sv)
 {
     return !SvROK(sv) && !SvGMAGICAL(sv) && SvOK(sv);
 }
 
-/* A mortal text that nobody else has; an object's or tied value's code runs once, here. NULL for undef. */
+/* Makes a mortal copy as text; code of an object or tied value runs once, here. NULL for undef. */
 static SV *own_text(pTHX_ SV *sv)
 {
     SV *const value = sv_mortalcopy(sv);
@@ -150,7 +151,7 @@ static SV *own_text(pTHX_ SV *sv)
     return text;
 }
 
-/* Characters become bytes where they fit. */
+/* Converts characters to Latin-1 where possible. */
 static void to_bytes(pTHX_ SV *own)
 {
     if (SvUTF8(own) && !sv_utf8_downgrade(own, TRUE))
@@ -164,7 +165,8 @@ static apache_text bytes_in(pTHX_ SV *sv)
     return text;
 }
 
-/* The bytes stay where they are as long as the statement, but for those of a plain string that Perl code changes. */
+/* The bytes are valid until the statement ends, unless Perl code changes the plain string that they belong
+ * to. */
 apache_text apache_text_of(pTHX_ SV *sv)
 {
     const apache_text none = {NULL, 0};
@@ -182,11 +184,11 @@ apache_text apache_bytes_of(pTHX_ SV *sv)
     if (is_quiet(sv))
         return bytes_in(aTHX_ sv);
     SV *const own = own_text(aTHX_ sv);
-    /* undef: Perl's warning, and no bytes. */
+    /* For undef: perl's warning, and no bytes. */
     return bytes_in(aTHX_ own ? own : sv_newmortal());
 }
 
-/* A text of apache_text_of where Perl code may run before the text is used: a copy in any case. */
+/* Like apache_text_of, but always a copy: Perl code may run before the text is used. */
 apache_text apache_kept_text_of(pTHX_ SV *sv)
 {
     return apache_text_of(aTHX_ is_quiet(sv) ? sv_mortalcopy(sv) : sv);
@@ -196,7 +198,7 @@ SV *apache_text_field(pTHX_ Request r, I32 field, SV *value)
 {
     apache_text text;
     const apache_text wanted = value ? apache_text_of(aTHX_ value) : (apache_text){NULL, 0};
-    /* What was there before may have to be found out, on disk. */
+    /* In void context the old value is not needed; finding it may need the disk. */
     if (value && GIMME_V == G_VOID) {
         apache_check(aTHX_ apache_set_text(r, field, wanted));
         return &PL_sv_undef;
@@ -295,7 +297,7 @@ void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, apache_
     AV *const values = (AV *)sv_2mortal(SvREFCNT_inc(SvRV(value)));
     for (SSize_t i = 0; i <= av_top_index(values); i++) {
         SV **const slot = av_fetch(values, i, 0);
-        /* Setting several replaces what was there with the first and keeps the others beside it. */
+        /* Setting several values replaces the old ones with the first, and adds the others. */
         const uint32_t each = verb == APACHE_TABLE_SET && i > 0 ? APACHE_TABLE_ADD : verb;
         store_one(aTHX_ r, number, each, key, slot ? *slot : &PL_sv_undef);
     }
@@ -340,7 +342,8 @@ static SV *unescaped(pTHX_ const char *text, STRLEN length)
     return sv;
 }
 
-/* Without any `=` it is a list of words (ISINDEX); otherwise pairs, and a name alone has an empty value. */
+/* A query without any `=` is a list of words (ISINDEX); otherwise pairs, where a lone name has an empty
+ * value. */
 SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
 {
     const int is_pairs = memchr(query, '=', length) != NULL;
@@ -381,8 +384,8 @@ SV **apache_push_arguments(pTHX_ SV **sp, const char *query, STRLEN length)
 #define DECLARE(c_name, package) XS_EXTERNAL(boot_##c_name);
 PACKAGES(DECLARE)
 
-/* XSLoader::load prefers a sub `bootstrap` that is there already to a shared object. It stands in another package, because
- * a package that has a sub looks loaded to those who ask before they `require` it. */
+/* XSLoader::load prefers an existing sub `bootstrap` to a shared object. The subs are in other packages,
+ * because modules that check for subs before `require` would take the package for loaded. */
 #define REGISTER(c_name, package) newXS("Cameleer::XS::" #package "::bootstrap", boot_##c_name, __FILE__);
 
 void apache_xs_init(void *interpreter)

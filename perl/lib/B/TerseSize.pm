@@ -13,8 +13,8 @@ Cameleer::XS::load(__PACKAGE__);
 my %SIZE_OF = op_sizes();
 my $POINTER = length pack 'J', 0;
 
-# The subs of a package by size: ({ name => { count, size } }, operators in all, bytes in all). Imported ones count
-# too: they hold a name here.
+# The subs of a package by size: ({ name => { count, size } }, number of operators, bytes). Imported subs are
+# included: the package has an entry for them.
 sub package_size ($package) {
     no strict 'refs';
     my %subs;
@@ -27,7 +27,7 @@ sub package_size ($package) {
     return ( \%subs, $count, $size );
 }
 
-# (operators, bytes) of one sub: its value, its pads and its operators, and the same of the subs without a name in it.
+# (operators, bytes) of one sub: its value, pads and operators, and those of anonymous subs inside.
 sub sub_size ($code) {
     my $cv   = B::svref_2object($code);
     my $size = value_size($code);
@@ -42,14 +42,14 @@ sub sub_size ($code) {
     return ( $count, $size );
 }
 
-# A pad may also hold a sub that somebody else made.
+# Excludes subs in the pad that belong to another sub.
 sub inner_subs ($cv) {
     my ( undef, $pad ) = $cv->PADLIST->ARRAY;
     my $is_inner = sub ($sv) { $sv->isa('B::CV') && $sv->CvFLAGS & B::CVf_ANON() && ${ $sv->OUTSIDE } == $$cv };
     return grep { $is_inner->($_) } $pad->ARRAY;
 }
 
-# Calls `$do->($op, $level, $bytes)` for each operator of a sub, in the order of its tree; returns (operators, bytes).
+# Calls `$do->($op, $level, $bytes)` for each operator of a sub, in tree order; returns (operators, bytes).
 sub CV_walk ( $code, $do = sub { } ) {
     my $cv = B::svref_2object($code);
     return ( 0, 0 ) if $cv->XSUB || ${ $cv->ROOT } == 0;
@@ -85,7 +85,7 @@ sub op_size ($op) {
     return $size;
 }
 
-# Names, values and constants of a sub's variables, each recursion's.
+# Size of the names, values and constants of a sub's variables, for each level of recursion.
 sub pad_size ($cv) {
     my ( $names, @pads ) = $cv->PADLIST->ARRAY;
     my $size = 0;
@@ -97,7 +97,7 @@ sub pad_size ($cv) {
     return $size;
 }
 
-# A pad of a threaded perl also points at globs, which belong to their packages.
+# The pad of a threaded perl also contains globs, which belong to their packages.
 sub is_own ($sv) {
     return $sv->can('object_2svref') && !$sv->isa('B::SPECIAL') && !$sv->isa('B::GV') && !$sv->isa('B::CV');
 }
@@ -108,7 +108,7 @@ __END__
 
 =head1 NAME
 
-B::TerseSize - how much memory subs take
+B::TerseSize - memory sizes of subs
 
 =head1 SYNOPSIS
 
@@ -124,9 +124,10 @@ B::TerseSize - how much memory subs take
 
 =head1 DESCRIPTION
 
-Sizes are those of perl's own structures as the server was compiled: the sub's value, its operators, the names and
-values of its variables and constants, and all that of the subs without a name in it. What the allocator adds is not counted, nor what values refer to. Operators
-that perl optimized away count as bytes but not as OPs.
+Sizes are those of perl's own structures as the server was compiled: the sub's value, its operators,
+the names and values of its variables and constants, and the same of anonymous subs inside. The
+allocator's overhead and referenced values are not counted. Operators that perl optimized away count
+as bytes but not as OPs.
 
 An imported sub counts in each package that imported it.
 

@@ -19,7 +19,7 @@ static UV body_size(SV *sv)
     }
 }
 
-/* What the value itself holds; not what it refers to. */
+/* Size of the value's own data, without referenced values. */
 static UV held(pTHX_ SV *sv)
 {
     switch (SvTYPE(sv)) {

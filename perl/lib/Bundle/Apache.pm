@@ -10,7 +10,7 @@ __END__
 
 =head1 NAME
 
-Bundle::Apache - what sites of mod_perl 1 usually have besides it
+Bundle::Apache - modules that mod_perl 1 sites usually need
 
 =head1 SYNOPSIS
 

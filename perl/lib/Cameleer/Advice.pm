@@ -4,12 +4,13 @@ use v5.36;
 
 use Cameleer::Inspection ();
 
-# Longer than any module takes to load, and than all of them may take: who waits for this wants an answer.
+# Time limits in seconds, for one piece of code and for all together: longer than loading takes, short enough
+# for a user who waits.
 use constant { ALONE => 10, TOGETHER => 50 };
 
-# In a child of the mold. Three fields for each piece of code, with zero bytes between them: "module" or "script", the name in
-# %INC or the script's key, the file. Returns, as JSON, those that nothing else brings along, and what each would cost a
-# worker that loads them one after the other.
+# Runs in a child of the mold. The argument has three fields for each piece of code, separated by zero bytes:
+# "module" or "script", the name in %INC or the script's key, and the file. Returns, as JSON, the pieces that no
+# other piece loads, with their cost for a worker that loads them one after the other.
 sub weigh ($wanted) {
     alarm TOGETHER;
     my @wanted = _pieces($wanted);
@@ -25,13 +26,13 @@ sub weigh ($wanted) {
     return '[' . join( ',', map { _object($_) } @roots ) . ']';
 }
 
-# In a new mold, before it forks. How many seconds it may take, then the pieces as for weigh: loads those with which it goes well in a
-# process of its own, and says how many.
+# Runs in a new mold, before it forks. The argument is the time limit in seconds, then the pieces as for weigh. Loads
+# the pieces that load without error in a separate process, and returns their number.
 sub load_late ($wanted) {
     my ( $seconds, $pieces ) = split /\0/, $wanted, 2;
     my @pieces = _pieces($pieces);
     my %is_well = map { $_ => 1 } _told( sub { map { my $piece = $_; eval { _load($piece); 1 } ? $piece->{name} : () } @pieces }, $seconds );
-    %is_well or warn "PerlPreload: what workers had loaded cannot be loaded here: nothing of it is\n";
+    %is_well or warn "PerlPreload: code that workers had loaded cannot be loaded in the mold; none of it is loaded\n";
     my $count = 0;
     for my $piece ( grep { $is_well{ $_->{name} } } @pieces ) {
         eval { _load($piece); ++$count } or warn "PerlPreload: $piece->{name}: $@";
@@ -48,7 +49,7 @@ sub _pieces ($text) {
     return @pieces;
 }
 
-# What it costs when it is the first to be loaded, and which names of %INC come with it.
+# Measures the cost of a piece that is loaded first, and finds the names that it adds to %INC.
 sub _alone ($piece) {
     my ( $bytes, $error, @brings ) = _told(
         sub {
@@ -64,7 +65,7 @@ sub _alone ($piece) {
     return;
 }
 
-# Bytes that this process alone has more when it is loaded.
+# Growth of this process's private memory by loading the piece, in bytes.
 sub _cost ($piece) {
     my $before = _private();
     eval { _load($piece); 1 } or $piece->{error} = $@;
@@ -86,17 +87,17 @@ sub _private {
     return $kilobytes * 1024;
 }
 
-# What code returns in a process of its own, in the list of which nothing is when that has ended before.
+# Runs code in a separate process and returns its list; nothing if the process ends before.
 sub _told ( $code, $seconds ) {
     pipe my $read, my $write or die "pipe: $!\n";
     my $child = fork // die "fork: $!\n";
     if ( !$child ) {
         alarm $seconds;
-        _private();    # what only looking costs
+        _private();    # the cost of measuring itself
         my @told = $code->();
         print {$write} join "\0", @told, 'end';
         close $write;
-        kill KILL => $$;    # nothing that was loaded here has a say at the end
+        kill KILL => $$;    # skips END blocks and destructors of the loaded code
     }
     close $write;
     my $text = do { local $/; <$read> };
@@ -116,20 +117,22 @@ __END__
 
 =head1 NAME
 
-Cameleer::Advice - what code would cost that workers load after the fork
+Cameleer::Advice - measures the cost of code that workers load after the fork
 
 =head1 DESCRIPTION
 
-Called by the server, for C<cameleer mem --advise>, in a child of the mold: what it loads there stays nowhere.
+The server calls this module for C<cameleer mem --advise>, in a child of the mold, which then ends.
 
 =head2 weigh
 
-Each piece of code is loaded in a process of its own first: that tells what it costs, and which other modules it brings. Those that
-another one brings along are left out. The others are then loaded one after the other in one process, so that what two of them need
-counts once. A cost is the growth of private memory, by F</proc/self/smaps_rollup>.
+First loads each piece of code in a separate process, to find its cost and the modules that it
+loads. Pieces that another piece loads are left out. Then loads the others one after the other in
+one process, so that shared dependencies count once. A cost is the growth of private memory, by
+F</proc/self/smaps_rollup>.
 
 =head2 load_late
 
-Loads what others had, for C<PerlPreload auto>: all of it in a process of its own first, and here what went well there.
+Loads code that workers had loaded, for C<PerlPreload auto>: first all of it in a separate process,
+then, in the mold, the pieces that loaded without error.
 
 =cut

@@ -1,6 +1,6 @@
 package Cameleer::Bloat;
 
-# No pragma and no variable of ours stands around this eval: the expression would see it.
+# No pragma and no lexical variable precedes this eval: the expression would see it.
 sub evaluate { package main; eval $_[0] }    ## no critic: evaluating is what was asked for
 
 use v5.36;
@@ -8,24 +8,24 @@ use v5.36;
 use B        ();
 use JSON::PP ();
 
-# The variables that perl before 5.20 made every match pay for.
+# Variables that slow down every match in perl before 5.20.
 my %MATCH = map { $_ => 1 } '&', '`', q{'};
 
 my %before;
 
-# All that `found` needs is loaded by now.
+# Records the loaded modules; the modules that `found` needs are loaded by now.
 sub begin ($) {
     %before = map { $_ => 1 } keys %INC;
     return '';
 }
 
-# Perl's words when it dies.
+# Evaluates the expression; returns perl's error message.
 sub run ($expression) {
     evaluate(qq{#line 1 "(expression)"\n$expression});
     return "$@";
 }
 
-# What is loaded now that was not, and who has the variables of a match, as JSON.
+# Returns the newly loaded modules and the uses of match variables, as JSON.
 sub found ($) {
     my @modules = sort grep { !$before{$_} && defined $INC{$_} && !ref $INC{$_} } keys %INC;
     return JSON::PP->new->ascii->canonical->encode( { modules => \@modules, match_variables => [ match_variables() ] } );
@@ -42,18 +42,19 @@ sub key ( $place, $above = 0 ) {
     return "$place->{variable} $place->{file} " . ( ( $place->{line} // 0 ) - $above );
 }
 
-# A name at the end of a line is known when perl has begun to read the next one.
+# perl attributes a name at the end of a line to the next line if it has begun to read that.
 sub is_among ( $place, $seen ) {
     return $seen->{ key($place) } || $seen->{ key( $place, 1 ) };
 }
 
-# Where perl met the name first: a glob remembers that, also when the code is gone, as that of a file that was loaded.
+# The place where perl first met each name: its glob stores the place, even when the code is freed, such as that
+# of a loaded file.
 sub first_named {
     my @names = grep { ref \$main::{$_} eq 'GLOB' } sort keys %MATCH;
     return map { first_place( $_, B::svref_2object( \$main::{$_} ) ) } @names;
 }
 
-# English takes them by a string of code.
+# English uses the variables in a string eval.
 sub first_place ( $name, $glob ) {
     return place( $name, $INC{'English.pm'}, undef ) if $INC{'English.pm'} && $glob->FILE =~ /\A\(eval /;
     return place( $name, $glob->FILE, $glob->LINE );
@@ -63,7 +64,7 @@ sub place ( $name, $file, $line ) {
     return { variable => "\$$name", file => $file, line => $line };
 }
 
-# Subs that stay have their operators.
+# Subs that still exist have operators that can be searched.
 sub walk_package ( $table, $walked, $places ) {
     return if $walked->{ 0 + $table }++;
     for my $name ( sort keys %$table ) {
@@ -85,7 +86,7 @@ sub walk_sub ( $cv, $walked, $places ) {
     return;
 }
 
-# In the order of the text: `$at` is the statement that an operator belongs to.
+# Walks in the order of the text: `$at` is the current statement.
 sub walk ( $root, $pad, $at, $places ) {
     my @open = ($root);
     while ( defined( my $op = pop @open ) ) {
@@ -118,7 +119,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Bloat - what cameleer bloat asks Perl
+Cameleer::Bloat - the Perl half of cameleer bloat
 
 =head1 SYNOPSIS
 
@@ -129,8 +130,9 @@ Cameleer::Bloat - what cameleer bloat asks Perl
 
 =head1 DESCRIPTION
 
-C<match_variables> names the place where perl met each of C<$&>, C<$`> and C<$'> first, and all of them in subs. Code that ran while a
-file was loaded and named one of them after somebody else is not found: perl has freed it. English, which gives them other names, is
-told without a line, and who uses these names is not found.
+C<match_variables> has the place where perl first met each of C<$&>, C<$`> and C<$'>, and all uses
+in subs. A later use in code that ran while a file was loaded is not found: perl has freed that
+code. English, which gives the variables other names, is listed without a line; code that uses these
+other names is not found.
 
 =cut

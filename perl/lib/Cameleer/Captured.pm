@@ -4,7 +4,7 @@ use v5.36;
 
 use POSIX ();
 
-# What perl's C code writes to descriptor 2 while `$code` runs.
+# Returns the output of perl's C code to descriptor 2 while `$code` runs.
 sub stderr_of ($code) {
     open my $file, '+>', undef or die "a temporary file: $!\n";
     my $log  = POSIX::dup(2) // die "STDERR: $!\n";
@@ -25,7 +25,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Captured - what Devel::Peek writes, as a string
+Cameleer::Captured - the output of Devel::Peek as a string
 
 =head1 SYNOPSIS
 

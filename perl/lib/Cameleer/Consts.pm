@@ -3,10 +3,11 @@ package Cameleer::Consts;
 use v5.36;
 use Carp ();
 
-# By package: its groups, each a list of names, and the value of each name.
+# By package: the groups, each a list of names, and the value of each name.
 my %OFFERED;
 
-# Group, name, value; and so on. A name may be in several groups; a value that is a code reference is called when it is first wanted.
+# Adds triples of group, name and value. A name may be in several groups; a code reference is called for its
+# value on first use.
 sub offer ( $package, @triples ) {
     my $offered = $OFFERED{$package} //= { groups => {}, values => {} };
     while ( my ( $group, $name, $value ) = splice @triples, 0, 3 ) {
@@ -19,7 +20,8 @@ sub offer ( $package, @triples ) {
     return;
 }
 
-# `-compile` makes them subs of the package only; without it they are the caller's too. Who names none gets the common ones.
+# With `-compile` names become subs of the package only, otherwise also of the caller. Without names, the common
+# ones are imported.
 sub _import ( $package, @wanted ) {
     my $into = caller;
     @wanted = (':common') if !@wanted && $OFFERED{$package}{groups}{common};
@@ -32,7 +34,7 @@ sub _import ( $package, @wanted ) {
 
 sub _compile ( $package, @wanted ) { _names( $package, @wanted ); return }
 
-# The names behind names and groups, each of them a sub from now on.
+# Expands groups to names, and defines a sub for each.
 sub _names ( $package, @wanted ) {
     my $offered = $OFFERED{$package};
     my @names;
@@ -50,7 +52,7 @@ sub _define ( $package, $name, $value ) {
     no strict 'refs';
     return if defined &{"${package}::$name"};
     my $constant = ref $value eq 'CODE' ? $value->() : $value;
-    # An empty prototype, not a signature: perl inlines it, and a method call is no error.
+    # An empty prototype instead of a signature: perl inlines the sub, and method calls are allowed.
     no feature 'signatures';
     *{"${package}::$name"} = sub () { $constant };
     return;
@@ -62,7 +64,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Consts - constants that are made when somebody asks for them
+Cameleer::Consts - constants that are defined on first use
 
 =head1 SYNOPSIS
 
@@ -76,6 +78,7 @@ Cameleer::Consts - constants that are made when somebody asks for them
 
 =head1 DESCRIPTION
 
-What C<APR::Const>, C<Apache2::Const> and C<ModPerl::Const> have in common. Several hundred names cost nothing until they are wanted.
+Common code of C<APR::Const>, C<Apache2::Const> and C<ModPerl::Const>. Several hundred names cost
+nothing until they are used.
 
 =cut

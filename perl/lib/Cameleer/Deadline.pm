@@ -4,14 +4,16 @@ use v5.36;
 
 use constant DEEPEST => 200;
 
-# Called between two ops of a request that has taken too long, just before it dies: where it is, innermost frame first.
+# The server calls this between two ops of a request that has taken too long, just before it dies: returns its
+# stack, innermost frame first.
 sub stack {
     my @lines = 'RequestTimeout has passed; Perl was here, innermost first:';
     my $depth = 0;
-    # perl counts the frames from the innermost one each time it is asked: all of an endless recursion would take longer than it did.
+    # caller() counts from the innermost frame on each call, so a walk through an endless recursion would take
+    # too long.
     while ( $depth < DEEPEST ) {
         my ( undef, $file, $line ) = caller $depth;
-        last unless $line;    # the server, which has called the program
+        last unless $line;    # the server's frame, which called the program
         my $sub = ( caller ++$depth )[3] // '(the main program)';
         push @lines, "  $sub at $file line $line";
     }
@@ -25,11 +27,11 @@ __END__
 
 =head1 NAME
 
-Cameleer::Deadline - where a request is that has taken too long
+Cameleer::Deadline - the stack of a request that takes too long
 
 =head1 DESCRIPTION
 
-Called by the server when C<RequestTimeout> has passed. A program asks for more time by C<< $r->extend_timeout(SECONDS) >>,
-or, under PSGI, by C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >>.
+The server calls this module when C<RequestTimeout> has passed. A program gets more time by C<<
+$r->extend_timeout(SECONDS) >> or, in PSGI, by C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >>.
 
 =cut

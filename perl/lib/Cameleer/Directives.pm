@@ -4,24 +4,24 @@ use v5.36;
 
 use Apache::CmdParms ();
 
-# Directives that Perl modules define, by name in lower case, that of a container with its `<`: name, class, func, args_how, req_override, errmsg,
-# info. A module may have both `<My>` and `My`.
+# Directives that Perl modules define, by name in lower case (with the `<` of a container): name, class, func,
+# args_how, req_override, errmsg, info. A module may define both `<My>` and `My`.
 my %OWN;
 
-# Their values: class, then section, then the object that the module's subs fill. Sections are numbered by the server.
-# What they have been merged to stands by DIR_MERGE and SERVER_MERGE, and then by class and sections.
+# Values of directives: by class, then by section, the object that the module's subs fill. The server numbers
+# the sections. %MERGED caches merged objects by DIR_MERGE or SERVER_MERGE, then by class and sections.
 my ( %DIR, %SERVER, %MERGED );
 
-# The section of a virtual host, by the host's number: of those that have such directives.
+# The section number of each virtual host with such directives, by the host's number.
 my %BASE;
 
-# What the modules' subs get to know of a directive; mod_perl 2's have a class of their own.
+# The class of the parameter object for the modules' subs; mod_perl 2 has a class of its own.
 our $PARMS = 'Apache::CmdParms';
 
-# The server section that a directive at work stands in.
+# The server section of the directive that is being applied.
 our $CURRENT;
 
-# As http_config.h numbers them; how many arguments each takes.
+# Numbered as in http_config.h; %COUNT is the number of arguments of each.
 my @ARGS_HOW = qw(RAW_ARGS TAKE1 TAKE2 ITERATE ITERATE2 FLAG NO_ARGS TAKE12 TAKE3 TAKE23 TAKE123 TAKE13);
 my %COUNT    = (
     NO_ARGS => 'none',     TAKE1  => '1',      TAKE2  => '2',      TAKE3    => '3', TAKE12 => '1 or 2', TAKE23 => '2 or 3',
@@ -33,14 +33,15 @@ my %OF_PROTOTYPE = (
 );
 my %NO_DIRECTIVE = map { $_ => 1 } qw(DIR_CREATE DIR_MERGE SERVER_CREATE SERVER_MERGE DESTROY AUTOLOAD BEGIN END INIT CHECK);
 
-# http_config.h: 128 outside of containers, 64 in them, 31 is everything that .htaccess may say.
+# From http_config.h: 128 outside of containers, 64 in containers, 31 is all that .htaccess may contain.
 my ( $IN_SERVER, $IN_CONTAINER ) = ( 128 | 2 | 4 | 16, 64 | 31 );
 my %CLASSES = ( Limit => 1, Options => 2, FileInfo => 4, AuthConfig => 8, Indexes => 16 );
 
-# The server numbers the sections of .htaccess files from here on, anew for each place that they make.
+# The server numbers the sections of .htaccess files from here on, starting again for each place that they make.
 my $OF_HTACCESS = 65_536;
 
-# What Apache::ExtUtils::command_table takes: 'Name', ['Name', 'usage'] or { name => ..., func => ..., ... }.
+# Takes the rows of Apache::ExtUtils::command_table: 'Name', ['Name', 'usage'] or { name => ..., func => ...,
+# ... }.
 sub register ( $class, @rows ) {
     for my $row (@rows) {
         my %row = ref $row eq 'HASH' ? %$row : ref $row eq 'ARRAY' ? ( name => $row->[0], errmsg => $row->[1] ) : ( name => $row );
@@ -60,14 +61,14 @@ sub register ( $class, @rows ) {
 
 sub bare ($name) { return $name =~ s/\A<//r }
 
-# The sub of a directive: that of the module's class, or one that it inherits. undef as long as there is none.
+# The sub of a directive, defined in the module's class or inherited; undef if it does not exist yet.
 sub code_of ($func) {
     return $func if ref $func;
     my ( $class, $name ) = $func =~ /\A(.*)::(.*)\z/s;
     return $class->can($name);
 }
 
-# Where it may stand, as a number of http_config.h or its name there.
+# The places that allow a directive, as http_config.h's number or its name.
 sub override_of ($said) {
     return $said if $said =~ /\A\d+\z/;
     require Apache::Constants;
@@ -79,7 +80,8 @@ sub override_of ($said) {
     return $bits;
 }
 
-# A module without its compiled half: its table stands beside it, or follows from the prototypes of its subs.
+# Registers a module without a compiled half: its table is in a file beside it, or follows from the prototypes
+# of its subs.
 sub register_module ($class) {
     my $file = $INC{ $class =~ s{::}{/}gr . '.pm' } // '';
     ( my $table = $file ) =~ s/\.pm\z/.directives/ or return 0;
@@ -109,16 +111,17 @@ sub names () {
     return join "\n", sort keys %bare;
 }
 
-# The row of the line or the container that the server names without `<`: the rest of a container's line ends with `>`.
+# The row of a directive or container; the server passes both without `<`. The rest of a container's line ends
+# with `>`.
 sub row_of ( $name, $rest ) {
     my ( $line, $container ) = @OWN{ lc $name, lc "<$name" };
     return $container if $container && $rest =~ />\z/;
     return $line // die $container ? "$name: is a container: write <$name ...>\n" : "$name: the module that defines it is not loaded\n";
 }
 
-# One directive of the configuration. The server packs: file, line, name, rest of the line, lines inside (of a section), number
-# of the section, of the server's section, of the server, what the section is, its path, of a .htaccess file what may stand there and what
-# Options may say, and the words of the line.
+# Applies a directive of the configuration. The argument has, separated by zero bytes: file, line, name, rest of
+# the line, inner lines (of a section), the numbers of section, server section and server, the kind of section,
+# its path, for a .htaccess file the allowed classes and Options, and the words of the line.
 sub apply ($packed) {
     my ( $file, $line, $name, $rest, $inside, $section, $server, $host, $in, $path, $allowed, $options, @words ) = split /\0/, $packed, -1;
     my $row   = row_of( $name, $rest );
@@ -133,11 +136,12 @@ sub apply ($packed) {
     }, $PARMS;
     $parms->{path} = undef if $path eq '' && $PARMS ne 'Apache::CmdParms';
     $row->{req_override} & $parms->{override} or die "$name: is not allowed " . elsewhere( $row, $parms, $section == $server ) . "\n";
-    # Merged before, perhaps without what this one adds. A server's values stay at a request: modules keep in them what they have opened at the start.
+    # Drops cached merges, which may lack this directive. Merged server values stay during requests: modules
+    # store in them what they opened at the start.
     delete @MERGED{ 'DIR_MERGE', $parms->{is_htaccess} ? () : 'SERVER_MERGE' };
     $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE') || $PARMS ne 'Apache::CmdParms';
     my $config = $DIR{$class}{$section} //= create( $class, 'DIR_CREATE', $parms );
-    # The last argument of a container has the `>` with it.
+    # The last argument of a container includes the `>`.
     push @words, ( pop(@words) // '' ) . '>' if $row->{name} =~ /\A</;
     call( $row, $config, $parms, $rest, @words );
     return;
@@ -175,7 +179,7 @@ sub call ( $row, $config, $parms, $rest, @words ) {
         return &$code( $config, $parms, $rest, \$handle ) if prototype($code) && prototype($code) =~ /\*/;
         return &$code( $config, $parms, $rest );
     }
-    my $count = $COUNT{$how} // die "$row->{name}: its module says args_how $how, which nobody knows\n";
+    my $count = $COUNT{$how} // die "$row->{name}: its module has an unknown args_how $how\n";
     takes( $how, scalar @words ) or die "$row->{name}: " . ( $row->{errmsg} // "expected arguments: $count" ) . ', got ' . @words . "\n";
     if ( $how eq 'FLAG' ) {
         $words[0] =~ /\A(?:on|off)\z/i or die "$row->{name}: expected On or Off, got \"$words[0]\"\n";
@@ -187,7 +191,7 @@ sub call ( $row, $config, $parms, $rest, @words ) {
     return &$code( $config, $parms, defined $first ? ( $first, @words ) : () );
 }
 
-# What holds for the request that is answered now, or for the directive at work.
+# The merged object for the current request, or for the directive that is being applied.
 sub config_of ( $about, $class ) {
     return value( $class, ref $about && $about->isa('Apache') ? 'place' : 'server' );
 }
@@ -200,13 +204,13 @@ sub value ( $class, $of ) {
     return merged( $class, $merge, $values, @sections );
 }
 
-# The same of a server that is named by its number, whoever is asked now.
+# The merged object of the server with that number.
 sub of_server ( $class, $host ) {
     return value( $class, 'server' ) if defined $CURRENT;
     return merged( $class, 'SERVER_MERGE', $SERVER{$class}, 1, grep { defined } $BASE{$host} );
 }
 
-# Called by the server, which has forgotten the places of .htaccess files and numbers their sections anew.
+# The server calls this when it has dropped the places of .htaccess files and numbers their sections again.
 sub forget_htaccess {
     delete $MERGED{DIR_MERGE};
     for my $sections ( values %DIR ) { delete @$sections{ grep { $_ >= $OF_HTACCESS } keys %$sections } }
@@ -233,6 +237,7 @@ Cameleer::Directives - directives that Perl modules define
 
 =head1 DESCRIPTION
 
-Called by the server and by L<Apache::ModuleConfig>, L<Apache::ExtUtils> and L<Apache::CmdParms>, where the rules stand.
+The server calls this module, and so do L<Apache::ModuleConfig>, L<Apache::ExtUtils> and
+L<Apache::CmdParms>, which document the rules.
 
 =cut

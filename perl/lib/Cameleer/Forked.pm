@@ -10,22 +10,22 @@ use Apache::Registry::Source  ();
 
 Cameleer::XS::load('Apache::Registry') unless defined &Apache::Registry::take_end_blocks;
 
-# Scripts of `CgiMode fork` by their files: compiled in the worker, run in children that it forks.
+# Scripts of `CgiMode fork` by file: compiled in the worker, run in children that it forks.
 my %SCRIPTS;
 
-# In the worker. (file, variables) → 'yes' when a child may run the script; else it is to be executed: it does not compile, or its
-# BEGIN blocks end it, and what they print is the answer.
+# Runs in the worker. Takes (file, variables); returns 'yes' if a child may run the script. Otherwise the script
+# must be executed: it does not compile, or its BEGIN blocks exit, and their output is the response.
 sub prepare ($words) {
     my ( $file, @variables ) = split /\0/, $words;
     my $stamp = stamp($file) // return 'no';
     my $known = $SCRIPTS{$file};
     return $known->{code} ? 'yes' : 'no' if $known && $known->{stamp} eq $stamp;
-    $SCRIPTS{$file} = { stamp => $stamp };    # stays so when a BEGIN block exits
+    $SCRIPTS{$file} = { stamp => $stamp };    # remains if a BEGIN block exits
     my $source = eval { Apache::Registry::Source->read($file) } // return 'no';
     my ($line) = $source->{code} =~ /\A#!(.*)/;
     my $switches = defined $line ? switches($line) // return 'no' : '';
     my $script = compiled( $file, $source, $switches, \@variables );
-    die $script->{error} if $script->{error} && !defined $line;    # nobody else would show it
+    die $script->{error} if $script->{error} && !defined $line;    # no one else would report it
     $SCRIPTS{$file} = { stamp => $stamp, %$script };
     return $script->{code} ? 'yes' : 'no';
 }
@@ -35,7 +35,7 @@ sub stamp ($file) {
     return join ' ', @now[ 0, 1, 7, 9, 10 ];
 }
 
-# Of a #! line; undef when there are others than come to the same here.
+# The switches of a #! line; undef if there are switches that are not supported here.
 sub switches ($line) {
     my ($switches) = $line =~ /perl\S*((?:\s+-\S+)*)\s*\z/ or return;
     return ( grep { !/\A-(?:[wWl]+|I.+)\z/ } split ' ', $switches ) ? undef : $switches;
@@ -57,7 +57,7 @@ sub compiled ( $file, $source, $switches, $variables ) {
     FindBin::again() if $INC{'FindBin.pm'};
     my $script = evaluated( $file, $source, scalar $switches =~ /-\w*[wW]/ );
     STDOUT->flush;
-    delete $script->{code} if -s STDOUT;    # it is part of the answer
+    delete $script->{code} if -s STDOUT;    # the output is part of the response
     $script->{state} = snapshot();
     $script->{end}   = [ end_blocks($file) ];
     $script->{set}   = { map { $_ => $ENV{$_} } grep { ( $ENV{$_} // '' ) ne ( $env{$_} // '' ) } keys %ENV };
@@ -86,7 +86,8 @@ sub end_blocks ($file) {
     return Apache::Registry::take_end_blocks( $file =~ tr/"\n\r\0/_/r );
 }
 
-# What a script has put into main is its own: the next one must not meet it there. Packages stay.
+# Removes from main the symbols that a script has added, so that the next script does not see them. Packages
+# stay.
 sub taken ($known) {
     my %own;
     for my $name ( grep { !$known->{$_} && !/::\z/ } keys %main:: ) {
@@ -97,7 +98,7 @@ sub taken ($known) {
     return \%own;
 }
 
-# What BEGIN blocks and `use` may have set, and what every request of the worker begins with.
+# The state that BEGIN blocks and `use` may have set, and that every run starts from.
 sub snapshot {
     my %signals = map { $_ => $SIG{$_} } grep { defined $SIG{$_} } keys %SIG;
     return { inc => [@INC], umask => umask, signals => \%signals, separators => [ $/, $\, $,, $", $; ], warns => $^W };
@@ -117,7 +118,7 @@ sub restore ($state) {
 
 my $RUNNING;
 
-# In the child: the file, how many words the query has, the words, the variables.
+# Runs in the child. Takes the file, the number of words in the query, the words and the variables.
 sub run ($words) {
     my ( $file, $count, @rest ) = split /\0/, $words, -1;
     $RUNNING = $SCRIPTS{$file};
@@ -139,7 +140,7 @@ sub run ($words) {
     goto &{ $RUNNING->{code} };
 }
 
-# CGI.pm may have been loaded for handlers, and would look for their request.
+# CGI.pm may have been loaded for handlers, and would use their request object.
 sub forget_mod_perl {
     no warnings 'once';
     $CGI::MOD_PERL = $CGI::Cookie::MOD_PERL = 0;
@@ -152,7 +153,7 @@ sub open_data ($file) {
     return;
 }
 
-# Behind the script, however it ended: the block that stands last runs first.
+# Runs after the script, however it ended: the last END block runs first.
 sub end (@) {
     for my $block ( @{ $RUNNING->{end} } ) {
         eval { $block->(); 1 } or print STDERR $@;
@@ -170,7 +171,8 @@ Cameleer::Forked - scripts of CgiMode fork
 
 =head1 DESCRIPTION
 
-A script is compiled once in the worker, in the package C<main>. A child that is forked for a request finds variables, C<@INC>, C<%SIG>,
-C<umask> and separators as they were after compiling, and runs it as perl runs a file.
+The worker compiles a script once, into the package C<main>. A child that is forked for a request
+starts with the variables, C<@INC>, C<%SIG>, C<umask> and separators as they were after compilation,
+and runs the script as perl runs a file.
 
 =cut

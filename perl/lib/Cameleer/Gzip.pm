@@ -4,7 +4,7 @@ use v5.36;
 
 use Compress::Raw::Zlib qw(WANT_GZIP Z_OK);
 
-# A header that allows gzip: named, or by *, with a weight that is not 0.
+# Whether the header allows gzip: by name or by *, with a weight other than 0.
 sub is_accepted ($r) {
     my %weight;
     for my $coding ( split /,/, lc( $r->header_in('Accept-Encoding') // '' ) ) {
@@ -14,7 +14,7 @@ sub is_accepted ($r) {
     return ( $weight{gzip} // $weight{'x-gzip'} // $weight{'*'} // 0 ) > 0;
 }
 
-# The answer will be compressed: what that means for its head.
+# Sets the head of a compressed response.
 sub announce ($r) {
     my $vary = $r->header_out('Vary');
     $r->header_out( Vary => $vary ? "$vary, Accept-Encoding" : 'Accept-Encoding' );
@@ -30,7 +30,7 @@ sub new ($class) {
     return bless { stream => $stream }, $class;
 }
 
-# What of the compressed text is ready.
+# Compresses text; returns the compressed bytes that are ready.
 sub add ( $self, @text ) {
     my $out = '';
     for my $bytes ( map { my $copy = $_ // ''; $copy } @text ) {
@@ -40,7 +40,7 @@ sub add ( $self, @text ) {
     return $out;
 }
 
-# The rest.
+# Returns the remaining compressed bytes.
 sub end ($self) {
     my $out = '';
     $self->{stream}->flush($out) == Z_OK or die "gzip cannot finish\n";
@@ -53,7 +53,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Gzip - compresses an answer for clients that accept it
+Cameleer::Gzip - compresses a response for clients that accept gzip
 
 =head1 SYNOPSIS
 

@@ -7,11 +7,11 @@ our @EXPORT_OK = qw(escape);
 
 my %ENTITY = ( '&' => '&amp;', '<' => '&lt;', '>' => '&gt;', '"' => '&quot;', q{'} => '&#39;' );
 
-# What a browser obeys instead of showing it: controls, and what turns, breaks or hides a line.
+# Characters that a browser interprets instead of showing: controls, and those that reverse, break or hide text.
 my $OBEYED =
   qr/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]/;
 
-# Characters stay characters, and bytes bytes.
+# Characters stay characters, and bytes stay bytes.
 sub escape ($text) {
     $text //= '';
     my $was_utf8 = !utf8::is_utf8($text) && $text =~ /[^\x00-\x7f]/ && utf8::decode($text);
@@ -37,7 +37,8 @@ Cameleer::HTML - text as HTML
 
 =head1 DESCRIPTION
 
-C<escape> gives text that a browser shows as it is: C<&>, C<<>, C<>> and quotation marks are entities, and controls and
-what Unicode has to turn or hide a line are written as their numbers, C<\x{202e}>.
+C<escape> returns text that a browser shows unchanged: C<&>, C<<>, C<>> and quotation marks become
+entities; controls, and Unicode's characters that reverse or hide text, become their numbers,
+C<\x{202e}>.
 
 =cut

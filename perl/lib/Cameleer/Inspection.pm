@@ -2,8 +2,8 @@ package Cameleer::Inspection;
 
 use v5.36;
 
-# What this process has loaded, as JSON: the names of %INC and the files that they came from, and the same of Registry scripts.
-# A program's own hook in @INC puts references into %INC.
+# The code that this process has loaded, as JSON: names and files of %INC, and of Registry scripts. A program's
+# own hook in @INC puts references into %INC; these are skipped.
 sub loaded {
     my %script = Apache::Registry->can('compiled') ? Apache::Registry::compiled() : ();
     return '{"modules":'
@@ -12,7 +12,7 @@ sub loaded {
       . object( map { $_ => $script{$_} } sort keys %script ) . '}';
 }
 
-# Pairs of strings. A module for JSON would stay in the mold, and in every worker after it.
+# Makes JSON of pairs of strings. A JSON module would stay in the mold, and in all its workers.
 sub object (@pairs) {
     my @members;
     while ( my ( $name, $value ) = splice @pairs, 0, 2 ) {
@@ -21,7 +21,7 @@ sub object (@pairs) {
     return '{' . join( ',', @members ) . '}';
 }
 
-# Bytes above 127 are taken for Latin-1, as perl takes them.
+# Bytes above 127 are treated as Latin-1, as in perl.
 sub _string ($text) {
     $text =~ s{([^\x20-\x7e]|["\\])}{_escaped(ord $1)}ge;
     return qq{"$text"};
@@ -39,20 +39,20 @@ __END__
 
 =head1 NAME
 
-Cameleer::Inspection - what a process tells about itself
+Cameleer::Inspection - facts about a process, for the server
 
 =head1 DESCRIPTION
 
-Each function returns a text of JSON; the server calls it in the mold and in workers that have no request, when
-somebody asks (C<cameleer mem>).
+Each function returns JSON text; for C<cameleer mem>, the server calls it in the mold and in idle
+workers.
 
 =head2 loaded
 
-An object: C<modules>, the names in C<%INC> and the files that they came from; C<scripts>, the keys of compiled Registry
-scripts, which are their URIs behind the name of their virtual host, and their files.
+Returns an object: C<modules> has the names in C<%INC> and their files; C<scripts> has the keys of
+compiled Registry scripts (virtual host's name and URI) and their files.
 
 =head2 object
 
-The text of an object with these names and values.
+Returns an object with these names and values.
 
 =cut

@@ -7,8 +7,8 @@ use Cameleer::Outside::Log    ();
 use Cameleer::Outside::Server ();
 use Cameleer::Outside::Text   ();
 
-# What the packages have in the server's compiled half. A name that stands in no package below Cameleer::Outside needs a request,
-# and dies when it is called.
+# Names that the server's compiled half defines. A name without an implementation in a package below
+# Cameleer::Outside needs a request, and dies when it is called.
 my %NAMES = (
     'Apache' => [ qw(
         request connection server uri the_request protocol method unparsed_uri query_string filename path_info script_name
@@ -47,7 +47,7 @@ my %NAMES = (
     'Cameleer::ModPerl2::RequestRec' => [qw(print puts headers_in headers_out err_headers_out notes set_content_length clength)],
 );
 
-# Parts of one package in several files, and packages that come with another's.
+# Parts of a package in several files, and packages that come with another.
 my %OF   = ( 'Apache::Body' => 'Apache',             'Apache::Response'   => 'Apache' );
 my %WITH = ( 'Apache'       => 'Apache::SubRequest', 'Cameleer::ModPerl2' => 'Cameleer::ModPerl2::RequestRec' );
 
@@ -81,9 +81,9 @@ Cameleer::Outside - modules of the Apache:: API in a plain perl
 
 =head1 DESCRIPTION
 
-C<perl -c> and unit tests load the modules of the API outside the server. Constants and functions that need nothing but their
-arguments work and give what they give in a worker; C<Apache-E<gt>request> is undef; log lines go to STDERR; the working
-directory stands for the ServerRoot. What needs a request dies when it is called, with a line that names it. For a handler that
-is called with an object L<Apache::FakeRequest> is there.
+C<perl -c> and unit tests load the API's modules outside the server. Constants work, and functions
+that depend only on their arguments return the same as in a worker; C<Apache-E<gt>request> is undef;
+log lines go to STDERR; the working directory is the ServerRoot. Functions that need a request die
+with a message that names them. To call a handler with a request object, use L<Apache::FakeRequest>.
 
 =cut

@@ -4,14 +4,14 @@ use v5.36;
 
 use Scalar::Util ();
 
-# Plain responses never come here: the server sends [status, [headers], [strings]] from C. The primitives head, emit, flush
-# and request are its XS.
+# Plain responses do not reach this module: the server sends [status, [headers], [strings]] from C. The
+# primitives head, emit, flush and request are XS functions of the server.
 
 sub load_file ($file) {
     -f $file or die "$file: no such file\n";
     my $package = 'Plack::Sandbox::' . $file =~ s/(\W)/sprintf '_%2x', ord $1/egr;
     local $0 = $file;
-    # An eval that ends well forgets what `do` left in $@.
+    # A successful eval clears the $@ that `do` has set.
     my $app = eval sprintf 'package %s; my $app = do %s; die $@ if $@; $app', $package, quoted($file);    ## no critic: loading code is the job
     return application( $app, $file );
 }
@@ -34,7 +34,7 @@ sub application ( $app, $source ) {
     die "$source: its last value is not a PSGI application (a code reference)\n";
 }
 
-# Everything but the plain response.
+# Sends every response except the plain form.
 sub respond ( $response, $env ) {
     # \&"name" would be a reference, too.
     if ( ref $response eq 'CODE' || ( ref $response && ref $response ne 'ARRAY' && eval { \&$response } ) ) {
@@ -71,7 +71,8 @@ sub send_body ($body) {
     return;
 }
 
-# Whose next piece never has to be waited for: all others may want the client to see what they have said so far.
+# Whether pieces of the body are always available: only then may they be gathered, since clients may need each
+# other piece at once.
 sub is_file ($body) {
     my $type = Scalar::Util::reftype($body);
     return $type && ( $type eq 'GLOB' || $type eq 'IO' ) && !tied *$body && -f $body;
@@ -82,14 +83,14 @@ sub delayed ($callback) {
     my $request = request();
     $callback->(
         sub ($response) {
-            $request == request() or die "PSGI: this request is over: its responder was kept and called later\n";
+            $request == request() or die "PSGI: this request is over: its responder cannot be called any more\n";
             $answered++ and die "PSGI: the responder was called twice\n";
             return whole($response) if @$response == 3;
             head( @$response[ 0, 1 ] );
             return bless { request => $request }, 'Cameleer::PSGI::Writer';
         }
     );
-    $answered or die "PSGI: the application returned before it called its responder (psgi.nonblocking is false)\n";
+    $answered or die "PSGI: the application returned without calling its responder; psgi.nonblocking is false\n";
     return;
 }
 
@@ -104,7 +105,7 @@ package Cameleer::PSGI::Writer;
 
 sub still_current ($self) {
     return if $self->{request} == Cameleer::PSGI::request();
-    die "PSGI: this request is over: its writer was kept and used later\n";
+    die "PSGI: this request is over: its writer cannot be used any more\n";
 }
 
 sub write ( $self, $chunk ) {
@@ -132,40 +133,45 @@ Cameleer::PSGI - the forms of PSGI responses that need Perl
 
 =head1 DESCRIPTION
 
-PSGI 1.1 with psgi.streaming, psgix.input.buffered, psgix.cleanup, psgix.harakiri and psgix.informational. psgix.io is
-not offered: the client's connection belongs to another process, so the key is absent and an application that needs it
-must say so.
+PSGI 1.1 with psgi.streaming, psgix.input.buffered, psgix.cleanup, psgix.harakiri and
+psgix.informational. psgix.io is not supported, because another process has the client's connection:
+the key is absent.
 
 =head2 Long responses
 
-A body that is an object is sent piece by piece, as its C<getline> returns; a file is gathered to large pieces.
+A body object is sent piece by piece, as its C<getline> returns; pieces of a file are gathered into
+larger ones.
 
-C<< $writer->write >> returns false when nobody waits for the rest any more: the client has left.
+C<< $writer->write >> returns false when the client has left.
 
-=head2 What is kept
+=head2 Lifetime of objects
 
-A responder, a writer, C<psgi.input>, C<psgix.informational> and C<cameleer.extend_timeout> belong to their request. One that
-an application keeps, say in a timer, dies when it is used after that: a later request of the same worker is another client's.
-C<psgi.errors> is the error log and stays valid.
+A responder, a writer, C<psgi.input>, C<psgix.informational> and C<cameleer.extend_timeout> belong
+to their request. If an application keeps one, for example in a timer, it dies when it is used after
+the request: a later request of the worker belongs to another client. C<psgi.errors> is the error
+log, and stays valid.
 
 =head2 Slow requests
 
-C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >> gives this request more time than C<RequestTimeout>. A request that does
-not ask for it dies when that has passed, wherever it is; an C<eval> around the slow part can catch this once, to clean up,
-before C<RequestTimeoutGrace> ends the process.
+C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >> extends C<RequestTimeout> for this request.
+Otherwise the request dies when the time has passed; an C<eval> around the slow part can catch this
+once, to clean up, before C<RequestTimeoutGrace> ends the process.
 
-=head2 What is printed
+=head2 Printed output
 
-The answer is what the application returns. What it prints to STDOUT meanwhile stands in the error log, line by line like
-warnings; what programs print that it starts goes there straight, as on STDERR. The same holds for its cleanup handlers.
+The response is the application's return value. Output to STDOUT goes to the error log, line by
+line, like warnings; output of programs that the application starts goes there directly, like
+STDERR. The same applies to cleanup handlers.
 
 =head2 The environment
 
-What an application puts into C<%ENV> is gone at the next request; what it finds there is what the start-up steps left.
+Variables that an application sets in C<%ENV> are removed before the next request; each request
+starts with the C<%ENV> of the start-up code.
 
-C<$ENV{MOD_PERL}> is there if any part of the site is answered by a mod_perl handler, also while a F<.psgi> file is loaded
-and in its requests. Modules that ask for it, such as L<CGI>, do so once per interpreter: if it depended on who loads them
-first, C<< CGI->new->header >> in a handler would print its header into the page after an application had loaded CGI.
-Applications take L<CGI::PSGI>, which does not look at it; a site that is PSGI alone never has it.
+C<$ENV{MOD_PERL}> exists if any part of the site has a mod_perl handler, also while a F<.psgi> file
+is loaded and in its requests. Modules that check it, such as L<CGI>, do so once per interpreter. If
+it depended on the module that loads CGI first, C<< CGI->new->header >> in a handler could print its
+header into the page. Applications can use L<CGI::PSGI>, which does not check it. A site with PSGI
+only never has the variable.
 
 =cut

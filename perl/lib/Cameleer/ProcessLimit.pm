@@ -11,7 +11,7 @@ sub new ( $class, %self ) {
     return bless { requests => 0, for_request => {}, watching => 0, %self }, $class;
 }
 
-# Looks at the process when the request is over, every so many requests.
+# Checks the process after the request, at every `$every`th request.
 sub watch ( $self, $r, $every ) {
     return if !$r->is_initial_req;
     $self->{requests}++;
@@ -19,7 +19,7 @@ sub watch ( $self, $r, $every ) {
     return;
 }
 
-# A limit of this request only.
+# Sets a limit for this request only.
 sub for_this_request ( $self, $name, $kb ) {
     $self->{for_request}{$name} = $kb;
     $self->look_later( Apache->request );
@@ -59,7 +59,7 @@ sub exceeded ( $limit, $kb ) {
     return;
 }
 
-# Reads and sets a package variable by the methods of later versions: (name => \$variable).
+# Defines methods that get and set package variables, as later versions have: (name => \$variable).
 sub install_setters ( $package, %variables ) {
     for my $name ( keys %variables ) {
         no strict 'refs';
@@ -74,11 +74,11 @@ __END__
 
 =head1 NAME
 
-Cameleer::ProcessLimit - lets a worker leave when it has grown too large
+Cameleer::ProcessLimit - ends workers that have grown too large
 
 =head1 DESCRIPTION
 
-What L<Apache::SizeLimit> and L<Apache::GTopLimit> have in common: they differ in names only. Limits are kilobytes, as
-L<GTop> measures them; undef or 0 is none.
+Common code of L<Apache::SizeLimit> and L<Apache::GTopLimit>, which differ in names only. Limits are
+kilobytes, as measured by L<GTop>; undef or 0 means no limit.
 
 =cut

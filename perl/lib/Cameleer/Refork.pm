@@ -28,14 +28,14 @@ sub _run ($when) {
     return;
 }
 
-# In a worker that is about to become a mold. Says why it cannot; nothing: it can.
+# Runs in a worker that is about to become a mold. Returns the reason why it cannot, or nothing.
 sub prepare {
     return $unsafe if defined $unsafe;
     return $@      if !eval { _run('before_fork'); 1 };
     return Cameleer::StartUp::disconnect() // _threads() // '';
 }
 
-# In the mold that has been one. The descriptors that the server needs come as a list.
+# Runs in the mold that was a worker. The argument lists the server's own descriptors.
 sub promoted ($ours) {
     return $@ if !eval { _run('after_mold_fork'); 1 };
     my @open = Cameleer::StartUp::promoted( split ' ', $ours );
@@ -44,13 +44,13 @@ sub promoted ($ours) {
 
 sub concerns_workers { return scalar @{ $hooks{after_worker_fork} // [] } }
 
-# In a fresh worker, of whatever mold.
+# Runs in a fresh worker of any mold.
 sub forked {
     eval { _run('after_worker_fork'); 1 } or warn "after_worker_fork: $@";
     return;
 }
 
-# A thread that holds a lock at the fork would hold it for ever.
+# A lock that another thread holds during the fork would stay locked for good.
 sub _threads {
     open my $status, '<', '/proc/self/status' or return "/proc/self/status: $!";
     my ($count) = map { /\AThreads:\s+(\d+)/a } <$status>;
@@ -63,13 +63,13 @@ __END__
 
 =head1 NAME
 
-Cameleer::Refork - what a program does when a worker becomes the mold of the next ones
+Cameleer::Refork - hooks for a worker that becomes the next mold
 
 =head1 SYNOPSIS
 
     use Cameleer::Refork qw(before_fork after_mold_fork after_worker_fork no_longer_fork_safe);
 
-    before_fork       { $redis->quit; undef $redis };         # in the worker, at its end
+    before_fork       { $redis->quit; undef $redis };         # in the worker, before the fork
     after_mold_fork   { %My::Session::CACHE = () };           # in the new mold
     after_worker_fork { $redis = Redis->new };                # in each worker, of whatever mold
 
@@ -77,35 +77,37 @@ Cameleer::Refork - what a program does when a worker becomes the mold of the nex
 
 =head1 DESCRIPTION
 
-With C<Refork>, or C<cameleer refork>, a worker that has served for a while becomes a mold: what its requests loaded and
-compiled is shared by the workers that are forked from it. It does so when it has no request, and serves none afterwards:
-it forks the mold and leaves.
+With C<Refork>, or C<cameleer refork>, a worker that has served for a while becomes a mold: the
+workers that are forked from it share the code that its requests have loaded and compiled. The
+worker does so between requests, and serves none afterwards: it forks the mold and leaves.
 
-The functions may be called at any time, usually when a module is loaded; hooks run in the order in which they came, those
-of the first molds' workers too. A hook of the first two that dies prevents the promotion, with its words in the error log.
+You may call these functions at any time, usually when a module is loaded; hooks run in the order of
+registration, also in workers of the first molds. If a hook of the first two kinds dies, the
+promotion is cancelled, and the error logged.
 
 =over
 
 =item before_fork { ... }
 
-Runs in the worker before the fork. Connections that must not be shared are closed here.
+Runs in the worker before the fork. Close connections here that must not be shared.
 
 =item after_mold_fork { ... }
 
-Runs in the new mold. What no worker should inherit is forgotten here.
+Runs in the new mold. Delete data here that workers must not inherit.
 
 =item after_worker_fork { ... }
 
-Runs in each worker when it begins, before C<PerlChildInitHandler>. One that dies is a line in the error log.
+Runs in each worker when it starts, before C<PerlChildInitHandler>. If it dies, the error is logged.
 
 =item no_longer_fork_safe($why)
 
-From now on this process does not become a mold.
+Prevents this process from becoming a mold.
 
 =back
 
-Connections of L<DBI> need no hook: the worker ends them before the fork, and each worker of the new mold makes its own under
-the same handles. Statements that C<prepare_cached> keeps are prepared again; a statement handle that the program keeps
-itself prevents the promotion. So do threads, and, in the new mold, connected stream sockets and pipes that are left open.
+Connections of L<DBI> need no hook: the worker closes them before the fork, and each worker of the
+new mold opens its own under the same handles. Statements of C<prepare_cached> are prepared again; a
+statement handle that the program itself holds prevents the promotion. So do threads, and, in the
+new mold, open stream sockets and pipes.
 
 =cut

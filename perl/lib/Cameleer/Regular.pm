@@ -4,7 +4,8 @@ use v5.36;
 use Errno qw(EINVAL EISDIR);
 use Fcntl qw(O_RDONLY O_NONBLOCK O_NOCTTY);
 
-# A handle on a regular file, to be read. False, with $!, for anything else: nobody waits for the other end of a pipe.
+# Opens a regular file for reading. Returns false, with $!, for other files: opening a pipe would wait for its
+# other end.
 sub opened ($file) {
     sysopen my $handle, $file, O_RDONLY | O_NONBLOCK | O_NOCTTY or return;
     if ( -f $handle ) {
@@ -21,7 +22,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Regular - opens files that somebody else names
+Cameleer::Regular - opens regular files only
 
 =head1 SYNOPSIS
 
@@ -29,7 +30,7 @@ Cameleer::Regular - opens files that somebody else names
 
 =head1 DESCRIPTION
 
-C<open> waits for the other end of a named pipe, for ever if nobody comes, and reads devices without end.
-C<Cameleer::Regular::opened> opens regular files and nothing else.
+C<open> waits, possibly forever, for the other end of a named pipe, and reads devices without end.
+C<Cameleer::Regular::opened> opens only regular files.
 
 =cut

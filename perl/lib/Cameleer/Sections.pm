@@ -4,10 +4,10 @@ use v5.36;
 
 use Cameleer::Sections::Text ();
 
-# Lines that Apache->httpd_conf was given and nobody has read yet.
+# Lines passed to Apache->httpd_conf that the server has not read yet.
 my @HANDED;
 
-# What the configuration may say, by name in lower case; see Cameleer::Sections::Text.
+# The known directives, by name in lower case; see Cameleer::Sections::Text.
 our %DIRECTIVES;
 
 # See Cameleer::configuration_is.
@@ -22,19 +22,20 @@ sub begin ($directives) {
     return;
 }
 
-# mod_perl 2: the package of the section at work, the number of the server that it stands in, the packages that sections have left.
+# In mod_perl 2: the package of the current section, the number of its server, and the packages of earlier
+# sections.
 our ( $PACKAGE, $HOST, @SAVED );
 
-# A section of mod_perl 2 begins: the package for its code, made from file and line.
+# Begins a section of mod_perl 2; returns the package for its code, made from file and line.
 sub package_of ($place) {
     ( $HOST, my $line, my $file ) = split /\0/, $place, 3;
     $PACKAGE = join '::', 'Apache2::ReadConfig', ( map { s/\W/_/gr } grep { length } split m{/}, $file ), "line_$line";
     require Apache2::PerlSections;
-    forget($PACKAGE);    # a file that is included twice
+    forget($PACKAGE);    # a file may be included twice
     return $PACKAGE;
 }
 
-# What the section that has just run says: the variables of its package, as text. The package is empty afterwards.
+# The configuration of the section that has just run: its package's variables as text. Empties the package.
 sub said ($) {
     return said_2() if defined $PACKAGE;
     my $text = handed() . Cameleer::Sections::Text::of( 'Apache::ReadConfig', \%DIRECTIVES );
@@ -42,7 +43,8 @@ sub said ($) {
     return $text;
 }
 
-# The package that all sections share is an older way to say it, and is always emptied: it would be said again.
+# mod_perl 2 also supports the older package that all sections share; it is always emptied, or its contents
+# would be read twice.
 sub said_2 () {
     my $text = handed() . join '', map { Cameleer::Sections::Text::of( $_, \%DIRECTIVES ) } 'Apache2::ReadConfig', $PACKAGE;
     forget('Apache2::ReadConfig');
@@ -66,7 +68,8 @@ sub handed {
     return join '', splice @HANDED;
 }
 
-# New variables instead of empty ones: subs of the section keep those that they were compiled with. The subs stay.
+# Makes new variables instead of emptying them: subs of the section keep the variables that they were compiled
+# with. The subs stay.
 sub forget ($package) {
     no strict 'refs';
     my $stash = \%{"${package}::"};
@@ -84,10 +87,10 @@ __END__
 
 =head1 NAME
 
-Cameleer::Sections - what Perl code says as configuration
+Cameleer::Sections - configuration made by Perl code
 
 =head1 DESCRIPTION
 
-Called by the server, not by applications: see L<Apache::ReadConfig>.
+The server calls this module, not applications: see L<Apache::ReadConfig>.
 
 =cut

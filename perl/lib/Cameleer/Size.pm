@@ -9,7 +9,7 @@ use Scalar::Util              ();
 use Sub::Util                 ();
 use Apache::Registry::Package ();
 
-# `module Name` or `script /file`: the subs of its package, as JSON.
+# Takes `module Name` or `script /file`; returns the subs of its package as JSON.
 sub of ($asked) {
     my ( $kind, $name ) = split / /, $asked, 2;
     my $package = $kind eq 'module' ? loaded($name) : compiled($name);
@@ -21,7 +21,7 @@ sub loaded ($module) {
     return $module;
 }
 
-# As a worker has it after its first request.
+# Compiles a script, as a worker does at its first request.
 sub compiled ($file) {
     require Apache::RegistryLoader;
     my ( undef, $wrong ) = Apache::RegistryLoader->new->compile( $file, $file );
@@ -29,7 +29,7 @@ sub compiled ($file) {
     return Apache::Registry::Package::name_of($file);
 }
 
-# A sub counts once, under the name that it was defined with; each other name costs what a name costs.
+# A sub counts once, under its original name; each other name costs only the size of a name.
 sub subs ($package) {
     my ( %name_of, @subs );
     for my $name ( names($package) ) {
@@ -47,7 +47,7 @@ sub subs ($package) {
     return @subs;
 }
 
-# What the package calls `handler` is that, before it is Registry's own name for it.
+# Prefer the package's own name, such as `handler`, to Registry's internal one.
 sub names ($package) {
     no strict 'refs';
     my @names = grep { !/::\z/ && exists &{"${package}::$_"} } keys %{"${package}::"};
@@ -59,8 +59,8 @@ sub code ( $package, $name ) {
     return \&{"${package}::$name"};
 }
 
-# The full name of a sub that another package has. One without a name was made for this package, unless the one that made it has it
-# under the same name.
+# The full name of an imported sub. An anonymous sub belongs to this package, unless the package that made it
+# has it under the same name.
 sub imported ( $package, $name, $code ) {
     my ( $of, $own ) = ( Sub::Util::subname($code) // '' ) =~ /\A(.*)::(.*)\z/s or return;
     return if $of eq $package;
@@ -69,13 +69,13 @@ sub imported ( $package, $name, $code ) {
     return defined &{"${of}::$name"} && \&{"${of}::$name"} == $code ? "${of}::$name" : undef;
 }
 
-# The glob and its name; that the package's table has grown by an entry is not in it.
+# Size of a glob and its name, without the growth of the package's symbol table.
 sub name_size ( $package, $name ) {
     no strict 'refs';
     return B::TerseSize::value_size( \*{"${package}::$name"} ) + length $name;
 }
 
-# Closures of one piece of code share its operators: what made them has these.
+# Closures of one piece of code share its operators, which count for the outer sub.
 sub own_size ($code) {
     my $cv = B::svref_2object($code);
     return B::TerseSize::sub_size($code) unless $cv->CvFLAGS & B::CVf_CLONED;
@@ -88,7 +88,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Size - what cameleer size asks Perl
+Cameleer::Size - the Perl half of cameleer size
 
 =head1 SYNOPSIS
 
@@ -97,7 +97,7 @@ Cameleer::Size - what cameleer size asks Perl
 
 =head1 DESCRIPTION
 
-Sizes are those of L<B::TerseSize>. A sub that was imported, and a second name for a sub, counts as much as its name takes; C<of> says
-whose it is.
+Sizes are those of L<B::TerseSize>. An imported sub, or a second name of a sub, counts only as its
+name; C<of> has the sub's full name.
 
 =cut

@@ -4,18 +4,18 @@ use v5.36;
 
 use Scalar::Util ();
 
-# The process that loads the site, its descriptors from before, what the steps left open: connected sockets, and
-# connections of DBI (weak references, so that a program can drop them).
+# The mold's process id, its descriptors from before start-up, and connections that start-up left open: sockets,
+# and DBI's handles (weak references, so that a program can drop them).
 my ( $mold, %before, @sockets, @connections );
 
-# Drivers whose handles reach nothing outside the process, or open their files for each statement.
+# Drivers whose handles reach nothing outside the process, or that open their files for each statement.
 my %LOCAL = map { $_ => 1 } qw(AnyData CSV DBM ExampleP File Mem Sponge);
 
-# Handles that must not be closed before the process ends: files, and connections of DBI that stopped being anybody's.
-# DBD::MariaDB 1.22 loses its way at the end of a process that has destroyed a connection without closing it.
+# Handles that must stay open until the process ends: files, and unused DBI connections. DBD::MariaDB 1.22
+# fails at the end of a process that has destroyed a connection without closing it.
 my @kept;
 
-# Before the first step.
+# Runs before the first start-up step.
 sub begin {
     $mold   = $$;
     %before = map { $_ => 1 } _descriptors();
@@ -23,7 +23,7 @@ sub begin {
     return;
 }
 
-# Compiles a Registry script in the mold, so that the workers share it. Returns what is wrong with it, or ''.
+# Compiles a Registry script in the mold, so that the workers share it. Returns an error message, or ''.
 sub preload_script ($uri_and_file) {
     my ( $uri, $file ) = split /\0/, $uri_and_file;
     require Apache::RegistryLoader;
@@ -31,20 +31,21 @@ sub preload_script ($uri_and_file) {
     return $wrong // '';
 }
 
-# After the last.
+# Runs after the last start-up step.
 sub end {
     $Apache::ServerStarting = 0;
     _remember( my @open = _connections() );
     for my $handle (@open) {
         warn 'start-up left a connection to "' . _name($handle) . '" open: each worker makes one of its own instead; connect '
-          . "in PerlChildInitHandler to be spared this\n";
+          . "in PerlChildInitHandler to avoid this warning\n";
     }
     _note_sockets( 'start-up', \%before );
     _note_files();
     return;
 }
 
-# Files and folders that are open for reading: each worker opens them anew, at the same place, where it may.
+# Records files and folders that are open for reading: each worker reopens them at the same position, if
+# permitted.
 sub _note_files {
     for my $descriptor ( grep { !$before{$_} } _descriptors() ) {
         my $file = "/proc/self/fd/$descriptor";
@@ -55,17 +56,18 @@ sub _note_files {
     return;
 }
 
-# By the flags with which it was opened, as the kernel has them.
+# Whether the descriptor was opened for reading only, by the kernel's flags.
 sub _only_reads ($descriptor) {
     open my $about, '<', "/proc/self/fdinfo/$descriptor" or return '';
     my ($flags) = map { /\Aflags:\s*([0-7]+)/a } <$about>;
     return defined $flags && ( oct($flags) & 3 ) == 0;
 }
 
-# What was there before a warm-up: descriptors, connections of DBI.
+# Descriptors and DBI connections from before a warm-up.
 my ( %open_before, %known );
 
-# Requests of a warm-up are about to be answered: with ServerStarting, Apache::DBI keeps no connection that is made then.
+# Runs before warm-up requests. With ServerStarting, Apache::DBI does not cache connections that are made
+# meanwhile.
 sub begin_warm_up {
     %open_before            = map { $_ => 1 } _descriptors();
     %known                  = map { Scalar::Util::refaddr($_) => 1 } _connections();
@@ -74,8 +76,8 @@ sub begin_warm_up {
     return;
 }
 
-# The mold has answered them. What is connected now is closed: a transaction that is open in the mold would hold its locks
-# for ever.
+# Runs after warm-up requests: closes connections, because an open transaction in the mold would hold its locks
+# forever.
 sub end_warm_up {
     $Apache::ServerStarting = 0;
     delete $ENV{CAMELEER_WARMUP};
@@ -91,7 +93,7 @@ sub end_warm_up {
     return;
 }
 
-# What connect_cached keeps, whoever asks next connects anew.
+# Removes handles from connect_cached's cache, so that the next caller gets a new connection.
 sub _forget_cached {
     return unless $INC{'DBI.pm'};
     my %drivers = DBI->installed_drivers;
@@ -109,25 +111,26 @@ sub _note_sockets ( $who, $before ) {
     return;
 }
 
-# In the mold, before it forks: whether there is anything to do for what follows, or for the site's own code, in a fresh worker.
+# Runs in the mold, before it forks: whether a fresh worker has anything to do here, or in hooks of the site's
+# code.
 sub concerns_workers {
     return 1 if @sockets || @connections;
     return 1 if $INC{'Cameleer/Refork.pm'} && Cameleer::Refork::concerns_workers();
     return Apache::Phases->can('concern_workers') && Apache::Phases::concern_workers() ? 1 : '';
 }
 
-# In a fresh worker. A connection is one stream of bytes: two processes on it would read each other's answers, and the
-# first that says goodbye on it ends it for all.
+# Runs in a fresh worker. A connection is one stream of bytes: two processes that share it would read each
+# other's answers, and the first to close it would end it for all.
 sub forked {
     return if $$ == $mold;
     _hang_up(@sockets);
-    _connect_again() if @connections;    # a walk over all handles would un-share the memory that they are in
+    _connect_again() if @connections;    # walking over all handles would un-share their memory
     Cameleer::Refork::forked() if $INC{'Cameleer/Refork.pm'};
     return;
 }
 
 sub _connect_again {
-    $Apache::ServerStarting = 1;         # or Apache::DBI keeps what is connected here
+    $Apache::ServerStarting = 1;         # or Apache::DBI would cache these connections
     for my $handle ( grep { defined } @connections ) {
         my $was_open = $handle->{Active};
         my $own      = eval { _another($handle) };
@@ -138,8 +141,8 @@ sub _connect_again {
     return;
 }
 
-# A connection to the same database, set as it is. connect_cached would keep the new handle in the place of the one that gets its
-# connection, and connect once more for the next request.
+# Opens another connection with the same settings. connect_cached would cache the new handle instead of the one
+# that gets its connection, and connect again for the next request.
 sub _another ($handle) {
     my $cache = $handle->{Driver}{CachedKids} // {};
     my @keys  = grep { $cache->{$_} && Scalar::Util::refaddr( $cache->{$_} ) == Scalar::Util::refaddr($handle) } keys %$cache;
@@ -152,7 +155,8 @@ sub _another ($handle) {
     return $own;
 }
 
-# What a program can have set since it connected. AutoCommit is off for as long as a transaction of begin_work, too.
+# Attributes that a program may have set after it connected. AutoCommit is also off during a transaction of
+# begin_work.
 my @ATTRIBUTES = qw(RaiseError PrintError RaiseWarn PrintWarn HandleError HandleSetErr ShowErrorStatement ChopBlanks FetchHashKeyName
   LongReadLen LongTruncOk ReadOnly TaintIn TaintOut);
 
@@ -167,8 +171,8 @@ sub _set_as_in ( $own, $handle ) {
     return;
 }
 
-# In a worker that is about to become a mold and serves no more: its connections to databases end in good order, and the
-# workers of that mold make their own under the same handles. Says why that cannot be.
+# Runs in a worker that is about to become a mold: closes its database connections properly; workers of that
+# mold open their own under the same handles. Returns the reason why that is impossible, or nothing.
 sub disconnect {
     my @open = _own_connections();
     for my $handle (@open) {
@@ -183,21 +187,21 @@ sub disconnect {
     return;
 }
 
-# In a worker that ends, after its END blocks: it says goodbye, or its databases log a client that broke off. Perl does so when
-# it destroys all objects at the end of a process; a worker leaves them to the kernel.
+# Runs at the end of a worker, after its END blocks: closes connections, or databases would log an aborted
+# client. perl does so when it destroys all objects at a process's end, which a worker skips.
 sub leave {
     _disconnect($_) for _own_connections();
     return;
 }
 
-# Says what went wrong. By DBI's own method, for that of Apache::DBI's handles does nothing; and with PrintError as it is, for
-# DBD::MariaDB lets nobody set anything in a handle that is not connected.
+# Disconnects; returns an error message or undef. Calls DBI's own method, because that of Apache::DBI's handles
+# does nothing. PrintError stays as it is, because DBD::MariaDB allows no changes to a disconnected handle.
 sub _disconnect ($handle) {
     local $SIG{__WARN__} = sub ($) { };
     return eval { DBI::db::disconnect($handle); 1 } ? undef : 'cannot disconnect from "' . _name($handle) . "\": $@";
 }
 
-# In the mold that has been a worker: connections that it still has, beside those descriptors, which are the server's. Its
+# Runs in the mold that was a worker: returns its remaining connections, except the server's descriptors. Its
 # workers close none of them.
 sub promoted (@ours) {
     ( $mold, @sockets ) = ($$);
@@ -212,8 +216,8 @@ sub promoted (@ours) {
     return @open;
 }
 
-# Apache::DBI takes the class off its lists each time that it connects in PerlChildInitHandler: it means to do so once in a line
-# of processes. These connections are made anew as all others are.
+# Apache::DBI removes its class from its lists each time that it connects in PerlChildInitHandler, which works
+# only once in a line of processes. These connections are reopened like all others.
 sub _connect_on_init_has_run {
     my $has_run = \&Apache::DBI::childinit;
     my @others  = grep { !ref || $_ != $has_run } @{ Apache->get_handlers('PerlChildInitHandler') };
@@ -227,7 +231,7 @@ sub _remember (@handles) {
     return;
 }
 
-# One that the program keeps, beside those that the connection itself does for prepare_cached.
+# A statement handle that the program holds, other than those of prepare_cached.
 sub _statement_of ($handle) {
     my %is_cached = map { Scalar::Util::refaddr($_) => 1 } values %{ $handle->{CachedKids} // {} };
     my ($kept)    = grep { defined && !$is_cached{ Scalar::Util::refaddr($_) } } @{ $handle->{ChildHandles} // [] };
@@ -236,13 +240,13 @@ sub _statement_of ($handle) {
 
 sub _name ($handle) { return "dbi:$handle->{Driver}{Name}:$handle->{Name}" }
 
-# Without those that the mold has opened.
+# Open connections, except those that the mold has opened.
 sub _own_connections {
     my %is_kept = map { Scalar::Util::refaddr($_) => 1 } grep { ref } @kept;
     return grep { !$is_kept{ Scalar::Util::refaddr($_) } } _connections();
 }
 
-# Every open connection of DBI; a handle that is destroyed in another process says nothing to its database from now on.
+# All open DBI connections; their handles are set not to disconnect when they are destroyed in another process.
 sub _connections {
     return unless $INC{'DBI.pm'};
     my @open;
@@ -263,12 +267,12 @@ sub _is_local ($handle) {
 
 sub _descriptors {
     opendir my $folder, '/proc/self/fd' or return;
-    my @numbers = map { /\A(\d+)\z/a } readdir $folder;    # captured: not tainted
-    closedir $folder;                                       # its own is free again
+    my @numbers = map { /\A(\d+)\z/a } readdir $folder;    # untainted by the match
+    closedir $folder;                                       # frees the folder's own descriptor
     return grep { -e "/proc/self/fd/$_" } @numbers;
 }
 
-# Whom a stream's descriptor is connected to. A pair of sockets has no name at either end: who makes one wants to share it.
+# The peer of a stream socket. Socket pairs have no name at either end, and are meant to be shared.
 sub _peer ($descriptor) {
     open my $copy, '+<&', $descriptor or return undef;
     my $address = -S $copy && getpeername $copy or return undef;
@@ -285,7 +289,8 @@ sub _peer ($descriptor) {
 
 sub _named ($path) { return length $path ? $path : undef }
 
-# The descriptors become a line that nobody speaks on: reading finds its end, writing is lost, and nothing dies of SIGPIPE.
+# Replaces the descriptors by a socket without a peer: reads see its end, writes are lost, and no SIGPIPE
+# occurs.
 sub _hang_up (@descriptors) {
     return unless @descriptors;
     require Fcntl;
@@ -308,7 +313,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::StartUp - what start-up code leaves connected is not shared between workers
+Cameleer::StartUp - keeps workers from sharing connections that start-up code opened
 
 =head1 SYNOPSIS
 
@@ -325,19 +330,22 @@ Cameleer::StartUp - what start-up code leaves connected is not shared between wo
 
 =head1 DESCRIPTION
 
-Called by the server. Between C<begin> and C<end> C<$Apache::ServerStarting> is 1: L<Apache::DBI> keeps no connection that
-is made then. C<end> warns, in the error log, about each connection of L<DBI> and each other
-connected stream socket that the start-up steps left open.
+The server calls this module. Between C<begin> and C<end> C<$Apache::ServerStarting> is 1:
+L<Apache::DBI> then caches no connections. C<end> logs a warning for each connection of L<DBI>, and
+for each other connected stream socket, that the start-up steps left open.
 
-Between C<begin_warm_up> and C<end_warm_up> the mold answers requests. C<$ENV{CAMELEER_WARMUP}> is set meanwhile, and
-C<$Apache::ServerStarting> once more. Connections of DBI that are open afterwards are closed, with a warning, those that
-C<connect_cached> keeps without one; connected sockets are named.
+Between C<begin_warm_up> and C<end_warm_up> the mold answers requests. Meanwhile
+C<$ENV{CAMELEER_WARMUP}> is set, and C<$Apache::ServerStarting> is 1 again. DBI connections that are
+open afterwards are closed with a warning, those of C<connect_cached> without one; connected sockets
+are logged.
 
-In a worker those sockets are at their end: reading finds end of file, and what is written goes nowhere. A C<$dbh> from the
-start-up or a warm-up is connected anew under the same handle; its statement handles have to be prepared again. The mold's own
-connections from the start-up stay as they were. The attributes that DBI knows and C<private_> ones are those of the handle, also when they
-were set after it had connected; what was said to the connection itself (C<SET NAMES>, temporary tables), or set in an attribute of the
-driver, belongs into C<< Callbacks => { connected => sub { ... } } >>, which runs for the new one too. A worker that ends disconnects. Databases that are nowhere but in the process (SQLite in memory, CSV, DBM) are left alone,
-and so are pairs of sockets and datagram sockets (syslog).
+In a worker those sockets are disconnected: reads see end of file, and writes are lost. A C<$dbh> of
+start-up or warm-up code is reconnected under the same handle; its statement handles must be
+prepared again. The mold's own start-up connections stay open. DBI's attributes and C<private_> ones
+are copied from the handle, even if they were set after it connected. Settings of the connection
+itself (C<SET NAMES>, temporary tables) and attributes of the driver belong into C<< Callbacks => {
+connected => sub { ... } } >>, which also runs for the new connection. A worker disconnects at its
+end. Databases inside the process (SQLite in memory, CSV, DBM), socket pairs and datagram sockets
+(syslog) are not changed.
 
 =cut

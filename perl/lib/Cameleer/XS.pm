@@ -3,8 +3,8 @@ package Cameleer::XS;
 use v5.36;
 use XSLoader ();
 
-# The compiled half of these packages is linked into the server, where XSLoader finds a sub instead of a shared object. A plain
-# perl has no such sub: there Cameleer::Outside stands in.
+# The compiled half of these packages is linked into the server, where XSLoader finds a sub instead of a shared
+# object. Outside of the server there is no such sub, and Cameleer::Outside is used.
 sub load (@packages) {
     for my $package (@packages) {
         if ( defined &{"Cameleer::XS::${package}::bootstrap"} ) {
@@ -23,7 +23,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::XS - the compiled half of a package, or what stands in for it outside the server
+Cameleer::XS - loads the compiled half of a package, or its replacement outside the server
 
 =head1 SYNOPSIS
 

@@ -15,7 +15,7 @@ sub contents ( $pid, $name ) {
     return <$handle> // '';
 }
 
-# Rollup lines are `Pss:   281 kB`; the kernel keeps the file from strangers.
+# Rollup lines are `Pss:   281 kB`; only the process's user can read the file.
 sub memory ($pid) {
     my ( $pages, $resident, $files ) = ( split( ' ', contents( $pid, 'statm' ) ), 0, 0, 0 );
     my %kb    = contents( $pid, 'smaps_rollup' ) =~ /^(\w+):\s+([0-9]+) kB/mg;
@@ -113,7 +113,7 @@ __END__
 
 =head1 NAME
 
-GTop::Process - what /proc says of one process
+GTop::Process - facts of /proc about one process
 
 =head1 SYNOPSIS
 

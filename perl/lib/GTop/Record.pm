@@ -4,8 +4,7 @@ use v5.36;
 
 sub new ( $class, %fields ) { return bless {%fields}, $class }
 
-# libgtop's accessors were called with the process again (`$mem->size($pid)`): what comes behind the name is not
-# looked at.
+# libgtop's accessors take the process again (`$mem->size($pid)`): arguments are ignored.
 sub AUTOLOAD {
     my ($self) = @_;
     my $name = our $AUTOLOAD =~ s/.*:://r;
@@ -27,7 +26,7 @@ __END__
 
 =head1 NAME
 
-GTop::Record - what GTop measured, a method a field
+GTop::Record - values measured by GTop, with a method for each field
 
 =head1 SYNOPSIS
 

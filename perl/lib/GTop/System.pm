@@ -39,7 +39,7 @@ sub swap {
     );
 }
 
-# In ticks, as the kernel counts them. What waits for disks is idle.
+# In ticks of the kernel. Waiting for disks counts as idle.
 sub cpu {
     my @ticks = GTop::Process::contents_of_machine('stat') =~ /^cpu\s+(.*)/ ? split( ' ', $1 ) : ();
     my ( $user, $nice, $system, $idle, $wait, $interrupt, $soft ) = map { $_ // 0 } @ticks[ 0 .. 6 ];
@@ -72,7 +72,7 @@ __END__
 
 =head1 NAME
 
-GTop::System - what /proc says of the whole machine
+GTop::System - facts of /proc about the machine
 
 =head1 SYNOPSIS
 

@@ -9,11 +9,12 @@ __END__
 
 =head1 NAME
 
-Apache::AuthenHook - says what to use instead
+Apache::AuthenHook - not available: it needs httpd
 
 =head1 DESCRIPTION
 
-Loading it dies with what to do instead: the module of this name asks for functions that only httpd has. C<< $r->get_basic_auth_pw >> tells
-a PerlAuthenHandler the password, and C<< $r->note_basic_auth_failure >> asks for another.
+Loading this module dies with a message about alternatives: it needs functions that only httpd has.
+In a PerlAuthenHandler, C<< $r->get_basic_auth_pw >> returns the password, and C<<
+$r->note_basic_auth_failure >> asks for it.
 
 =cut

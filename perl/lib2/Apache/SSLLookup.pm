@@ -9,11 +9,12 @@ __END__
 
 =head1 NAME
 
-Apache::SSLLookup - says what to use instead
+Apache::SSLLookup - not available: it needs httpd
 
 =head1 DESCRIPTION
 
-Loading it dies with what to do instead: the module of this name asks for functions that only httpd has. C<< $r->subprocess_env('HTTPS') >>
-is C<on> for a request by TLS; C<SSLOptions +StdEnvVars> adds C<SSL_PROTOCOL>, C<SSL_CIPHER>, C<SSL_CLIENT_S_DN> and so on.
+Loading this module dies with a message about alternatives: it needs functions that only httpd has.
+C<< $r->subprocess_env('HTTPS') >> is C<on> for a request over TLS; C<SSLOptions +StdEnvVars> adds
+C<SSL_PROTOCOL>, C<SSL_CIPHER>, C<SSL_CLIENT_S_DN> and others.
 
 =cut

@@ -9,14 +9,15 @@ package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__,
         qw(allow_options auth_name get_remote_logname note_basic_auth_failure satisfies some_auth_required requires) );
 
-    # `none` where no line says it, as in httpd 2.4.
+    # Returns `none` if AuthType is not set, as in httpd 2.4.
     sub auth_type ( $r, @new ) {
         my $fields = Cameleer::ModPerl2::of_request($r);
         $fields->{auth_type} = $new[0] if @new && defined $new[0];
         return $fields->{auth_type} // Apache::auth_type($r) // 'none';
     }
 
-    # (OK, password) or (what to return, undef). Who asks for the password of Basic where nothing was said means that.
+    # Returns (OK, password), or (status, undef). Code that asks for a Basic password implies AuthType Basic
+    # where none is set.
     sub get_basic_auth_pw ($r) {
         $r->auth_type('Basic') if $r->auth_type eq 'none';
         my ( $status, $password ) = Apache::get_basic_auth_pw($r);
@@ -27,7 +28,7 @@ package Apache2::RequestRec {
         return $r->auth_type =~ /\Adigest\z/i ? $r->note_digest_auth_failure : $r->note_basic_auth_failure;
     }
 
-    # The client is asked for its password in the way that never sends it.
+    # Sets the challenge for Digest authentication, which never sends the password.
     sub note_digest_auth_failure ($r) {
         my $realm  = ( $r->auth_name // '' ) =~ s/(["\\])/\\$1/gr;
         my $nonce  = sprintf '%08x%04x', $r->request_time, $r->number & 0xffff;
@@ -36,7 +37,7 @@ package Apache2::RequestRec {
         return;
     }
 
-    # Which methods the answer's Allow header names, beside those that it named.
+    # Adds methods to the response's Allow header.
     sub allow_methods ( $r, $reset, @methods ) {
         my $fields = Cameleer::ModPerl2::of_request($r);
         $fields->{methods} = [] if $reset;
@@ -55,7 +56,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Access - who may come in
+Apache2::Access - access control: passwords, users and methods
 
 =head1 SYNOPSIS
 

@@ -10,7 +10,7 @@ our @ISA = ('Apache::CmdParms');
 
 $Cameleer::Directives::PARMS = __PACKAGE__;
 
-# What the directive stands in; see Apache2::Const's group :context.
+# The kinds of context of a directive; see Apache2::Const's group :context.
 my @CONTEXTS = (
     [ 1,  '<VirtualHost>' ], [ 2, '<Limit>' ], [ 4, '<Directory>' ], [ 8, '<Location>' ], [ 16, '<Files>' ], [ 32, '.htaccess' ],
 );
@@ -29,7 +29,7 @@ sub pool ($self) {
 }
 *temp_pool = \&pool;
 
-# Why the directive may not stand there; undef when it may.
+# The reason why the directive may not be in its context; undef if it may.
 sub check_cmd_context ( $self, $forbidden ) {
     for my $context (@CONTEXTS) {
         my ( $bit, $name ) = @$context;
@@ -48,10 +48,10 @@ sub stands_in ( $self, $bit ) {
     return 0;
 }
 
-# A <Limit> around it is not told: lines in it are of all methods.
+# Directives do not know of a <Limit> around them: they apply to all methods.
 sub method_is_limited ( $self, $method ) { return 1 }
 
-# Of a .htaccess file what its AllowOverride lets Options say.
+# In a .htaccess file, the Options that its AllowOverride permits.
 sub override_opts ($self) { return length $self->{override_opts} ? 0 + $self->{override_opts} : 255 }
 
 sub add_config ( $self, $lines ) {
@@ -66,7 +66,7 @@ __END__
 
 =head1 NAME
 
-Apache2::CmdParms - where a directive of a Perl module stands
+Apache2::CmdParms - the context of a Perl module's directive
 
 =head1 SYNOPSIS
 

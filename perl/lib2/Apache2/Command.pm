@@ -2,7 +2,8 @@ package Apache2::Command;
 
 use v5.36;
 
-# mod_perl's directives, as httpd shows them: name, how many arguments (by http_config.h's numbers), where, and the words of an error.
+# mod_perl's directives, as httpd lists them: name, args_how (http_config.h's numbers), allowed places, error
+# text.
 my @ROWS = (
     [ 'PerlSwitches',        3, 128,      'Perl Switches' ],
     [ 'PerlModule',          3, 31 | 128, 'PerlModule' ],

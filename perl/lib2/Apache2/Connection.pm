@@ -12,7 +12,7 @@ Cameleer::ModPerl2::lend( 'Apache::Connection', __PACKAGE__, qw(local_ip remote_
 *number      = \&Apache::number;
 *want_cleanup = \&Apache::want_cleanup;
 
-# A worker that has the whole connection sees it by itself.
+# A worker that has the whole connection detects the end itself.
 sub aborted ($c) {
     return Cameleer::ModPerl2::of_request($c)->{aborted} // 0 if Cameleer::ModPerl2::is_connection();
     return Apache::Connection::aborted($c);
@@ -21,10 +21,10 @@ sub aborted ($c) {
 sub local_addr ($c) { return Cameleer::ModPerl2::address( $c->local_ip, Apache::Connection::local_port($c) ) }
 sub local_host ($c) { return Apache::Connection::local_ip($c) }
 
-# The main server of the address that was connected to; a connection that is the worker's belongs to a host.
+# The main server of the local address; for a connection handed over to the worker, its virtual host.
 sub base_server ($c) { return Cameleer::ModPerl2::is_connection() ? Apache::server($c) : Apache2::ServerUtil->server }
 
-# One number for each connection that is open, as far as a worker can tell: the client's port.
+# A number that is unique among open connections, as far as a worker can tell: the client's port.
 sub id ($c) { return Apache::Connection::remote_port($c) }
 
 sub keepalive ( $c, @new ) {
@@ -34,7 +34,7 @@ sub keepalive ( $c, @new ) {
     return $before;
 }
 
-# What the client has asked for.
+# Whether the client asked for a persistent connection.
 sub _stays_open () {
     my $r    = Apache->request // return 0;
     my $said = Apache::header_in( $r, 'Connection' ) // '';
@@ -72,14 +72,14 @@ sub bucket_alloc ($c) {
     return Cameleer::ModPerl2::of_request($c)->{bucket_alloc} //= APR::BucketAlloc->new( $c->pool );
 }
 
-# What an ErrorLogFormat of httpd gives to each connection; without one there is none, as there.
+# httpd has ids only with an ErrorLogFormat that uses them; here there are none.
 sub log_id ($c) { return }
 
 sub conn_config ($c) { return Cameleer::ModPerl2::of_request($c)->{conn_config} //= bless \( my $number = 0 ), 'Apache2::ConfVector' }
 
 sub client_socket ($c) { return Cameleer::ModPerl2::client_socket($c) }
 
-# A name that the front has looked up; for REMOTE_NAME the address where there is none.
+# A name that the front has looked up; for REMOTE_NAME the address if there is none.
 sub get_remote_host ( $c, $type = Apache2::Const::REMOTE_NAME(), @ ) {
     return Apache::Connection::verified_host($c) if $type == Apache2::Const::REMOTE_DOUBLE_REV();
     my $name = $c->remote_host;
@@ -100,7 +100,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Connection - who asks
+Apache2::Connection - the client's connection
 
 =head1 SYNOPSIS
 
@@ -114,7 +114,7 @@ Apache2::Connection - who asks
 
 =head1 DIFFERENCES
 
-The client's connection belongs to the front, and the next request of it may come to another worker: C<notes>, C<pnotes> and C<pool> end with
-the request.
+The front owns the client's connection, and another worker may get its next request: C<notes>,
+C<pnotes> and C<pool> end with the request.
 
 =cut

@@ -5,7 +5,7 @@ use v5.36;
 use Cameleer::Consts ();
 use mod_perl2        ();
 
-# By group, `NAME number` each; what is no number is a text, in which `\x0d` is a byte.
+# Groups of `NAME number`; other values are texts, in which `\x0d` is a byte.
 my %GROUPS = (
     authn_status => '
         AUTH_DENIED 0 AUTH_GRANTED 1 AUTH_USER_FOUND 2 AUTH_USER_NOT_FOUND 3 AUTH_GENERAL_ERROR 4',
@@ -86,7 +86,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Const - the numbers of mod_perl 2's API
+Apache2::Const - the constants of mod_perl 2's API
 
 =head1 SYNOPSIS
 

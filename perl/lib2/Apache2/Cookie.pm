@@ -25,7 +25,7 @@ sub set_attr ( $self, %fields ) {
     return;
 }
 
-# All cookies as a table, in list context as names and cookies; or those of one name.
+# Returns all cookies as a table, in list context as names and cookies; or the cookies of one name.
 sub fetch ( $class, $r = undef, @name ) {
     $r //= eval { Apache2::RequestUtil->request }
         // Cameleer::ModPerl2::croak("Apache2::Cookie->fetch(\$r) was called without \$r, and there is no global one: $@");
@@ -36,7 +36,7 @@ sub fetch ( $class, $r = undef, @name ) {
     return wantarray ? %$jar : $jar;
 }
 
-# A text, or the elements of an array or of a hash.
+# Encodes a text, or the elements of an array or hash.
 sub freeze ( $class, $value ) {
     my $type = Scalar::Util::reftype($value) // return APR::Request::encode($value);
     return join '&', map { APR::Request::encode($_) } @$value if $type eq 'ARRAY';
@@ -105,11 +105,13 @@ Apache2::Cookie, Apache2::Cookie::Jar - cookies of a request of mod_perl 2 (liba
 
 =head1 DESCRIPTION
 
-C<value> gives back what C<new> was given: a text, or in list context the elements of an array or a hash; C<raw_value> is what travels. In a string a
-cookie is what C<as_string> says. C<bake> adds a C<Set-Cookie> header, which goes out with errors and redirects as well; C<bake2> a C<Set-Cookie2> for a
-cookie with a C<version>. The other methods are those of L<APR::Request::Cookie>.
+C<value> returns the value given to C<new>: a text, or in list context the elements of an array or
+hash; C<raw_value> is the encoded value. As a string, a cookie is its C<as_string>. C<bake> adds a
+C<Set-Cookie> header, which errors and redirects also have; C<bake2> adds a C<Set-Cookie2> for a
+cookie with a C<version>. All other methods are those of L<APR::Request::Cookie>.
 
-C<fetch>, C<cookies> and C<jar> throw an L<APR::Request::Error> where the header makes no sense in a place, but for
-C<< scalar $req->jar($name) >> of a cookie that could be read. C<status> of a jar tells without.
+C<fetch>, C<cookies> and C<jar> throw an L<APR::Request::Error> if the header is invalid in some
+place, except C<< scalar $req->jar($name) >> for a cookie that could be parsed. C<status> of a jar
+returns the status without an exception.
 
 =cut

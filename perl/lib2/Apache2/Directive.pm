@@ -4,12 +4,13 @@ use v5.36;
 
 use Cameleer::ModPerl2 ();
 
-# The configuration as a tree: { directive, args, filename, line_num, children }. The server hands it over as text, when somebody asks first.
+# The configuration as a tree: { directive, args, filename, line_num, children }. The server passes it as text
+# on first use.
 my $tree;
 
 sub conftree { return $tree //= _read( Cameleer::ModPerl2::configuration() ) }
 
-# A directive that is read just now, and of a container the lines inside: what stands around it is not known yet.
+# A directive that is being read, with the inner lines of a container; its parent is not known yet.
 sub of_line ( $file, $line, @lines ) {
     my ( $depth, @rows ) = (0);
     while (@lines) {
@@ -25,7 +26,7 @@ sub of_line ( $file, $line, @lines ) {
     return _read( join "\n", @rows );
 }
 
-# A line each: depth, line, file, name, arguments, with NUL between them.
+# Parses lines of depth, line, file, name and arguments, separated by NULs.
 sub _read ($text) {
     my @parents = ( { children => [] } );
     for my $row ( split /\n/, $text ) {
@@ -51,7 +52,7 @@ sub next        ($self) { return $self->{next} }                 ## no critic: t
 sub parent      ($self) { return $self->{parent} }
 sub first_child ($self) { return $self->{children}[0] }
 
-# The lines inside.
+# The inner lines.
 sub as_string ($self) {
     return join '', map { $_->_line } @{ $self->{children} };
 }
@@ -64,7 +65,7 @@ sub _line ($self) {
 
 sub _is_section ($self) { return $self->{directive} =~ /\A</ }
 
-# From this node on: names, and what they say; a name that comes more than once, as a list.
+# Names and values from this node on; a repeated name has a list of values.
 sub as_hash ($self) {
     my %hash;
     for ( my $node = $self; $node; $node = $node->next ) {
@@ -85,7 +86,7 @@ sub _put ( $hash, $name, $value ) {
     return;
 }
 
-# What the directives of that name say: the last of them, or all in list context; of a section the hash of its lines.
+# The value of the named directive: the last one, or all in list context; for a section, a hash of its lines.
 sub lookup ( $self, $name, @args ) {
     my @found;
     for ( my $node = $self; $node; $node = $node->next ) {

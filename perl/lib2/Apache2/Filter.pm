@@ -14,11 +14,11 @@ use constant { OK => Cameleer::Filters::OK(), DECLINED => Cameleer::Filters::DEC
 
 Cameleer::XS::load(__PACKAGE__);
 
-# What `sub filter : FilterRequestHandler` said, by the code; it goes with it.
+# The attributes of subs (`sub filter : FilterRequestHandler`), by code reference; removed with the code.
 Hash::Util::FieldHash::fieldhash my %ATTRIBUTES;
 
-my $CONNECTION = "is a connection filter, and a client's connection belongs to the front, which speaks HTTP: write FilterRequestHandler, if "
-    . "bodies are all that it changes\n";
+my $CONNECTION = "is a connection filter, which is not supported, because the front has the client's connection; use FilterRequestHandler if "
+    . "it changes bodies only\n";
 
 package Apache2::RequestRec {
     sub add_input_filter  ( $r, $handler ) { return Cameleer::Filters::add( $r, 'input',  Apache2::Filter::_named( $handler, scalar caller ) ) }
@@ -34,9 +34,9 @@ sub APR::Brigade::filter_flush ( $brigade, $filter ) { return $filter->pass_brig
 
 sub _refuse ($method) { return Cameleer::ModPerl2::croak("\$c->$method: the filter $CONNECTION") }
 
-# --- what a handler is
+# --- handlers
 
-# What names lead to, as long as the symbol has the same code: it is asked for with every request.
+# Cache of resolved names, valid while the symbol has the same code: each request resolves its filters.
 my %RESOLVED;
 my $MANY = 100;
 
@@ -53,7 +53,7 @@ sub MODIFY_CODE_ATTRIBUTES ( $package, $code, @words ) {
 
 sub FETCH_CODE_ATTRIBUTES ( $package, $code ) { return grep { /\AFilter/ } sort keys %{ $ATTRIBUTES{$code} // {} } }
 
-# Code, and that of its FilterInitHandler, of a handler that has no other attributes than a filter of requests.
+# The code of a handler, and that of its FilterInitHandler. Dies if the handler is no request filter.
 sub resolved ($handler) {
     return _resolve($handler) if ref $handler;
     my $symbol = _symbol($handler);
@@ -61,12 +61,12 @@ sub resolved ($handler) {
     return @{ $known->{codes} } if $known && $known->{symbol} == $symbol;
     my @codes = _resolve($handler);
     %RESOLVED = () if keys %RESOLVED >= $MANY;
-    # Resolving loads a module that is not there yet.
+    # Resolving may load the module that defines the name.
     $RESOLVED{$handler} = { symbol => $symbol, codes => \@codes } if $symbol ||= _symbol($handler);
     return @codes;
 }
 
-# The address of the code that a plain name, or that of a package, stands for; 0 for what is more than a name.
+# The address of the code of a plain name or package; 0 for other expressions.
 sub _symbol ($name) {
     return 0 if $name =~ /[^\w:]/;
     no strict 'refs';
@@ -84,7 +84,7 @@ sub _resolve ($handler) {
     return ( $code, $init );
 }
 
-# A bare name is that of a sub of the caller's package.
+# A bare name is a sub of the caller's package.
 sub _named ( $handler, $package ) {
     return $handler if ref $handler || length $handler > Cameleer::LONGEST_NAME() || $handler =~ /\W/;
     return $package->can($handler) // $handler;
@@ -94,7 +94,7 @@ sub _named ( $handler, $package ) {
 
 sub _new ( $number, $way, %fields ) { return bless { number => $number, way => $way, %fields }, __PACKAGE__ }
 
-# $r->output_filters and the like: the first filter, or the server's end of the chain.
+# $r->output_filters and similar methods: the first filter, or the server's end of the chain.
 sub of_request ( $r, $chain, @new ) {
     my $way = $chain =~ s/\Aproto_//r;
     return Cameleer::Filters::core( $r, $way ) if $way ne $chain;
@@ -105,12 +105,12 @@ sub of_request ( $r, $chain, @new ) {
     return $before;
 }
 
-# So the chain that begins with it has an end.
+# Only filters of this request and direction, so that the chain has an end.
 sub _is_of ( $r, $way, $f ) {
     return Scalar::Util::blessed($f) && $f->isa(__PACKAGE__) && $f->{way} eq $way && $f->{number} == $r->number;
 }
 
-# A handler that has the whole connection has its ends, without filters between.
+# A connection handler gets the ends of the connection, without filters between.
 sub of_connection ( $c, $chain, @ ) {
     return _refuse("${chain}_filters") if !Cameleer::ModPerl2::is_connection();
     require Cameleer::ConnectionEnd;
@@ -151,7 +151,7 @@ sub get_brigade ( $f, $brigade, $mode = Cameleer::Filters::MODE_READBYTES(), $bl
     return $status;
 }
 
-# Within a filter: what it has goes on to the next one.
+# In a filter: passes the brigade on to the next filter, with a flush.
 sub fflush ( $f, $brigade ) {
     $brigade->insert_tail( APR::Bucket::flush_create( $brigade->bucket_alloc ) );
     my $status = ( $f->{run} ? $f->{next} : $f )->pass_brigade($brigade);
@@ -159,7 +159,8 @@ sub fflush ( $f, $brigade ) {
     return $status;
 }
 
-# The same for an answer is in Filter.xs. What comes behind the end that a filter has said goes nowhere.
+# For body filters; Filter.xs has the same for responses. Input behind an end that the filter has sent is
+# dropped.
 sub _filter_body ( $f, $brigade, @how ) {
     my ( $status, $run ) = $f->{has_ended} ? ( OK, { eos => 1, out => '' } ) : _run( $f, $brigade, @how );
     if ( $status == DECLINED ) {
@@ -177,24 +178,24 @@ sub _filter_body ( $f, $brigade, @how ) {
     return OK;
 }
 
-# That of perl within a request, and ModPerl::EXIT.
+# Whether the exception is perl's exit within a request, or ModPerl::EXIT.
 sub _is_exit ($error) {
     return 0 unless Scalar::Util::blessed($error);
     return $error->isa('Cameleer::Exit') || $error->isa('APR::Error') && $error->{rc} == 120_000;
 }
 
-# The status of a handler that did not return.
+# The status of a handler that died or exited.
 sub _ended ( $f, $error ) {
     return OK if _is_exit($error);
     Apache::log_error( "$error" =~ s/\s+\z//r );
     return FAILED;
 }
 
-# --- streams
+# --- streaming
 
-# `read` and `print`, `tie *STDOUT, $f` being the latter, stand in Filter.xs: a page takes many calls.
+# `read` and `print` (also by `tie *STDOUT, $f`) are in Filter.xs, because a page takes many calls.
 
-# What `read` does with a brigade of buckets: it takes from as many as are needed.
+# `read` for a brigade of buckets: reads from as many buckets as necessary.
 sub _read_on {
     my ( $f, undef, $wanted ) = @_;
     my $run = $f->{run};
@@ -220,7 +221,7 @@ sub _fetch ( $f, $run ) {
     return $source;
 }
 
-# To the next bucket that has bytes.
+# Advances to the next bucket with bytes.
 sub _advance ($run) {
     while ( !$run->{has_read} ) {
         my $bucket = $run->{bucket} = $run->{bucket} ? $run->{source}->next( $run->{bucket} ) : $run->{source}->first;
@@ -242,14 +243,14 @@ sub seen_eos {
     return $run->{eos};
 }
 
-# What a filter has printed goes on before its handler returns.
+# Passes printed output on before the handler returns.
 sub _send_on ($f) {
     my $status = _send( $f, $f->{run}, Cameleer::Filters::NOTHING() );
     Cameleer::Filters::raise( $status, 'Apache2::Filter::print' ) if $status != OK;
     return $status;
 }
 
-# What has been printed goes to the next filter, with that mark behind it.
+# Passes printed output to the next filter, followed by the mark.
 sub _send ( $f, $run, $mark ) {
     my $brigade = _text_brigade( delete $run->{out}, $mark, $f->r );
     $run->{out} = '';
@@ -263,7 +264,8 @@ sub _idle ($method) {
     Carp::croak("\$f->$method: this filter is not at work, its handler has returned");
 }
 
-# tie *STDOUT, $f: what is no method of filters stands in a class of its own, because programs define it.
+# Handle methods for tie *STDOUT, $f are in a class of their own, because programs define filter methods of the
+# same names.
 our @ISA = ('Apache2::Filter::Tied');
 
 sub TIEHANDLE { return $_[0] }
@@ -279,7 +281,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Filter - Perl code that changes what clients send and get
+Apache2::Filter - filters of request and response bodies
 
 =head1 SYNOPSIS
 
@@ -298,16 +300,18 @@ Apache2::Filter - Perl code that changes what clients send and get
 
 =head1 DESCRIPTION
 
-Streams: C<read print seen_eos>. Brigades: C<get_brigade pass_brigade fflush>, on C<< $f->next >>. Both: C<ctx c r frec next remove>. The
-handler's attributes C<FilterRequestHandler>, C<FilterInitHandler> and C<FilterHasInitHandler(\&init)> are those of packages that inherit
-from this one. C<add_input_filter> and C<add_output_filter> are methods of the request.
+Streaming: C<read print seen_eos>. Brigades: C<get_brigade pass_brigade fflush>, called on C<<
+$f->next >>. Both: C<ctx c r frec next remove>. Packages that inherit from this one have the handler
+attributes C<FilterRequestHandler>, C<FilterInitHandler> and C<FilterHasInitHandler(\&init)>.
+C<add_input_filter> and C<add_output_filter> are methods of the request.
 
-A filter that dies, or that returns a status of an error, ends the answer: with that status where nothing of it has left, else visibly
-truncated. A Content-Length that was said before the filters is not sent.
+A filter that dies, or returns an error status, ends the response: with that status if nothing was
+sent, otherwise visibly truncated. A Content-Length that was set before the filters ran is not sent.
 
 =head1 DIFFERENCES
 
-A client's connection belongs to the front: there are no connection filters. What DEFLATE and its kin do happens there, too, behind all
-filters of answers and before those of bodies. What a PSGI application answers passes no filters.
+The front has the client's connection: there are no connection filters. DEFLATE and similar filters
+run in the front, after all response filters and before body filters. Responses of PSGI applications
+pass no filters.
 
 =cut

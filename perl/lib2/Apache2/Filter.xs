@@ -2,16 +2,16 @@
 
 #include "../../lib/APR/api.h"
 
-/* What a stream of a page takes many calls of: read and print. A filter is a hash; {run} is another one while its handler is at work. What
- * is not the ordinary case is left to Filter.pm. */
+/* The functions that a streaming filter calls often: read and print. A filter is a hash; {run} is a second
+ * hash that exists while its handler runs. Unusual cases are left to Filter.pm. */
 
 /* Apache2::Const's OK and DECLINED. */
 enum { OK = 0, DECLINED = -1 };
 
-/* So much of what a filter has printed is worth a call of the next one. */
+/* Printed output of this size, in bytes, is passed to the next filter. */
 enum { PIECE = 8192 };
 
-/* So many filters may stand behind each other. */
+/* Most filters in a chain. */
 enum { DEEPEST = 400 };
 
 static HV *hash_behind(SV **slot)
@@ -21,7 +21,7 @@ static HV *hash_behind(SV **slot)
 
 #define FIELD(hash, name) hv_fetchs((hash), name, 0)
 
-/* Fields are read without running code: what is an object or magical there is none of ours. */
+/* Fields are read without running code: objects and magical values are not the module's own. */
 static int is_plain(const SV *sv)
 {
     return !SvROK(sv) && !SvGMAGICAL(sv);
@@ -29,7 +29,7 @@ static int is_plain(const SV *sv)
 
 static int is_true(pTHX_ SV **slot)
 {
-    /* {next} is an object of ours. */
+    /* {next} is an object of this module. */
     return slot && (SvROK(*slot) || (is_plain(*slot) && SvTRUE(*slot)));
 }
 
@@ -44,7 +44,7 @@ static HV *filter_of(pTHX_ SV *f)
 {
     if (!SvROK(f) || !sv_derived_from(f, "Apache2::Filter") || SvTYPE(SvRV(f)) != SVt_PVHV)
         croak("not an Apache2::Filter object");
-    /* What a text's code may let go of in the meantime. */
+    /* Held, because code of a text may drop the last reference. */
     return (HV *)sv_2mortal(SvREFCNT_inc_simple(SvRV(f)));
 }
 
@@ -62,14 +62,14 @@ static int is_for_answers(pTHX_ HV *filter)
     return way && is_plain(*way) && SvPOK(*way) && strEQ(SvPVX(*way), "output");
 }
 
-/* Whether what it prints is the server's next: then a brigade would be taken apart at once. */
+/* Whether the next filter is the server's end: a brigade would be taken apart at once. */
 static int is_last(pTHX_ HV *filter)
 {
     HV *const next = hash_behind(FIELD(filter, "next"));
     return next && is_for_answers(aTHX_ filter) && IS_TRUE(next, "core") && !IS_TRUE(next, "next");
 }
 
-/* The text of a brigade that nobody has asked for a bucket becomes what the run reads. */
+/* Moves the text of a brigade without buckets into the run. */
 static void take_text(pTHX_ HV *filter, HV *run)
 {
     int mark;
@@ -86,7 +86,7 @@ static void take_text(pTHX_ HV *filter, HV *run)
     (void)hv_stores(run, "mark", newSViv(mark));
 }
 
-/* Behind the last byte of such a text. */
+/* Runs behind the last byte of such a text. */
 static void pass_mark(pTHX_ HV *run)
 {
     SV **const slot = FIELD(run, "mark");
@@ -100,7 +100,8 @@ static void pass_mark(pTHX_ HV *run)
     (void)hv_stores(run, "has_read", newSViv(1));
 }
 
-/* A value that goes may run code, and so may one that is tied: then the bytes have been copied. */
+/* Assigning to a tied or magical buffer, or freeing its old value, may run code: the bytes are copied
+ * before. */
 static void hand_over(pTHX_ SV *buffer, const char *bytes, STRLEN length)
 {
     if (SvTHINKFIRST(buffer) || SvMAGICAL(buffer) || SvUTF8(buffer))
@@ -111,7 +112,8 @@ static void hand_over(pTHX_ SV *buffer, const char *bytes, STRLEN length)
     SvTAINTED_on(buffer);
 }
 
-/* What can be read at once; fewer bytes than wanted only at the end of a text. -1: Filter.pm must look further. */
+/* Reads from the text without waiting. Returns fewer bytes than wanted only at the end of a text, and -1 if
+ * Filter.pm must continue. */
 static IV read_some(pTHX_ HV *filter, HV *run, SV *buffer, STRLEN wanted)
 {
     take_text(aTHX_ filter, run);
@@ -132,7 +134,7 @@ static IV read_some(pTHX_ HV *filter, HV *run, SV *buffer, STRLEN wanted)
     return (IV)count;
 }
 
-/* As a caller says it: 8192 for undef, and no more than there can be. */
+/* The caller's length: 8192 for undef, and limited to the largest possible one. */
 static STRLEN length_of(pTHX_ SV *length)
 {
     SvGETMAGIC(length);
@@ -142,7 +144,7 @@ static STRLEN length_of(pTHX_ SV *length)
     return wanted >= (NV)SSize_t_MAX ? SSize_t_MAX : wanted > 0 ? (STRLEN)wanted : 0;
 }
 
-/* The Perl half of a method, with the arguments that this one has; what it returns. */
+/* Calls the Perl half of a method with this call's arguments; returns its result. */
 static IV ask(pTHX_ const char *sub, I32 ax, I32 items)
 {
     dSP;
@@ -169,7 +171,7 @@ static void write_answer(pTHX_ HV *filter, const char *bytes, STRLEN length)
     apache_check(aTHX_ apache_write_filtered(number_in(aTHX_ FIELD(filter, "number")), bytes, length));
 }
 
-/* What has been printed is kept until it is worth a call of the next filter. */
+/* The buffer of printed output. */
 static SV *printed(pTHX_ HV *run)
 {
     SV **const slot = hv_fetchs(run, "out", 1);
@@ -178,7 +180,7 @@ static SV *printed(pTHX_ HV *run)
     return *slot;
 }
 
-/* A handler's answer; what is no number, or 200, is OK. */
+/* The status of a handler's return value; other values than numbers, and 200, are OK. */
 static IV status_of(pTHX_ SV *said)
 {
     IV status = OK;
@@ -215,7 +217,7 @@ static IV ended(pTHX_ SV *f, SV *error)
     return called(aTHX_ call_pv("Apache2::Filter::_ended", G_SCALAR));
 }
 
-/* A filter's own method, which a program may have made another of. */
+/* Calls pass_brigade as a method, because a program may have overridden it. */
 static IV pass_brigade(pTHX_ SV *f, SV *brigade)
 {
     dSP;
@@ -239,7 +241,7 @@ static IV send_brigade(pTHX_ SV *f, HV *run, int mark)
     return called(aTHX_ call_pv("Apache2::Filter::_send", G_SCALAR));
 }
 
-/* The handler sees a brigade, and {how} a body's is asked for. It is at work while {run} is there. */
+/* Runs the handler with a brigade; {how} has a body filter's arguments. {run} exists meanwhile. */
 static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
 {
     dSP;
@@ -264,14 +266,14 @@ static IV run_handler(pTHX_ SV *f, HV *filter, HV *run, SV *brigade)
     SPAGAIN;
     SV *const said = count == 1 ? POPs : &PL_sv_undef;
     PUTBACK;
-    /* An object may say of itself that it is false. */
+    /* An exception object may overload its truth value. */
     const int has_died = SvROK(ERRSV) || (SvPOK(ERRSV) && SvCUR(ERRSV));
     const IV status = has_died ? ended(aTHX_ f, sv_mortalcopy(ERRSV)) : status_of(aTHX_ said);
     LEAVE;
     return status;
 }
 
-/* What has been printed goes to the next filter, with that mark behind it. */
+/* Passes printed output to the next filter, followed by the mark. */
 static IV send_on(pTHX_ SV *f, HV *filter, HV *run, int mark)
 {
     SV **const out = FIELD(run, "out");
@@ -284,11 +286,11 @@ static IV send_on(pTHX_ SV *f, HV *filter, HV *run, int mark)
     return OK;
 }
 
-/* For one call of the handler: what it reads of and has printed. */
+/* Makes the hash for one call of the handler: its input and its printed output. */
 static HV *new_run(pTHX_ HV *filter, SV *brigade)
 {
     if (hash_behind(FIELD(filter, "run")))
-        croak("a filter has handed a brigade to itself: $f->next is the one to hand it to\n");
+        croak("a filter has passed a brigade to itself: pass it to $f->next\n");
     HV *const run = (HV *)sv_2mortal((SV *)newHV());
     (void)hv_stores(run, "brigade", newSVsv(brigade));
     (void)hv_stores(run, "in", newSVpvs(""));
@@ -299,7 +301,7 @@ static HV *new_run(pTHX_ HV *filter, SV *brigade)
     return run;
 }
 
-/* What comes behind the end that a filter has said goes nowhere. */
+/* Input behind an end that the filter has sent is dropped. */
 static IV filter_once(pTHX_ SV *f, HV *filter, SV *brigade)
 {
     if (IS_TRUE(filter, "has_ended"))
@@ -321,14 +323,14 @@ static IV filter_once(pTHX_ SV *f, HV *filter, SV *brigade)
     return send_on(aTHX_ f, filter, run, APRXS_EOS);
 }
 
-/* Each filter of a chain stands on the stack of C, and a handler may add one of its kind with each call. */
+/* Each filter of a chain uses the C stack, and a handler may add further filters. */
 static IV filter_answer(pTHX_ SV *f, HV *filter, SV *brigade)
 {
     static I32 depth;
     ENTER;
     SAVEI32(depth);
     if (++depth > DEEPEST)
-        croak("more than %d filters stand behind each other: does one add itself?", DEEPEST);
+        croak("more than %d filters in a chain: does a filter add itself?", DEEPEST);
     const IV status = filter_once(aTHX_ f, filter, brigade);
     LEAVE;
     return status;
@@ -347,7 +349,7 @@ static void print_one(pTHX_ HV *filter, HV *run, apache_text text)
 
 MODULE = Apache2::Filter    PACKAGE = Apache2::Filter
 
-# Up to so many bytes of the one brigade that a call is about; 0 when all of it is read.
+# Reads up to `length` bytes of the current brigade; returns 0 when all of it is read.
 IV
 read(f, buffer, length = &PL_sv_undef)
     SV *f
@@ -362,7 +364,7 @@ read(f, buffer, length = &PL_sv_undef)
   OUTPUT:
     RETVAL
 
-# How many bytes that were. An answer's go on as soon as they are worth it.
+# Returns the number of bytes. A response filter passes output on when it reaches PIECE.
 UV
 print(f, ...)
     SV *f
@@ -387,7 +389,7 @@ print(f, ...)
   OUTPUT:
     RETVAL
 
-# A brigade of that text, and of a mark behind it: see api.h.
+# Makes a brigade of a text and a mark: see api.h.
 SV *
 _text_brigade(text, mark, r)
     SV *text
@@ -404,7 +406,8 @@ _empty_brigade(brigade)
   CODE:
     apache_empty_brigade(aTHX_ brigade);
 
-# Has the server write such a brigade; the mark. undef, and nothing is done, where it has become one of buckets.
+# Has the server write such a brigade; returns the mark. Returns undef, and does nothing, if the brigade has
+# buckets.
 SV *
 _write_text(core, brigade)
     SV *core
@@ -421,7 +424,7 @@ _write_text(core, brigade)
   OUTPUT:
     RETVAL
 
-# The handler of a filter of bodies is asked for a brigade; a status, and what it has read and printed.
+# Calls a body filter for a brigade. Returns a status, and the hash with its input and output.
 void
 _run(f, brigade, ...)
     SV *f
@@ -440,7 +443,7 @@ _run(f, brigade, ...)
     mPUSHi(status);
     mPUSHs(newRV_inc((SV *)run));
 
-# What a filter of answers makes of a brigade; a status.
+# Passes a brigade to a response filter; returns a status.
 IV
 _filter_answer(f, brigade)
     SV *f

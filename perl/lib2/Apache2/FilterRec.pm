@@ -10,7 +10,7 @@ __END__
 
 =head1 NAME
 
-Apache2::FilterRec - what kind of filter one is
+Apache2::FilterRec - the kind of a filter
 
 =head1 SYNOPSIS
 
@@ -20,9 +20,10 @@ Apache2::FilterRec - what kind of filter one is
 
 =head1 DESCRIPTION
 
-Filters in Perl are C<modperl_request_output> and C<modperl_request_input>. Behind those of an answer the server is one filter here and several in
-httpd: code that walks along C<< $f->next >> finds it under httpd's names, C<byterange content_length http_header http_outerror core>. When the head has
-been made, C<byterange> and C<http_header> are gone. A subrequest has C<subreq_core> before those of its main request. At the end of the filters of a body
-stands C<core_in>.
+Filters in Perl are C<modperl_request_output> and C<modperl_request_input>. After the response
+filters, the server is one filter here and several in httpd: code that follows C<< $f->next >> finds
+it under httpd's names, C<byterange content_length http_header http_outerror core>. Once the head is
+made, C<byterange> and C<http_header> are gone. A subrequest has C<subreq_core> before those of its
+main request. The last body filter is C<core_in>.
 
 =cut

@@ -25,7 +25,7 @@ __END__
 
 =head1 NAME
 
-Apache2::HookRun - phases of a request that its own handlers run
+Apache2::HookRun - runs phases of a request from a handler
 
 =head1 SYNOPSIS
 
@@ -37,14 +37,16 @@ Apache2::HookRun - phases of a request that its own handlers run
         return $status unless $status == Apache2::Const::OK || $status == Apache2::Const::DECLINED;
         ...
         $r->invoke_handler;
-        return Apache2::Const::DONE;    # the server's own turn through the phases ends here
+        return Apache2::Const::DONE;    # the server runs no further phases
     }
 
 =head1 DESCRIPTION
 
-C<run_post_read_request run_translate_name run_map_to_storage run_header_parser run_access_checker run_check_user_id run_auth_checker
-run_type_checker run_fixups run_handler run_log_transaction> run the handlers of one phase, and what the server itself does in it, in the
-place that the request is in; what they give is the status. C<invoke_handler> also answers with the file that a handler has declined.
-C<< $r->die($status) >> answers with the page for that error. More than ten that run in one another are an error: a loop.
+C<run_post_read_request run_translate_name run_map_to_storage run_header_parser run_access_checker
+run_check_user_id run_auth_checker run_type_checker run_fixups run_handler run_log_transaction> run
+the handlers of one phase, and the server's own part of it, with the configuration of the request's
+location; they return the status. C<invoke_handler> also serves the file if the handlers decline.
+C<< $r->die($status) >> responds with the error page. Nesting of more than ten runs is an error: a
+loop.
 
 =cut

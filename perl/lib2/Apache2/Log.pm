@@ -8,12 +8,12 @@ use Apache::Log         ();
 
 @Apache2::Log::Request::ISA = @Apache2::Log::Server::ISA = (__PACKAGE__);
 
-# Where a line tells its worker and request, and whether it has a head at all: as in apache.h.
+# Position of a line's context (worker and request), as in apache.h.
 use constant { LEADS => 0, FOLLOWS => 1, NOWHERE => 2, BARE => 3 };
 
 my @LEVELS = qw(emerg alert crit error warn notice info debug);
 
-# As of an object, or of the class: then for the main server. Code runs only when the level is shown.
+# Called on an object, or on the class for the main server. Code runs only if the level is logged.
 for my $number ( 0 .. $#LEVELS ) {
     no strict 'refs';
     *{ $LEVELS[$number] } = sub {
@@ -29,8 +29,8 @@ for my $number ( 0 .. $#LEVELS ) {
 # For log_serror and log_rerror: the caller's file and line.
 sub LOG_MARK { return ( caller(0) )[ 1, 2 ] }
 
-# httpd's words: of a status of the operating system before those of the client, LOG_STARTUP has no head, and
-# LOG_DEBUG tells the place.
+# httpd's format: the system's error text comes before the client; LOG_STARTUP lines have no prefix; LOG_DEBUG
+# lines have the place.
 sub _say ( $level, $status, $text, $place, $client = undef ) {
     $text = "[client $client] $text" if defined $client;
     if ($status) {
@@ -73,7 +73,7 @@ package Apache2::RequestRec {
 package Apache2::ServerRec {
     sub log ($s) { return bless { server => ref $s ? $s : Apache2::ServerUtil->server }, 'Apache2::Log::Server' }    ## no critic
 
-    # Methods, and functions too.
+    # Can be called as methods or as functions.
     sub log_error { shift if ref $_[0]; return Apache::Log::write( 3, join( '', @_ ), Apache2::Log::NOWHERE ) }
     sub warn { shift if ref $_[0] || @_ > 1; return Apache::Log::write( 4, join( '', @_ ), Apache2::Log::NOWHERE ) } ## no critic
 
@@ -96,7 +96,7 @@ Apache2::Log - the error log, with levels
     use Apache2::Log ();
 
     $r->log->error("no such user: $name");
-    $s->log->debug( sub { 'state: ' . dump_of($state) } );    # runs when the level is shown
+    $s->log->debug( sub { 'state: ' . dump_of($state) } );    # runs if the level is logged
     $r->log_error('text');
     $r->log_rerror( Apache2::Log::LOG_MARK, Apache2::Const::LOG_ERR, APR::Const::ENOENT, 'text' );
 

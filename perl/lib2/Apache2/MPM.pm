@@ -2,7 +2,8 @@ package Apache2::MPM;
 
 use v5.36;
 
-# What httpd's prefork answers, by the numbers of Apache2::Const's group :mpmq: one thread in each of many processes.
+# The values of httpd's prefork, by the numbers of Apache2::Const's group :mpmq: many processes with one thread
+# each.
 my %ANSWERS = (
     2  => 0,    # MPMQ_IS_THREADED
     3  => 2,    # MPMQ_IS_FORKED: as many as are needed
@@ -14,12 +15,12 @@ my %ANSWERS = (
     14 => 0,    # MPMQ_IS_ASYNC
 );
 
-# undef for what is not known: how many workers there may be is the master's affair, and changes.
+# undef for unknown values: the number of workers depends on the master, and changes.
 sub query ( $class, $number ) { return $ANSWERS{$number} }
 
 sub is_threaded ($class) { return 0 }
 
-# Code that asks wants to know whether there are threads.
+# The name tells callers that there are no threads.
 sub show ($class) { return 'Prefork' }
 
 1;
@@ -28,7 +29,7 @@ __END__
 
 =head1 NAME
 
-Apache2::MPM - processes, not threads
+Apache2::MPM - the process model: processes without threads
 
 =head1 SYNOPSIS
 

@@ -6,7 +6,7 @@ use Apache2::CmdParms    ();
 use Apache2::Command     ();
 use Cameleer::Directives ();
 
-# The modules of httpd whose work the server does itself: the name of each one's source file.
+# httpd's modules that are built into the server, by the names of their source files.
 our @NAMES = qw(core.c mod_so.c http_core.c prefork.c mod_access_compat.c mod_actions.c mod_alias.c mod_auth_basic.c mod_authn_core.c
     mod_authn_file.c mod_authz_core.c mod_authz_groupfile.c mod_authz_host.c mod_authz_user.c mod_autoindex.c mod_cgi.c mod_deflate.c mod_dir.c
     mod_env.c mod_expires.c mod_filter.c mod_headers.c mod_log_config.c mod_mime.c mod_perl.c mod_setenvif.c mod_ssl.c mod_status.c);
@@ -24,14 +24,14 @@ sub name         ($self) { return $self->{name} }
 sub module_index ($self) { return $self->{index} }
 sub next         ($self) { return $modules[ $self->{index} + 1 ] }    ## no critic: the name is the API's
 
-# Of httpd 2.4's interface.
+# The version of httpd 2.4's module API.
 sub ap_api_major_version ($self) { return 20120211 }
 sub ap_api_minor_version ($self) { return 0 }
 
-# The first of its directives; only mod_perl's are told.
+# The first directive; only mod_perl's directives are listed.
 sub cmds ($self) { return $self->{name} eq 'mod_perl.c' ? Apache2::Command->first : undef }
 
-# 'mod_alias.c', 'mod_alias.so' (what was built in is not), or the name of a Perl module.
+# 'mod_alias.c', 'mod_alias.so' (built-in modules are not loaded as .so), or the name of a Perl module.
 sub loaded ($name) {
     return find_linked_module($name) ? 1 : 0                  if $name =~ /\.c\z/;
     return find_linked_module( $1 . '.c' ) ? 1 : 0            if $name =~ /\A(mod_perl)\.so\z/;
@@ -39,12 +39,13 @@ sub loaded ($name) {
     return exists $INC{ $name =~ s{::}{/}gr . '.pm' } ? 1 : 0;
 }
 
-# Directives for the lines that follow: { name => ..., func => ..., args_how => ..., req_override => ..., errmsg => ..., cmd_data => ... }.
+# Defines directives for the following lines: { name => ..., func => ..., args_how => ..., req_override => ...,
+# errmsg => ..., cmd_data => ... }.
 sub add ( $class, $rows ) {
     return Cameleer::Directives::register( $class, map { { args_how => 'TAKE1', %$_ } } @$rows );
 }
 
-# What the module's directives have made of the server, or of the request's place.
+# The module's merged object for the server, or for the request's location.
 sub get_config ( $class, $server, @place ) {
     return Cameleer::Directives::value( ref $class || $class, 'place' ) if @place;
     return Cameleer::Directives::of_server( ref $class || $class, $$server );
@@ -56,7 +57,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Module - directives of a Perl module, and which modules there are
+Apache2::Module - directives of Perl modules, and the list of httpd's modules
 
 =head1 SYNOPSIS
 
@@ -73,8 +74,9 @@ Apache2::Module - directives of a Perl module, and which modules there are
 
 =head1 DESCRIPTION
 
-C<PerlLoadModule My::Parameters> stands above the first C<MyColor>. C<DIR_CREATE>, C<DIR_MERGE>, C<SERVER_CREATE> and C<SERVER_MERGE> are those of
-mod_perl 2. C<loaded>, C<top_module>, C<find_linked_module>, C<next>, C<name>, C<cmds> and C<module_index> tell of httpd's modules whose
-work the server does itself.
+Put C<PerlLoadModule My::Parameters> above the first C<MyColor>. C<DIR_CREATE>, C<DIR_MERGE>,
+C<SERVER_CREATE> and C<SERVER_MERGE> work as in mod_perl 2. C<loaded>, C<top_module>,
+C<find_linked_module>, C<next>, C<name>, C<cmds> and C<module_index> describe httpd's modules that
+are built in.
 
 =cut

@@ -10,13 +10,13 @@ use mod_perl2            ();
 
 our $VERSION = '2.00';
 
-# Whether the variables of a section are there after it.
+# Whether the variables of a section stay after it.
 our $Save;
 
-# The server that the section stands in.
+# The server that contains the section.
 sub server ($class) { return bless \( my $number = 0 + ( $Cameleer::Sections::HOST // 0 ) ), 'Apache2::ServerRec' }
 
-# The variables of all sections that were saved, as Perl code.
+# The saved variables of all sections, as Perl code.
 sub dump ($) {    ## no critic: the name is the API's
     my $text = join '', map { _variables($_) } @Cameleer::Sections::SAVED;
     return "${text}1;\n__END__\n";
@@ -50,7 +50,7 @@ __END__
 
 =head1 NAME
 
-Apache2::PerlSections - configuration that Perl code says
+Apache2::PerlSections - configuration made by Perl code
 
 =head1 SYNOPSIS
 
@@ -67,22 +67,26 @@ Apache2::PerlSections - configuration that Perl code says
 
 =head1 DESCRIPTION
 
-The rules are those of L<Apache::ReadConfig>, but for the package: each section has its own, made from file and line:
-F</etc/site.conf>, line 20, is C<Apache2::ReadConfig::etc::site_conf::line_20>. C<$Apache2::ReadConfig::Name> is said with the section
-that sets it. In a section C<$0> is the name of the file. A line C<Perl code> is a section of one line.
+The rules are those of L<Apache::ReadConfig>, except for the package: each section has its own,
+named after file and line: line 20 of F</etc/site.conf> is
+C<Apache2::ReadConfig::etc::site_conf::line_20>. A section may also set
+C<$Apache2::ReadConfig::Name>. In a section C<$0> is the name of the file. A line C<Perl code> is a
+section of one line.
 
-In C<%Location> and its like a text instead of a hash is the name of one.
+In C<%Location> and similar hashes, a string instead of a hash is the name of a hash.
 
 =head1 METHODS
 
 =over
 
-=item C<server> is the server or virtual host that the section stands in; outside of sections the main one. A host that Perl code has
-made is not there yet when a section in it runs: there it is the main one, too.
+=item C<server> is the server or virtual host that contains the section; outside of sections the
+main server. A host that Perl code has made does not exist yet when a section in it runs: there,
+too, it is the main server.
 
-=item C<dump> returns, as Perl code, the variables of the sections in which C<$Apache2::PerlSections::Save> was true. Code cannot be dumped.
+=item C<dump> returns, as Perl code, the variables of the sections that set
+C<$Apache2::PerlSections::Save> to true. Code references cannot be dumped.
 
-=item C<store($file)> writes that to a file below ServerRoot; dies when it cannot.
+=item C<store($file)> writes the dump to a file below ServerRoot; dies on failure.
 
 =back
 

@@ -2,7 +2,7 @@ package Apache2::Process;
 
 use v5.36;
 
-# This process, of whichever server.
+# The only object: all servers share the process.
 my $current = bless \( my $nothing = 0 ), __PACKAGE__;
 
 sub current ($class) { return $current }

@@ -2,16 +2,17 @@ package Apache2::Provider;
 
 use v5.36;
 
-die "Apache2::Provider is not offered: the server asks Perl by PerlAuthenHandler and PerlAuthzHandler: name your code there\n";
+die "Apache2::Provider is not available: name your code in PerlAuthenHandler or PerlAuthzHandler\n";
 
 __END__
 
 =head1 NAME
 
-Apache2::Provider - not offered
+Apache2::Provider - not available
 
 =head1 DESCRIPTION
 
-Loading it ends with a sentence that says what to use instead: mod_perl 2's own file of that name is an empty shell here.
+Loading this module dies with a message about alternatives: mod_perl 2's own file of that name would
+have no effect here.
 
 =cut

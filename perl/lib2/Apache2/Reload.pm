@@ -9,11 +9,11 @@ use Time::HiRes             ();
 
 our $VERSION = '0.13';
 
-# By the name in %INC: when the file changed last, as far as it was looked at.
+# By name in %INC: the file's modification time at the last check.
 my %mtime;
 my $loaded = Time::HiRes::time();
 
-# Modules that have asked for it: `use Apache2::Reload` in them.
+# Modules that contain `use Apache2::Reload`.
 my %registered;
 
 sub import ( $class, @names ) {
@@ -33,7 +33,7 @@ sub unregister_module ( $class, $package ) {
     return;
 }
 
-# PerlInitHandler or PerlPreConnectionHandler: what changed on disk is loaded again.
+# PerlInitHandler or PerlPreConnectionHandler: reloads changed modules.
 sub handler {
     my $r = $_[-1];
     my %said = map { $_ => scalar $r->dir_config("Reload$_") } qw(All Modules Directories ByModuleName Debug ConstantRedefineWarnings);
@@ -46,7 +46,7 @@ sub handler {
 
 sub is_on ( $said, $default = 'Off' ) { return ( $said // $default ) !~ /\A(?:off|no|0)?\z/i }
 
-# All, unless ReloadAll is Off: then those that were registered or are named. ReloadDirectories bounds both.
+# All modules, unless ReloadAll is Off: then registered and named ones. ReloadDirectories limits both.
 sub wanted (%said) {
     my @folders  = split ' ', $said{Directories} // '';
     my @patterns = map { quotemeta($_) =~ s/\\\*/.*/gr =~ s{\\:\\:}{/}gr } split ' ', $said{Modules} // '';
@@ -56,7 +56,7 @@ sub wanted (%said) {
     return sort @names;
 }
 
-# ReloadTouchFile: nothing is looked at until this file has changed.
+# With ReloadTouchFile, no module is checked until this file has changed.
 sub touched ($file) {
     return 1 if !defined $file;
     my $now = ( Time::HiRes::stat($file) )[9] // return 0;
@@ -65,7 +65,7 @@ sub touched ($file) {
     return $now > $before;
 }
 
-# A file counts as unchanged since this module was loaded until it was looked at once.
+# A file that was not checked yet is compared with the time when this module was loaded.
 sub has_changed ($file) {
     my $now    = ( Time::HiRes::stat($file) )[9] // return;
     my $before = $mtime{$file} // $loaded;
@@ -73,7 +73,7 @@ sub has_changed ($file) {
     return $now > $before;
 }
 
-# Code that cannot be compiled leaves the old in place.
+# If the new code does not compile, the old code stays.
 sub reload ( $name, $is_told ) {
     my $file = delete $INC{$name};
     local $^W = 0;
@@ -83,7 +83,7 @@ sub reload ( $name, $is_told ) {
         return;
     }
     Apache2::ServerRec::warn("Apache2::Reload: $name stays as it was: $@");
-    delete $INC{$name};    # perl left a mark there that nothing can be assigned to
+    delete $INC{$name};    # perl left a read-only mark there
     $INC{$name} = $file;
     return;
 }
@@ -94,7 +94,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Reload - modules that changed on disk are loaded again
+Apache2::Reload - reloads changed modules
 
 =head1 SYNOPSIS
 
@@ -108,7 +108,8 @@ Apache2::Reload - modules that changed on disk are loaded again
 
 =head1 DESCRIPTION
 
-With C<ReloadAll Off> only modules that say C<use Apache2::Reload>, or that C<ReloadModules> names, are looked at. For the time of development: each
-worker loads the changed modules for itself, and shares them no more. A reload of the server loads everything anew.
+With C<ReloadAll Off>, only modules that contain C<use Apache2::Reload>, or that C<ReloadModules>
+names, are checked. Use it for development only: each worker loads changed modules itself, so they
+are no longer shared. A reload of the server loads all code again.
 
 =cut

@@ -58,14 +58,17 @@ Apache2::Request - parameters of a request of mod_perl 2 (libapreq 2)
 
 =head1 DESCRIPTION
 
-The methods are those of L<APR::Request> and of L<Apache2::RequestRec>. C<instance> is C<new>, C<parms> and C<params> are C<param>.
+The methods are those of L<APR::Request> and of L<Apache2::RequestRec>. C<instance> is an alias of
+C<new>, C<parms> and C<params> are aliases of C<param>.
 
-Options: C<POST_MAX>, C<MAX_BODY> and C<READ_LIMIT> say how long a body may be (with C<K>, C<M> or C<G>), C<BRIGADE_LIMIT> how much of an upload stays
-in memory, C<TEMP_DIR> where the rest goes; C<DISABLE_UPLOADS>; C<UPLOAD_HOOK>, called with (upload, bytes, their number, C<HOOK_DATA>) before they
-are kept, and with undef behind the last of them. They hold for the request, not for the object: a limit that another object has set can
-only be lowered, and a folder be said once. What is said against that throws. A site's own limits are the directives C<APREQ2_ReadLimit>,
+Options: C<POST_MAX>, C<MAX_BODY> and C<READ_LIMIT> limit the body's length (with C<K>, C<M> or
+C<G>), C<BRIGADE_LIMIT> limits the part of an upload that stays in memory, C<TEMP_DIR> is the folder
+for the rest; C<DISABLE_UPLOADS>; C<UPLOAD_HOOK> is called with (upload, bytes, their number,
+C<HOOK_DATA>) before bytes are stored, and with undef at the end. The options apply to the request,
+not to the object: a limit that another object has set can only be lowered, and a folder be set only
+once; violations throw. The site's own limits are the directives C<APREQ2_ReadLimit>,
 C<APREQ2_BrigadeLimit> and C<APREQ2_TempDir>.
 
-A subclass of hashes keeps an object in C<{r}> or C<{_r}>.
+A hash-based subclass stores an object in C<{r}> or C<{_r}>.
 
 =cut

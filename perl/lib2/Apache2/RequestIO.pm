@@ -14,7 +14,7 @@ package Apache2::RequestRec {
 
     sub UNTIE { return }
 
-    # Who answers a client that has gone learns it here.
+    # Throws if the client has left.
     sub rflush ($r) {
         Apache::rflush($r);
         Cameleer::ModPerl2::raise( Errno::ECONNABORTED(), 'Apache2::RequestIO::rflush' ) if Apache::_is_unheard($r);
@@ -26,7 +26,7 @@ package Apache2::RequestRec {
         return _write( $r, 'printf', sprintf $format, @values );
     }
 
-    # A part of the buffer: all of it for a length of -1.
+    # Writes a part of the buffer; a length of -1 means all of it.
     sub write {     ## no critic: the name is the API's
         my ( $r, $buffer, $length, $offset ) = @_;
         if ( defined $length ) {
@@ -46,7 +46,7 @@ package Apache2::RequestRec {
         return Apache::write_client( $r, $text ) || '0E0';
     }
 
-    # Of a file, by its name: all of it, or so many bytes behind an offset.
+    # Sends a file: all of it, or `length` bytes from an offset on.
     sub sendfile ( $r, $name, $offset = 0, $length = 0 ) {
         require Cameleer::Regular;
         my $handle = Cameleer::Regular::opened($name);
@@ -65,7 +65,7 @@ package Apache2::RequestRec {
         return 0;
     }
 
-    # The body's next bytes, at an offset of the buffer; 0 at its end.
+    # Reads the body's next bytes into the buffer, at an offset; returns 0 at the end.
     sub read { goto &Cameleer::ModPerl2::read_body }    ## no critic: the name is the API's
 }
 
@@ -75,7 +75,7 @@ __END__
 
 =head1 NAME
 
-Apache2::RequestIO - reading the body, writing the answer
+Apache2::RequestIO - reads the body, writes the response
 
 =head1 SYNOPSIS
 
@@ -91,7 +91,8 @@ Apache2::RequestIO - reading the body, writing the answer
 
 =head1 DESCRIPTION
 
-C<print>, C<printf> and C<write> return the number of bytes, or C<0E0> for none. C<sendfile> returns an APR status, 0 for success; in
-void context it dies of an L<APR::Error>. C<read> returns 0 at the end of the body.
+C<print>, C<printf> and C<write> return the number of bytes, or C<0E0> for none. C<sendfile> returns
+an APR status, 0 for success; in void context it throws an L<APR::Error>. C<read> returns 0 at the
+end of the body.
 
 =cut

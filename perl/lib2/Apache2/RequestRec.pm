@@ -8,10 +8,10 @@ Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(the_request protocol method 
     hostname content_type content_encoding status status_line user proxyreq bytes_sent request_time allowed
     connection server main prev next) );
 
-# What httpd keeps in request_rec and only Perl code looks at.
+# Fields of httpd's request_rec that only Perl code uses.
 Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, no_local_copy => 0, range => undef, used_path_info => 2 );
 
-# perl-script and modperl differ in what a program finds: while it runs, none becomes the other.
+# perl-script and modperl provide different environments: a running handler cannot switch between them.
 sub handler ( $r, @new ) {
     my $before = Apache::handler($r);
     if ( @new && ( Apache::current_callback($r) // '' ) eq 'PerlResponseHandler' && defined $before && $before ne $new[0] ) {
@@ -27,7 +27,7 @@ sub handler ( $r, @new ) {
 
 Cameleer::ModPerl2::lend( 'Cameleer::ModPerl2::RequestRec', __PACKAGE__, qw(headers_in headers_out err_headers_out notes clength) );
 
-# Without arguments in void context %ENV gets the variables of CGI.
+# Without arguments, in void context, adds the variables of CGI to %ENV.
 sub subprocess_env {
     my ( $r, @words ) = @_;
     return Apache::env_table( $r, @words ) if @words && !ref $words[0];
@@ -65,7 +65,7 @@ sub proto_num ( $r, @new ) {
     return $before;
 }
 
-# Where a handler has not said another, of the file that the request names.
+# The attributes of the request's file, unless a handler has set others.
 sub finfo ( $r, @new ) {
     my $fields = Cameleer::ModPerl2::of_request($r);
     my $before = $fields->{finfo} // _finfo_of_file($r);
@@ -73,7 +73,7 @@ sub finfo ( $r, @new ) {
     return $before;
 }
 
-# FILETYPE_NOFILE where there is no file: Apache2::SubRequest's callers ask the type to know that.
+# Callers of Apache2::SubRequest test for FILETYPE_NOFILE to learn whether a file exists.
 sub _finfo_of_file ($r) {
     require APR::Finfo;
     require APR::Const;
@@ -83,10 +83,10 @@ sub _finfo_of_file ($r) {
     return APR::Finfo::stat( $name, APR::Const::FINFO_NORM(), $r->pool );
 }
 
-# Another record of the same client, for code that wants one; what it is told of the request is the same.
+# Makes another object for the same request.
 sub new ( $class, $c, @ ) { return bless \( my $number = $c->number ), ref $class || $class }
 
-# When the answer changed last, in seconds.
+# When the response was last changed, in seconds since 1970.
 sub mtime ( $r, @new ) {
     my $fields = Cameleer::ModPerl2::of_request($r);
     my $before = $fields->{mtime} // 0;
@@ -94,7 +94,7 @@ sub mtime ( $r, @new ) {
     return $before;
 }
 
-# It lives as long as the request.
+# Lives as long as the request.
 sub pool ($r) {
     require Cameleer::Pools;
     return Cameleer::Pools::of_request($r);
@@ -145,6 +145,6 @@ notes path_info per_dir_config pool prev proto_num protocol proxyreq range reque
 subprocess_env the_request unparsed_uri uri user useragent_addr useragent_ip>, and the lists of filters C<input_filters output_filters
 proto_input_filters proto_output_filters>.
 
-A setter gives the value from before. Tables are L<APR::Table>s.
+A setter returns the old value. Tables are L<APR::Table>s.
 
 =cut

@@ -7,14 +7,14 @@ use Cameleer::ModPerl2   ();
 use Cameleer::PhaseNames ();
 use ModPerl::Util        ();
 
-# Apache2::Const's OR_ALL, and all that Options knows.
+# Apache2::Const's OR_ALL, and the mask of all Options.
 my ( $ALL_OVERRIDES, $ALL_OPTIONS ) = ( 31, 0xff );
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(child_terminate document_root get_server_name get_server_port
         is_initial_req location no_cache) );
 
-    # A name that no phase has is no error: it is false, as in mod_perl 2.
+    # An unknown phase is no error, but returns false, as in mod_perl 2.
     sub push_handlers {
         my ( $r, $name, @handlers ) = @_;
         my $phase = Cameleer::PhaseNames::directive($name) // return 0;
@@ -34,7 +34,7 @@ package Apache2::RequestRec {
         return Apache::get_handlers( $r, $phase );
     }
 
-    # With the type of the answer, which is no header of it before it begins.
+    # Includes the content type, which is no header until the response begins.
     sub as_string ($r) {
         my $text = Apache::as_string($r);
         my $type = $r->content_type;
@@ -78,7 +78,7 @@ package Apache2::RequestRec {
         return \$text;
     }
 
-    # As if the client had sent them.
+    # Sets the Authorization header as if the client had sent it.
     sub set_basic_credentials ( $r, $user, $password ) {
         require MIME::Base64;
         $r->headers_in->set( Authorization => 'Basic ' . MIME::Base64::encode_base64( "$user:$password", '' ) );
@@ -87,14 +87,14 @@ package Apache2::RequestRec {
 
     sub is_perl_option_enabled ( $r, $name ) { return Cameleer::ModPerl2::has_option( $r, $name ) }
 
-    # Lines of a place, for the rest of this request: what they may say is said by httpd's numbers.
+    # Adds configuration for the rest of this request; the masks of allowed directives are httpd's.
     sub add_config ( $r, $lines, $overrides = $ALL_OVERRIDES, $path = undef, $options = $ALL_OPTIONS ) {
         my $error = Apache::_add_config( $r, join( "\n", @$lines, '' ), $overrides & 0xffff_ffff, $options & 0xffff_ffff, $path );
         Cameleer::ModPerl2::croak($error) if defined $error;
         return;
     }
 
-    # What a <Location> says comes over what holds for this request; false where there is no such place.
+    # Merges a <Location> into this request's configuration; returns false if that section does not exist.
     sub location_merge ( $r, $location ) {
         my ( $is_there, $error ) = Apache::_merge_location( $r, $location );
         Cameleer::ModPerl2::croak($error) if defined $error;
@@ -104,8 +104,8 @@ package Apache2::RequestRec {
 
 sub Apache2::RequestUtil::get_status_line { return Cameleer::ModPerl2::status_line( $_[-1] ) }
 
-# Code for a name of `Require` or of AuthBasicProvider, in lines that come behind. The pool, the version and the second code, which is for Digest,
-# are httpd's.
+# Registers code for a name in `Require` or AuthBasicProvider, for the following lines. The pool, the version
+# and the second code reference (for Digest) are ignored.
 sub Apache2::RequestUtil::register_auth_provider ( $pool, $group, $name, $version, $code, @ ) {
     my $directive = { authn => 'PerlAddAuthnProvider', authz => 'PerlAddAuthzProvider' }->{$group}
         // Cameleer::ModPerl2::croak("register_auth_provider: expected the group authn or authz, got \"$group\"");
@@ -116,7 +116,7 @@ sub Apache2::RequestUtil::register_auth_provider ( $pool, $group, $name, $versio
     return;
 }
 
-# The request that is being answered; with an argument, from now on that one.
+# The current request; with an argument, makes that request the current one.
 sub Apache2::RequestUtil::request ( $class, @new ) {
     return Cameleer::ModPerl2::global_request(@new);
 }
@@ -127,7 +127,7 @@ __END__
 
 =head1 NAME
 
-Apache2::RequestUtil - what requests have beside httpd's own record
+Apache2::RequestUtil - further methods of requests
 
 =head1 SYNOPSIS
 
@@ -145,10 +145,13 @@ C<as_string child_terminate default_type dir_config document_root get_handlers g
 get_server_port get_status_line is_initial_req is_perl_option_enabled location no_cache pnotes pnotes_kill
 psignature push_handlers set_basic_credentials set_handlers slurp_filename>, and the class method C<request>.
 
-C<< $r->add_config( \@lines, $overrides, $path, $options ) >> adds lines to what holds for this request, from its next phase on;
-C<$overrides> (C<Apache2::Const::OR_...>, or -1) and C<$options> (C<OPT_...>) say what may stand there, C<$path> what C<< $r->location >>
-becomes. What may not is an exception, and nothing of it holds. C<< $r->location_merge($path) >> merges a C<< <Location> >> likewise.
+C<< $r->add_config( \@lines, $overrides, $path, $options ) >> adds lines to this request's
+configuration, from the next phase on. C<$overrides> (C<Apache2::Const::OR_...>, or -1) and
+C<$options> (C<OPT_...>) limit the allowed directives, C<$path> becomes C<< $r->location >>. If a
+line is not allowed, an exception is thrown, and no line takes effect. C<< $r->location_merge($path)
+>> merges a C<< <Location> >> in the same way.
 
-C<< $r->pnotes( name => $value ) >> keeps C<$value> itself, not a copy: what is assigned to the variable afterwards shows in the note.
+C<< $r->pnotes( name => $value ) >> stores an alias of C<$value>, not a copy: later assignments to
+the variable change the note.
 
 =cut

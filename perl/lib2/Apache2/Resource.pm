@@ -17,7 +17,7 @@ sub handler {
 *set_limit     = \&Apache::Resource::set_limit;
 *status_rlimit = \&Apache::Resource::status_rlimit;
 
-# The limits are this process's own.
+# The limits apply to this process.
 Apache2::ServerUtil->server->push_handlers( PerlChildInitHandler => \&handler ) if $ENV{PERL_RLIMIT_DEFAULTS};
 
 Apache2::Status->menu_item( rlimit => 'Resource Limits', \&status_rlimit ) if $INC{'Apache2/Status.pm'};
@@ -28,7 +28,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Resource - limits of a worker process
+Apache2::Resource - resource limits of worker processes
 
 =head1 SYNOPSIS
 
@@ -39,6 +39,6 @@ Apache2::Resource - limits of a worker process
 
 =head1 DESCRIPTION
 
-As L<Apache::Resource>: needs L<BSD::Resource>.
+The same as L<Apache::Resource>: needs L<BSD::Resource>.
 
 =cut

@@ -10,23 +10,23 @@ package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(custom_response send_cgi_header set_last_modified set_etag meets_conditions) );
     Cameleer::ModPerl2::lend( 'Cameleer::ModPerl2::RequestRec', __PACKAGE__, 'set_content_length' );
 
-    # The newest of what the answer is made of.
+    # Sets the time of the newest source of the response.
     sub update_mtime ( $r, $time = 0 ) {
         my $fields = Cameleer::ModPerl2::of_request($r);
         $fields->{mtime} = $time if $time > ( $fields->{mtime} // 0 );
         return;
     }
 
-    # A date that has not come yet would keep a client from ever asking again.
+    # A date in the future would make clients never ask again.
     sub rationalize_mtime ( $r, $time ) { return $time < $r->request_time ? $time : $r->request_time }
 
     sub make_etag ( $r, $weak = 0 ) { return Cameleer::ModPerl2::etag( $r, $weak ) }
 
-    # Whether the connection will take another request; the front decides that, and tells the client.
+    # Whether the connection may be reused; the front decides, and sends the header.
     sub set_keepalive ($r) { return ( $r->headers_in->get('Connection') // '' ) =~ /close/i ? 0 : 1 }
 
     sub send_error_response {
-        Cameleer::ModPerl2::croak('$r->send_error_response is not offered: return the status from the handler, which sends its page');
+        Cameleer::ModPerl2::croak('$r->send_error_response is not available: return the status from the handler instead');
     }
 }
 
@@ -36,7 +36,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Response - what the answer says of itself
+Apache2::Response - headers of the response, and conditional requests
 
 =head1 SYNOPSIS
 

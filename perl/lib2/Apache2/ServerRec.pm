@@ -6,14 +6,14 @@ use Apache::Server     ();
 use Cameleer::ModPerl2 ();
 use Exporter 'import';
 
-# Programs put it in the place of perl's own warn; Apache2::Log brings it.
+# Programs import this instead of perl's own warn; Apache2::Log defines it.
 our @EXPORT_OK = ('warn');
 
 Cameleer::ModPerl2::lend( 'Apache::Server', __PACKAGE__, qw(server_hostname server_admin port is_virtual next loglevel error_fname) );
 
 sub timeout ( $s, @new ) { return Apache::Server::timeout( $s, @new ) * 1_000_000 if !@new; return Apache::Server::timeout( $s, $new[0] / 1_000_000 ) * 1_000_000 }
 
-# What these say is the front's business: here they are what httpd's defaults are.
+# The front, not a worker, knows these settings: here they have httpd's defaults.
 my %DEFAULTS = ( keep_alive => 1, keep_alive_max => 100, keep_alive_timeout => 5_000_000, limit_req_line => 8190, limit_req_fields => 100,
     limit_req_fieldsize => 8190, server_scheme => undef, path => undef, wild_names => undef, defn_name => undef, defn_line_number => 0 );
 my %said;
@@ -29,7 +29,7 @@ for my $name ( keys %DEFAULTS ) {
 
 sub names ($s) { my @names = Apache::Server::aliases($s); return @names ? \@names : undef }
 
-# The addresses that it listens at are the front's: whether there are any.
+# The front knows the addresses: this only tells that there are some.
 sub addrs ($s) { return 1 }
 
 sub process ($s) {
@@ -59,8 +59,9 @@ Apache2::ServerRec - a server: the main one or a virtual host
 
 =head1 DESCRIPTION
 
-C<defn_line_number defn_name error_fname is_virtual keep_alive keep_alive_max keep_alive_timeout limit_req_fields limit_req_fieldsize
-limit_req_line lookup_defaults loglevel module_config names next path port process server_admin server_hostname server_scheme timeout wild_names>. Times are microseconds, as
-in mod_perl 2. What is set is for this process.
+C<defn_line_number defn_name error_fname is_virtual keep_alive keep_alive_max keep_alive_timeout
+limit_req_fields limit_req_fieldsize limit_req_line lookup_defaults loglevel module_config names
+next path port process server_admin server_hostname server_scheme timeout wild_names>. Times are
+microseconds, as in mod_perl 2. Setters affect this process only.
 
 =cut

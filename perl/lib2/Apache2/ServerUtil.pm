@@ -8,14 +8,14 @@ use Cameleer::PhaseNames ();
 
 sub server ($class) { return Apache->server }
 
-# How often the configuration has been read: the first time only to see whether it is right.
+# How often the configuration was read: the first time is a check only.
 sub restart_count { return Cameleer::ModPerl2::restart_count() }
 
 sub exists_config_define { return Apache::define( $_[-1] ) }
 
 sub server_root { return Apache->server->Apache::Server::server_root }
 
-# A path below ServerRoot; absolute ones stay.
+# A path below ServerRoot; absolute paths are returned unchanged.
 sub server_root_relative ( $pool, $path = '' ) {
     require Scalar::Util;
     Cameleer::ModPerl2::croak('p is not of type APR::Pool') unless Scalar::Util::blessed($pool) && $pool->isa('APR::Pool');
@@ -26,20 +26,21 @@ sub get_server_version     { return Apache->server->Apache::Server::server_softw
 sub get_server_banner      { return Apache->server->Apache::Server::server_software }
 sub get_server_description { return Apache->server->Apache::Server::server_software }
 
-# When the server's program was built.
+# When the server was built.
 sub get_server_built { return Cameleer::ModPerl2::built() }
 
 sub user_id  { return $> }
 sub group_id { return 0 + $) }
 
-# When the process that forks the workers ends.
+# Registers a cleanup for the end of the process that forks the workers.
 sub server_shutdown_cleanup_register ( $code, @arguments ) {
     Cameleer::ModPerl2::croak("Can't run 'server_shutdown_cleanup_register' after server startup") unless $Apache::Server::Starting;
     return Apache->server->Apache::Server::register_cleanup( sub { Cameleer::ModPerl2::clean_up( $code, @arguments ) } );
 }
 
 package Apache2::ServerRec {
-    # Of a process's phase: code that it runs. Of a request's: a line of the configuration, where this is said.
+    # For a phase of the process: code that the process runs. For a phase of requests: becomes a line of
+    # configuration in the current place.
     sub push_handlers {
         my ( $s, $name, @handlers ) = @_;
         my $phase = Cameleer::PhaseNames::directive($name) // return 0;
@@ -55,7 +56,7 @@ package Apache2::ServerRec {
         return Apache::set_handlers( $s, $phase, $handlers );
     }
 
-    # The configured ones, then those that were pushed.
+    # The configured handlers, then the pushed ones.
     sub get_handlers ( $s, $name ) {
         my $phase    = Cameleer::PhaseNames::directive($name) // return undef;    ## no critic: a list context expects one value
         my @handlers = ( Cameleer::ModPerl2::configured_handlers( $s, $phase ), @{ Apache::Phases::of_process($phase) } );
@@ -73,7 +74,7 @@ package Apache2::ServerRec {
     sub is_perl_option_enabled ( $s, $name ) { return Cameleer::ModPerl2::has_server_option( $s, $name ) }
     sub method_register ( $s, $name ) { return Cameleer::ModPerl2::register_method($name) }
     sub server_root_relative ( $s, $path = '' ) { return Apache->server_root_relative($path) }
-    # STDERR leads to the error log from the start.
+    # STDERR is always the error log.
     sub error_log2stderr ($s) { return }
 
     sub get_server_version ($s) { return Apache2::ServerUtil::get_server_version() }
@@ -95,6 +96,6 @@ Apache2::ServerUtil - the server, its handlers and its configuration
     $s->push_handlers( PerlChildInitHandler => \&connect );
     $s->add_config( [ '<Location /x>', 'SetHandler modperl', 'PerlResponseHandler My::X', '</Location>' ] );
     Apache2::ServerUtil::server_root();
-    Apache2::ServerUtil::restart_count();    # 1 while the configuration is looked at, 2 and more when it is for good
+    Apache2::ServerUtil::restart_count();    # 1 while the configuration is checked, 2 or more afterwards
 
 =cut

@@ -9,7 +9,7 @@ use mod_perl2          ();
 our $VERSION = '0.97';
 our @ISA     = ('Apache::SizeLimit');
 
-# The limits that code sets by these names are those of Apache::SizeLimit.
+# Aliases of Apache::SizeLimit's variables.
 {
     no strict 'refs';
     *{$_} = \${"Apache::SizeLimit::$_"} for qw(MAX_PROCESS_SIZE MAX_UNSHARED_SIZE MIN_SHARE_SIZE CHECK_EVERY_N_REQUESTS DEBUG);
@@ -23,7 +23,7 @@ __END__
 
 =head1 NAME
 
-Apache2::SizeLimit - workers that have grown leave
+Apache2::SizeLimit - ends workers that have grown too large
 
 =head1 SYNOPSIS
 
@@ -37,6 +37,6 @@ Apache2::SizeLimit - workers that have grown leave
 
 =head1 DESCRIPTION
 
-As L<Apache::SizeLimit>.
+The same as L<Apache::SizeLimit>.
 
 =cut

@@ -23,7 +23,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Status - what is in a worker: packages, scripts, modules
+Apache2::Status - the Perl inside a worker: packages, scripts, modules
 
 =head1 SYNOPSIS
 
@@ -37,6 +37,6 @@ Apache2::Status - what is in a worker: packages, scripts, modules
 
 =head1 DESCRIPTION
 
-As L<Apache::Status>, with its options.
+The same as L<Apache::Status>, with its options.
 
 =cut

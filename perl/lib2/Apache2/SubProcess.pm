@@ -10,8 +10,9 @@ use POSIX               ();
 
 package Apache2::RequestRec {
 
-    # Starts a program with the environment that subprocess_env has. Returns a handle to read what it prints; in list context (to it, from it,
-    # its errors). It is waited for when the request is over.
+    # Starts a program with the environment of subprocess_env. Returns a handle to read its output; in list
+    # context handles for its standard input, output and error output. The program is waited for at the end of
+    # the request.
     sub spawn_proc_prog ( $r, $program, $arguments = [] ) {
         return Apache2::SubProcess::start( $r, wantarray, $program, @$arguments );
     }
@@ -45,7 +46,7 @@ sub piped {
     return ( $read, $write );
 }
 
-# In the child: all descriptors but the three are closed by exec.
+# Runs in the child: exec closes all descriptors except the three standard ones.
 sub become ( $streams, $environment, $program, @arguments ) {
     POSIX::dup2( fileno $streams->{$_}, $_ ) for keys %$streams;
     local %ENV = %$environment;
@@ -66,7 +67,7 @@ __END__
 
 =head1 NAME
 
-Apache2::SubProcess - programs that a request starts
+Apache2::SubProcess - starts programs from a request
 
 =head1 SYNOPSIS
 
@@ -80,7 +81,8 @@ Apache2::SubProcess - programs that a request starts
 
 =head1 DIFFERENCES
 
-A program that cannot be started is an exception, and not only a line in the log. A program that has not ended when its request is over is waited
-for; C<RequestTimeout> does not count that time.
+A program that cannot be started throws an exception, instead of only being logged. At the end of
+the request, the worker waits for a program that is still running; C<RequestTimeout> does not
+include that time.
 
 =cut

@@ -10,11 +10,11 @@ use Cameleer::ModPerl2  ();
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(internal_redirect internal_redirect_handler) );
 
-    # What the subrequest answers passes the filters of its own place, then that one and those behind it.
+    # The subrequest's output passes the filters of its own location, then `$filter` and the following ones.
     sub lookup_uri  ( $r, $uri,  $filter = undef ) { return Cameleer::ModPerl2::passing( $filter, Apache::lookup_uri( $r, $uri ) ) }
     sub lookup_file ( $r, $file, $filter = undef ) { return Cameleer::ModPerl2::passing( $filter, Apache::lookup_file( $r, $file ) ) }
 
-    # A file beside that of the request, as somebody who reads its folder has found it.
+    # Looks up a file in the request's folder, as code does that lists the folder.
     sub lookup_dirent ( $r, $finfo, $subtype = undef, $filter = undef ) {
         my $name = $finfo->name // $finfo->fname =~ s{.*/}{}sr;
         return $r->lookup_file( $name, $filter );
@@ -26,7 +26,7 @@ package Apache2::RequestRec {
         return $sub;
     }
 
-    # What the subrequest was for answers in this request's place; its phases run once more.
+    # The subrequest's URI responds instead of this request; its phases run again.
     sub internal_fast_redirect ( $r, $sub ) {
         my $query = $sub->args;
         return Apache::internal_redirect( $r, $sub->uri . ( defined $query ? "?$query" : '' ) );
@@ -39,7 +39,7 @@ __END__
 
 =head1 NAME
 
-Apache2::SubRequest - requests that a request leads to
+Apache2::SubRequest - subrequests and internal redirects
 
 =head1 SYNOPSIS
 

@@ -7,7 +7,7 @@ use Apache2::RequestRec    ();
 use Apache2::RequestUtil   ();
 use Cameleer::ModPerl2     ();
 
-# In place.
+# Decodes its argument in place.
 sub unescape_url { return $_[0] = Apache::unescape_url( $_[0] ) }
 
 package Apache2::RequestRec {
@@ -15,12 +15,12 @@ package Apache2::RequestRec {
         return $port == ( Apache2::URI::_scheme($r) eq 'https' ? 443 : 80 ) ? $host : "$host:$port";
     }
 
-    # With the path and nothing behind it, unless something else is said.
+    # The URL of the path, without a query unless the argument has one.
     sub construct_url ( $r, $uri = $r->uri, @ ) {
         return Apache2::URI::_scheme($r) . '://' . $r->construct_server . $uri;
     }
 
-    # The address as the request line has it, usually without scheme and host; the same object for all who ask.
+    # The URI of the request line, usually without scheme and host; callers share one object.
     sub parsed_uri ($r) {
         my $fields = Cameleer::ModPerl2::of_request($r);
         my $uri    = $fields->{parsed_uri} //= Apache2::URI::_parsed( $r, $r->unparsed_uri );
@@ -28,7 +28,7 @@ package Apache2::RequestRec {
         return $uri;
     }
 
-    # The request becomes one for that address.
+    # Changes the request to that URI.
     sub parse_uri ( $r, $text ) {
         my $uri = Cameleer::ModPerl2::of_request($r)->{parsed_uri} = Apache2::URI::_parsed( $r, $text );
         $r->uri( $uri->path // '/' );
@@ -47,7 +47,7 @@ __END__
 
 =head1 NAME
 
-Apache2::URI - the addresses of requests
+Apache2::URI - the URIs of requests
 
 =head1 SYNOPSIS
 

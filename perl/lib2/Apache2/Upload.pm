@@ -17,7 +17,7 @@ for my $name (qw(slurp type size link tempname fh io filename)) {
     *bb = \&APR::Request::Param::upload;
 }
 
-# One field's, or a table of all; in list context all of a field's, or the names.
+# The uploads of a field, or a table of all; in list context all of the field, or the names.
 sub Apache2::Request::upload ( $self, @name ) {
     my $body = $self->body or return;
     $body->param_class(__PACKAGE__);
@@ -32,7 +32,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Upload - a file that came with a form of mod_perl 2
+Apache2::Upload - an uploaded file of a form
 
 =head1 SYNOPSIS
 
@@ -46,7 +46,7 @@ Apache2::Upload - a file that came with a form of mod_perl 2
 
 =head1 DESCRIPTION
 
-C<upload> of L<Apache2::Request> is here. The methods of L<APR::Request::Param>, by short names: C<slurp type size link tempname fh io filename>, and
-C<bb> for C<upload>.
+Defines C<upload> of L<Apache2::Request>, and short names for methods of L<APR::Request::Param>:
+C<slurp type size link tempname fh io filename>, and C<bb> for C<upload>.
 
 =cut

@@ -2,15 +2,15 @@ package Apache2::Util;
 
 use v5.36;
 
-# `Sun, 29 Oct 2000 15:43:29 GMT` unless another format, or local time, is asked for.
+# `Sun, 29 Oct 2000 15:43:29 GMT`, or another format, or local time.
 sub ht_time ( $pool, $time = time, $format = '%a, %d %b %Y %H:%M:%S %Z', $is_gmt = 1 ) {
     require POSIX;
     return POSIX::strftime( $format, localtime $time ) unless $is_gmt;
     return POSIX::strftime( $format =~ s/%Z/GMT/gr, gmtime $time );
 }
 
-# As a part of a URI. A relative path whose first part has a colon would be taken for a scheme: a whole one, which is no part of
-# another, gets `./` before it.
+# Encodes a path as part of a URI. If the path is a whole URI, and a colon in its first segment would look like
+# a scheme, it gets the prefix `./`.
 sub escape_path ( $path, $pool, $is_part = 1 ) {
     utf8::encode($path) if utf8::is_utf8($path);
     my $prefix = !$is_part && $path =~ m{\A[^/:]*:} ? './' : '';
@@ -23,7 +23,7 @@ __END__
 
 =head1 NAME
 
-Apache2::Util - dates and paths as HTTP writes them
+Apache2::Util - dates and paths in HTTP's format
 
 =head1 SYNOPSIS
 

@@ -32,17 +32,17 @@ use Apache::Util            ();
 use Cameleer::ModPerl2      ();
 use ModPerl::Util           ();
 
-# mod_perl 1's API is what this server speaks anyway: the classes Apache::* are its own. This gives mod_perl 2's objects their methods, where those
-# do not mean something else in mod_perl 2.
+# This server implements mod_perl 1's API in any case, as the classes Apache::*. This module adds their methods
+# to mod_perl 2's objects, unless mod_perl 2 has a different method of that name.
 
 ( $Apache::Server::Starting, $Apache::Server::ReStarting ) = ( Apache2::ServerUtil::restart_count() // 0 ) == 1 ? ( 1, 0 ) : ( 0, 1 );
 $Apache::Server::CWD = Apache2::ServerUtil::server_root();
-# These it stands in for: mod_perl 1 code that loads them finds them.
+# Code for mod_perl 1 that loads these modules gets this one instead.
 BEGIN { $INC{$_} = __FILE__ for qw(Apache.pm Apache/Constants.pm Apache/File.pm Apache/Table.pm) }
 
 our $AddPerlVersion = $Apache::Server::AddPerlVersion = 1;
 
-# Those methods that mean something else, by the full name of the sub: each returns to mod_perl 1's meaning until restore_mp2_api.
+# Methods whose meaning differs, by the sub's full name: they get mod_perl 1's meaning until restore_mp2_api.
 *override_mp2_api = \&Apache2::compat::Differing::override;
 *restore_mp2_api  = \&Apache2::compat::Differing::restore;
 
@@ -57,7 +57,7 @@ package Apache2::RequestRec {
     sub current_callback ($r) { return ModPerl::Util::current_callback() }
     sub cleanup_for_exec ($r) { return }
 
-    # mod_perl 2 decides the head later: here only the type is said.
+    # mod_perl 2 decides the head later: this only sets the type.
     sub send_http_header ( $r, $type = $r->content_type // 'text/html' ) { $r->content_type($type); return }
 
     for my $name (qw(header_out header_in err_header_out)) {
@@ -73,7 +73,7 @@ package Apache2::RequestRec {
 
     sub parse_args ( $r, $text ) { return Apache2::compat::parsed($text) }
 
-    # The body as it is, or taken apart as a form.
+    # The body as text, or parsed as a form.
     sub content ($r) {
         my $body = '';
         1 while $r->read( $body, 65536, length $body );
@@ -90,12 +90,12 @@ package Apache2::RequestRec {
 
     sub server_root_relative ( $r, @path ) { return Apache->server_root_relative(@path) }
 
-    # END blocks of scripts are run by those that run the scripts.
+    # ModPerl::Registry and similar handlers run scripts' END blocks themselves.
     sub clear_rgy_endav ( $r, @ ) { return }
     sub stash_rgy_endav ( $r, @ ) { return }
 }
 
-# One field: its value, or in list context all of them; to set it, or to take it away with undef.
+# Gets a field: its value, or in list context all values; sets it, or removes it with undef.
 sub of_table ( $table, @words ) {
     return $table if !@words;
     my ( $name, @value ) = @words;
@@ -103,7 +103,7 @@ sub of_table ( $table, @words ) {
     return defined $value[0] ? $table->set( $name, $value[0] ) : $table->unset($name);
 }
 
-# `a=1&b=2` as a list.
+# Parses `a=1&b=2` into a list.
 sub parsed ($text) {
     return if ( $text // '' ) eq '';
     return map { tr/+/ /r =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ger } split /[=&;]/, $text // '', -1;
@@ -115,7 +115,7 @@ package Apache {
         return wantarray ? Apache2::compat::parsed($text) : $text;
     }
 
-    # Directives for this request, or outside of one for the server.
+    # Adds directives for this request or, outside of requests, for the server.
     sub httpd_conf ( $, @lines ) {
         my $r     = Apache->request;
         my $error = ( $r // Apache2::ServerUtil->server )->add_config( [ split /\n/, join '', @lines ] );
@@ -133,7 +133,7 @@ package Apache {
     sub warn      { shift if @_ && ( ref $_[0] || $_[0] eq 'Apache' ); return Apache2::ServerRec::warn(@_) }    ## no critic
 }
 
-# Class methods there, functions here.
+# Class methods in mod_perl 1, functions in mod_perl 2.
 {
     my ( $top, $config ) = ( \&Apache2::Module::top_module, \&Apache2::Module::get_config );
     *Apache2::Module::top_module = sub { return $top->() };
@@ -144,7 +144,7 @@ sub Apache::Server::warn { shift if @_ && $_[0] eq 'Apache::Server'; return Apac
 
 sub Apache::Table::new ( $class, $r, $size = 10 ) { return APR::Table::make( $r->pool, $size ) }
 
-# In place, as mod_perl 2 does it.
+# In mod_perl 2 this decodes in place.
 *Apache::Util::unescape_uri      = \&Apache2::URI::unescape_url;
 *Apache::Util::escape_path       = \&Apache2::Util::escape_path;
 *Apache::Util::parsedate         = \&APR::Date::parse_http;
@@ -162,7 +162,7 @@ __END__
 
 =head1 NAME
 
-Apache2::compat - handlers that were written for mod_perl 1, under mod_perl 2's API
+Apache2::compat - runs handlers for mod_perl 1 with mod_perl 2's API
 
 =head1 SYNOPSIS
 
@@ -179,19 +179,22 @@ Apache2::compat - handlers that were written for mod_perl 1, under mod_perl 2's 
 
 =head1 DESCRIPTION
 
-The request object gets the methods that mod_perl 2 has no more: C<send_http_header header_in header_out err_header_out register_cleanup
-post_connection get_remote_host parse_args content send_fd is_main cgi_env cgi_var seqno> and the timeouts. The connection has C<user> and
-C<auth_type> again. C<< Apache-> >>, L<Apache::Constants>, L<Apache::File>, L<Apache::Util> and C<< Apache::Table->new >> are there.
+Adds methods that mod_perl 2 has dropped: C<send_http_header header_in header_out err_header_out
+register_cleanup post_connection get_remote_host parse_args content send_fd is_main cgi_env cgi_var
+seqno> and the timeouts for the request, C<user> and C<auth_type> for the connection. C<< Apache->
+>>, L<Apache::Constants>, L<Apache::File>, L<Apache::Util> and C<< Apache::Table->new >> exist.
 
-Some methods have kept their name and not their meaning. Those go back to that of mod_perl 1 for a while, by their full names:
+Some methods have the same name but another meaning in mod_perl 2. You can switch these, by full
+name, to mod_perl 1's meaning for a while:
 
     Apache2::compat::override_mp2_api('Apache2::RequestRec::notes');
     $r->notes( name => 'value' );
     Apache2::compat::restore_mp2_api('Apache2::RequestRec::notes');
 
-That are C<Apache2::RequestRec::filename>, C<notes> and C<finfo>, C<Apache2::Connection::local_addr> and C<remote_addr>, C<Apache2::Module::top_module>
-and C<get_config>, C<APR::URI::unparse> and C<Apache2::Util::ht_time>.
+The methods are C<Apache2::RequestRec::filename>, C<notes> and C<finfo>,
+C<Apache2::Connection::local_addr> and C<remote_addr>, C<Apache2::Module::top_module> and
+C<get_config>, C<APR::URI::unparse> and C<Apache2::Util::ht_time>.
 
-A site that is all mod_perl 1 does better without this module: C<PerlGeneration 1>, and mod_perl 1's API is the server's own.
+For a site with mod_perl 1 code only, use C<PerlGeneration 1> instead of this module.
 
 =cut

@@ -9,17 +9,17 @@ use mro ();
 
 our $AUTOLOAD;
 
-# Workers only: what is loaded at the start may be a module of both generations that looks which one it has.
+# Runs in workers only: code loaded at start-up may support both versions, and test for methods.
 Apache2::ServerUtil->server->push_handlers( PerlChildInitHandler => \&_begin );
 
 sub _begin {
-    croak 'Apache2::porting says what Apache2::compat hides: load only one of them' if $INC{'Apache2/compat.pm'};
+    croak 'Apache2::porting and Apache2::compat exclude each other: load only one of them' if $INC{'Apache2/compat.pm'};
     no strict 'refs';
     *{'UNIVERSAL::AUTOLOAD'} = \&_explain;
     return 0;
 }
 
-# In the place of every method that its object does not have.
+# AUTOLOAD for methods that an object does not have.
 sub _explain {
     my ($object) = @_;
     my ( $class, $method ) = $AUTOLOAD =~ /\A(.*)::(.*)\z/s;
@@ -41,24 +41,25 @@ __END__
 
 =head1 NAME
 
-Apache2::porting - says what mod_perl 1 code needs under mod_perl 2
+Apache2::porting - hints for mod_perl 1 code under mod_perl 2
 
 =head1 SYNOPSIS
 
-In the configuration, before what loads the site's modules:
+In the configuration, above the directives that load the site's modules:
 
     PerlModule Apache2::porting
 
 =head1 DESCRIPTION
 
-While it is loaded, the call of a method that an object does not have ends with the name of the module that has it, or of what mod_perl 2 has instead
-of a method of mod_perl 1. (C<require> of a module of mod_perl 1 ends so in any case.) The errors stand in the error log, as those of every handler that
-dies.
+While this module is loaded, a call of a missing method dies with the name of the module that has
+the method, or with mod_perl 2's replacement for a method of mod_perl 1. (C<require> of a mod_perl 1
+module dies so in any case.) The errors are in the error log, like those of every handler that dies.
 
-It begins when a worker starts: what is loaded before, with the configuration, is not looked at. It hides no error and changes no meaning, but it costs
-time at every lookup, and it cannot be loaded beside Apache2::compat: take it out when the site runs.
+It takes effect when a worker starts: code that runs earlier, with the configuration, is not
+checked. It hides no error and changes no behaviour, but it slows down method lookups, and cannot be
+loaded together with Apache2::compat: remove it when the site works.
 
-C<cameleer check --compat> tells the same of a site's files without running them.
+C<cameleer check --compat> checks a site's files in the same way, without running them.
 
 =head1 SEE ALSO
 

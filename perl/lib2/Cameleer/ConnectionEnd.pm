@@ -11,10 +11,11 @@ use Cameleer::Filters ();
 
 our @ISA = ('Apache2::Filter');
 
-# So much is read at once (PIECE), and no line is longer: the rest of it is the next one.
+# Bytes per read (PIECE), and longest line: a longer one is split.
 use constant { map { $_ => Cameleer::Filters->can($_)->() } qw(PIECE MODE_READBYTES MODE_GETLINE MODE_EATCRLF MODE_SPECULATIVE MODE_INIT) };
 
-# Where the filters of a connection would end, of which there are none: brigades come from the client's socket and go there.
+# The end of a connection's filter chain, which has no filters: brigades are read from and written to the
+# client's socket.
 sub of ( $c, $way ) {
     return Cameleer::ModPerl2::of_request($c)->{"end_$way"} //=
         bless { number => $$c, way => $way, core => 1, socket => $c->client_socket, ahead => '' }, __PACKAGE__;
@@ -35,7 +36,7 @@ sub _take ( $f, $mode, $length ) {
         $f->{ahead} =~ s/\A[\r\n]+//;
         return ( 0, '' );
     }
-    # All that ever comes has no bounds.
+    # Reading to the end of the connection would have no limit.
     return ( APR::Const::ENOTIMPL, '' ) if $mode != MODE_READBYTES && $mode != MODE_GETLINE && $mode != MODE_SPECULATIVE || $length < 1;
     my $status = 0;
     $status = _more($f) while !$status && !_is_enough( $f, $mode );
@@ -57,7 +58,7 @@ sub _is_enough ( $f, $mode ) {
     return length $f->{ahead} >= PIECE || index( $f->{ahead}, "\n" ) >= 0;
 }
 
-# Waits as long as the socket's timeout says.
+# Waits as long as the socket's timeout.
 sub _more ($f) {
     my $read = eval { $f->{socket}->recv( my $bytes, PIECE ); $f->{ahead} .= $bytes; length $bytes };
     return defined $read ? ( $read ? 0 : APR::Const::EOF ) : _failed($f);
@@ -74,7 +75,7 @@ sub pass_brigade ( $f, $brigade ) {
     return $status;
 }
 
-# The kernel may take less than there is.
+# The kernel may accept only a part of the bytes.
 sub _send ( $f, $bytes ) {
     for ( my $sent = 0 ; $sent < length $bytes ; ) {
         $sent += eval { $f->{socket}->send( substr $bytes, $sent ) } // return _failed($f);
@@ -82,7 +83,7 @@ sub _send ( $f, $bytes ) {
     return 0;
 }
 
-# What of APR's has failed; another error goes on.
+# The status of an APR error; rethrows other errors.
 sub _failed ($f) {
     my $error = $@;
     die $error unless ref $error && eval { $error->isa('APR::Error') };
@@ -106,6 +107,7 @@ Cameleer::ConnectionEnd - C<< $c->input_filters >> and C<< $c->output_filters >>
 
 =head1 DESCRIPTION
 
-A line that is longer than 8192 bytes comes in pieces. C<MODE_EXHAUSTIVE> is C<APR::Const::ENOTIMPL>: it would read until the client closes.
+A line that is longer than 8192 bytes is split. C<MODE_EXHAUSTIVE> returns C<APR::Const::ENOTIMPL>:
+it would read until the client closes the connection.
 
 =cut

@@ -8,7 +8,7 @@ use constant {
     FAILED   => 500,
     PIECE    => 8192,
 
-    # What stands behind the text of a brigade: those of api.h
+    # Marks behind the text of a brigade, as in api.h.
     NOTHING => 0,
     FLUSH   => 1,
     EOS     => 2,
@@ -29,12 +29,14 @@ use Apache2::Filter     ();
 use Apache2::RequestRec ();
 use Cameleer::ModPerl2  ();
 
-# The filters of requests. A chain is a list of Apache2::Filter objects, linked by {next}; behind the last stands the server itself, an
-# Apache2::Filter that is {core}. The first one is next to the program: it gets what the program prints, and hands it what it reads.
+# The filters of requests. A chain is a list of Apache2::Filter objects, linked by {next}; the last one is the
+# server, with {core}. The first one is next to the program: it gets the program's output, and delivers its
+# input.
 
-# --- what the server calls, for the request that runs
+# --- called by the server, for the running request
 
-# For Cameleer::ModPerl2: `output` or `input`, then the configured handlers. They can be had, and are filters of requests.
+# The argument is `output` or `input`, then the configured handlers: checks that they exist and are request
+# filters.
 sub check ($words) {
     my ( $way, @names ) = split /\0/, $words;
     for my $name ( grep { !/\A-/ } @names ) {
@@ -51,7 +53,7 @@ sub insert ($words) {
     return;
 }
 
-# A piece of the answer, and what stands behind it: nothing, a flush, the end. Without signatures: it is not copied.
+# Passes a piece of the response, followed by nothing, a flush, or the end. Without signatures, to avoid a copy.
 sub pass  { return _pass( $_[0], NOTHING ) }
 sub flush { return _pass( $_[0], FLUSH ) }
 sub end   { return _pass( $_[0], EOS ) }
@@ -65,7 +67,7 @@ sub _pass {
     return;
 }
 
-# A program that reads STDIN, or starts others that do, finds there what the filters make of the body.
+# Puts the filtered body into STDIN, for programs that read it or start other programs.
 sub spool_body ($argument) {
     my $r = Apache->request;
     require POSIX;
@@ -88,7 +90,7 @@ sub close_gently ($file) {
     return;
 }
 
-# --- the chains of a request
+# --- a request's chains
 
 sub of ($r) { return Cameleer::ModPerl2::of_request($r)->{filters} //= {} }
 
@@ -99,7 +101,8 @@ sub core ( $r, $way ) {
     return $of->{"core_$way"} //= Apache2::Filter::_new( $r->number, $way, core => 1, next => $of->{beyond} );
 }
 
-# The names of httpd's filters of answers whose work the server does, in their order, and which of them leave when the head is made.
+# httpd's names of response filters that are built into the server, in order, and those that end when the head
+# is made.
 my @OF_ANSWER   = qw(byterange content_length http_header http_outerror core);
 my %BEFORE_HEAD = map { $_ => 1 } qw(byterange http_header);
 
@@ -109,7 +112,7 @@ sub core_name ($core) {
     return $core->{name} // ( _names_from( $core, 0 ) )[0];
 }
 
-# The server's end of a chain once more, under the next of its names: what such an object is given, the end gets.
+# The server's end of a chain under the next of its names; input to this object goes to the end.
 sub behind ($core) {
     return undef if $core->{way} eq 'input';    ## no critic: a list context expects one value
     return $core->{next} // core( Apache::main( $core->r ), 'output' ) if _is_part($core);
@@ -126,8 +129,8 @@ sub _names_from ( $core, $first ) {
     return grep { !$has_head || !$BEFORE_HEAD{$_} } @OF_ANSWER[ $first .. $#OF_ANSWER ];
 }
 
-# Whether the head of the answer is made. `sent_header` alone is true, too, when the program has said that it prints no head of its own, which
-# content_type says in mod_perl 2.
+# Whether the head of the response is made. `sent_header` alone is also true if the program declared that it
+# prints no header, which in mod_perl 2 setting content_type does.
 sub _has_head ($r) {
     my $said = Apache::sent_header( $r, 0 );
     my $is_made = Apache::sent_header($r);
@@ -135,14 +138,14 @@ sub _has_head ($r) {
     return $is_made;
 }
 
-# What a subrequest's answer passes behind its own filters.
+# Sets the filter that a subrequest's output passes after its own filters.
 sub beyond ( $r, $filter ) {
     of($r)->{beyond} = $filter;
     Apache::_filter_answer($r);
     return;
 }
 
-# Where the buckets of such a brigade live, once somebody asks for one.
+# The pool and allocator of such a brigade, once it needs buckets.
 sub _home ($r) { return ( $r->pool, $r->connection->bucket_alloc ) }
 
 sub new_brigade ($r) { return APR::Brigade->new( $r->pool, $r->connection->bucket_alloc ) }
@@ -174,9 +177,9 @@ sub remove ($filter) {
     return;
 }
 
-# --- the ends of the chains
+# --- the ends of a chain
 
-# What has come out of the last filter of an answer.
+# Writes the output of the last response filter.
 sub write_answer ( $core, $brigade ) {
     my $r    = $core->r;
     my $next = $core->{next};
@@ -191,14 +194,14 @@ sub write_answer ( $core, $brigade ) {
         elsif ( $bucket->is_flush )            { Apache::_flush_filtered($r) }
         elsif ( $bucket->read( my $bytes ) )   { Apache::_write_filtered( $r, $bytes ) }
     }
-    # The end of a subrequest is not that of the request that it is a part of.
+    # A subrequest's end is not the main request's.
     $end->remove if $end && $next;
     return $next->pass_brigade($brigade) if $next && !$brigade->is_empty;
     $brigade->cleanup;
     return OK;
 }
 
-# The next bytes of the body as it was sent, up to a line's end in one of the modes, and the end behind the last of them.
+# The next bytes of the body as sent (in line mode up to a line's end), and the end behind the last ones.
 sub read_sent ( $core, $brigade, $mode, $length ) {
     my ( $r, $alloc ) = ( $core->r, $brigade->bucket_alloc );
     my $is_line = $mode == MODE_GETLINE;
@@ -221,7 +224,7 @@ sub read_sent ( $core, $brigade, $mode, $length ) {
     return OK;
 }
 
-# $r->read, where the body passes filters.
+# $r->read for a filtered body.
 sub read_body {
     my ( $r, undef, $length, $offset ) = @_;
     my $of = of($r);
@@ -250,19 +253,19 @@ sub pull ( $r, $of, $length ) {
         elsif ( $bucket->read( my $bytes ) ) { $of->{unread} .= $bytes }
     }
     $brigade->cleanup;
-    # It would be asked for ever.
+    # An empty result without an end would be requested again forever.
     Cameleer::ModPerl2::croak('$r->read: a filter of the body brings neither bytes nor an end, and reads nothing')
         if !$of->{has_ended} && _taken($r) + length $of->{unread} == $before;
     return;
 }
 
-# How much of the body the last filter has got.
+# How many bytes of the body the last filter has consumed.
 sub _taken ($r) {
     my $core = core( $r, 'input' );
     return ( $core->{read} // 0 ) - length( $core->{unread} // '' );
 }
 
-# An APR::Error, of the line that called the API.
+# Throws an APR::Error at the line of the API's caller.
 sub raise ( $status, $function ) {
     require APR::Error;
     my ( $file, $line ) = ( caller 1 )[ 1, 2 ];
@@ -275,7 +278,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Filters - the filters of requests, between programs and the server
+Cameleer::Filters - request filters between programs and the server
 
 =head1 SYNOPSIS
 
@@ -284,7 +287,7 @@ Cameleer::Filters - the filters of requests, between programs and the server
 
 =head1 DESCRIPTION
 
-What stands behind L<Apache2::Filter>. The server gathers what a program prints and hands it over in pieces of 8 KiB or more, where the
-program flushes, and at the end; a file comes in pieces of 1 MiB.
+Implements L<Apache2::Filter>. The server buffers a program's output and passes it in pieces of 8
+KiB or more, at flushes, and at the end; a file is passed in pieces of 1 MiB.
 
 =cut

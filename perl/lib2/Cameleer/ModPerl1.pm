@@ -4,10 +4,10 @@ use v5.36;
 
 use Carp qw(croak);
 
-# The modules of mod_perl 1's API. The server's own code stands on them in this generation, too, and a site's code must not find them: code
-# that is written for both APIs asks `eval { require Apache::Constants }` or $INC{'Apache.pm'} which of them it has.
+# The modules of mod_perl 1's API. The server's own code uses them under mod_perl 2, too, but a site's code must
+# not find them: code for both APIs tests `eval { require Apache::Constants }` or $INC{'Apache.pm'}.
 
-# What mod_perl 2 has instead.
+# Replacements in mod_perl 2.
 my %INSTEAD = (
     'Apache'             => 'Apache2::RequestRec, Apache2::RequestUtil, Apache2::ServerUtil and ModPerl::Util',
     'Apache::Connection' => 'Apache2::Connection',
@@ -30,16 +30,16 @@ my %INSTEAD = (
     'Apache::Util'       => 'Apache2::Util, APR::Util and APR::Date',
 );
 
-# Not of the API, and of the same name for mod_perl 2.
+# Modules outside of the API that have the same names in mod_perl 2.
 my %IN_BOTH = map { $_ => 1 } qw(Apache::Scoreboard Apache::VMonitor Apache::Peek);
 
 my $LIBRARY  = $INC{'Cameleer.pm'} =~ s{Cameleer\.pm\z}{}r;
 my $LIBRARY2 = __FILE__ =~ s{Cameleer/ModPerl1\.pm\z}{}r;
 
-# By file, `Apache/Log.pm`: what this process has loaded.
+# By file, `Apache/Log.pm`: the modules that this process has loaded.
 my %loaded;
 
-# What is loaded by now is not seen any more, and what the server's own code loads later is not either.
+# Hides loaded modules, and those that the server's own code loads later.
 sub hide {
     for my $file ( grep { _is_hidden($_) } keys %INC ) {
         delete $INC{$file};
@@ -56,7 +56,7 @@ sub _is_hidden ($file) {
 
 sub _module ($file) { return $file =~ s{/}{::}gr =~ s{\.pm\z}{}r }
 
-# In @INC, before all folders.
+# The hook in @INC, before all folders.
 sub _find ( $hook, $file ) {
     return if !_is_hidden($file);
     my ( undef, $asking ) = caller;
@@ -67,17 +67,17 @@ sub _find ( $hook, $file ) {
         return $theirs;
     }
     my $module  = _module($file);
-    my $instead = $INSTEAD{$module} ? "use $INSTEAD{$module}" : 'mod_perl 2 has nothing like it';
-    croak "Can't locate $file in \@INC: $module is of mod_perl 1's API, and this server has mod_perl 2's; $instead";
+    my $instead = $INSTEAD{$module} ? "use $INSTEAD{$module}" : 'mod_perl 2 has no replacement';
+    croak "Can't locate $file in \@INC: $module belongs to mod_perl 1's API, and this server uses mod_perl 2's; $instead";
 }
 
-# What the configuration names, Cameleer.pm loads: that is the site's.
+# Cameleer.pm loads the site's modules, which the configuration names.
 sub _is_own ($asking) {
     return 0 if $asking eq $LIBRARY . 'Cameleer.pm';
     return !index( $asking, $LIBRARY ) || !index( $asking, $LIBRARY2 );
 }
 
-# A text for require, which has put the name into %INC before the text runs.
+# Returns a text for require, which has put the name into %INC before the text runs.
 sub _load ($file) {
     if ( !$loaded{$file}++ ) {
         my $path = $LIBRARY . $file;
@@ -93,12 +93,13 @@ __END__
 
 =head1 NAME
 
-Cameleer::ModPerl1 - hides mod_perl 1's modules from a site of mod_perl 2
+Cameleer::ModPerl1 - hides mod_perl 1's modules from mod_perl 2 sites
 
 =head1 DESCRIPTION
 
-Under mod_perl 2 neither C<Apache.pm> nor C<Apache::Constants> nor their kin exist. C<require> of one of them dies with what mod_perl 2 has instead, and
-C<%INC> does not have it, as under httpd, unless a folder of C<@INC> has a module of that name which is not the server's. L<Apache2::compat> puts those into
-C<%INC> that it stands in for.
+Under mod_perl 2, C<Apache.pm>, C<Apache::Constants> and the other modules of mod_perl 1 do not
+exist. C<require> of one dies with mod_perl 2's replacement, and C<%INC> does not contain it, as
+under httpd, unless a folder of C<@INC> has another module of that name. L<Apache2::compat> adds the
+modules that it replaces to C<%INC>.
 
 =cut

@@ -6,20 +6,20 @@ use Cameleer::XS ();
 
 Cameleer::XS::load(__PACKAGE__);
 
-# The API of mod_perl 2, on the records that mod_perl 1's stands on. Its classes have only the methods that their modules bring:
-# who forgets `use Apache2::RequestIO` is told so at the first print, as there.
+# The API of mod_perl 2, on the records of mod_perl 1's. A class has only the methods of loaded modules: without
+# `use Apache2::RequestIO`, print dies, as in mod_perl 2.
 
-# What the server's own code calls on $r.
+# Methods that the server's own code calls on $r.
 my @INNER = qw(number want_cleanup current_callback dispatcher _stack_touched _configured);
 
-# An address of APR's, by its text.
+# An APR address from its text.
 sub address ( $ip, $port ) {
     require APR::SockAddr;
     require Cameleer::Pools;
     return APR::SockAddr->new( Cameleer::Pools::of_request( Apache->request ), $ip, $port );
 }
 
-# Of a connection that the front has handed over: its descriptor, and how long to wait for the client, in microseconds.
+# For a connection that the front has handed over: its descriptor, and the client timeout in microseconds.
 my @CONNECTION;
 
 sub begin_connection ($words) {
@@ -30,7 +30,7 @@ sub begin_connection ($words) {
 
 sub is_connection () { return scalar @CONNECTION }
 
-# A request's socket is the front's. Here is one on which nothing ever comes.
+# A request's socket belongs to the front. This returns a socket without data.
 sub client_socket ($c) {
     require APR::Socket;
     require Socket;
@@ -48,11 +48,11 @@ sub own_socket ($c) {
     return bless $socket, 'Cameleer::ClientSocket';
 }
 
-# Before the first module of the site.
+# Runs before the site's first module.
 sub begin {
     $ENV{MOD_PERL_API_VERSION} = 2;
     {
-        local $INC{'mod_perl.pm'} = __FILE__;    # that of mod_perl 1, which Apache.pm wants, is not this process's
+        local $INC{'mod_perl.pm'} = __FILE__;    # Apache.pm requires mod_perl 1's, which this process does not use
         require Apache;
     }
     Apache::_speak(2);
@@ -62,15 +62,15 @@ sub begin {
     *Apache2::SubRequest::DESTROY = \&Apache::SubRequest::DESTROY;
     $Apache2::__T = ${^TAINT} ? 1 : 0;
     Internals::SvREADONLY( $Apache2::__T, 1 );
-    *0 = \( my $program = readlink('/proc/self/exe') // $^X );    # perl's own $0 is the process's title, which is the server's
+    *0 = \( my $program = readlink('/proc/self/exe') // $^X );    # perl's own $0 is the process title, which the server sets
     require Apache2::Process;
-    require ModPerl::Util;         # exit, in all code that is compiled from here on
+    require ModPerl::Util;         # exit, in all code that is compiled later
     require Cameleer::ModPerl1;
     Cameleer::ModPerl1::hide();
     return;
 }
 
-# The methods of one class become another's, under the same names.
+# Copies methods from one class to another.
 sub lend ( $from, $to, @names ) {
     no strict 'refs';
     for my $name (@names) {
@@ -80,11 +80,11 @@ sub lend ( $from, $to, @names ) {
     return;
 }
 
-# The same request as an object of mod_perl 1's API, for modules that are written for that one, and back.
+# The same request as an object of mod_perl 1's API, for modules of that API, and back.
 sub as_mod_perl_1 ($r) { return bless \( my $number = $$r ), $r->isa('Apache2::SubRequest') ? 'Apache::SubRequest' : 'Apache' }
 sub as_mod_perl_2 ($r) { return bless \( my $number = $$r ), 'Apache2::RequestRec' }
 
-# Values of a request that nothing but Perl code asks for: `$r->assbackwards` and the like. They get the default first.
+# Defines methods for values that only Perl code uses, such as `$r->assbackwards`, with their defaults.
 sub fields ( $class, %defaults ) {
     no strict 'refs';
     for my $name ( keys %defaults ) {
@@ -98,13 +98,13 @@ sub fields ( $class, %defaults ) {
     return;
 }
 
-# What Apache2::RequestUtil->request was given, for as long as this request lasts.
+# The request that Apache2::RequestUtil->request was given, until this request ends.
 my $GIVEN;
 
-# By the bytes of the number of the request's record: what mod_perl 2's modules keep with it.
+# Data of mod_perl 2's modules about a request, by the bytes of its record's number.
 our %OF_REQUEST;
 
-# Called when everything of a request is over.
+# Called at the end of a request.
 sub forget {
     undef $GIVEN;
     @CONNECTION = ();
@@ -114,7 +114,8 @@ sub forget {
     return;
 }
 
-# The client's end, of which others have descriptors, too: the client sees at once that it is closed.
+# Closing a client's socket shuts it down, because other processes also have a descriptor: the client sees the
+# end at once.
 package Cameleer::ClientSocket {
     our @ISA = ('APR::Socket');
 
@@ -125,7 +126,7 @@ package Cameleer::ClientSocket {
     }
 }
 
-# The pairs of the one become those of the other.
+# Replaces the pairs of a table by those of another.
 sub replace ( $table, $other ) {
     my @pairs;
     $other->do( sub ( $name, $value ) { push @pairs, [ $name, $value ]; 1 } );
@@ -136,8 +137,8 @@ sub replace ( $table, $other ) {
 
 # --- the request
 
-# What `pnotes` of a request or a connection does with its arguments, a name and perhaps a value. The hash holds the caller's own scalar: what the
-# caller does to it afterwards shows in the note. A setter gives the new value.
+# Implements `pnotes` of a request or connection, with a name and an optional value. The hash aliases the
+# caller's scalar: later changes of the scalar change the note. A setter returns the new value.
 sub note {
     my ( $notes, $name ) = @_;
     use feature 'refaliasing';
@@ -158,7 +159,7 @@ sub global_request (@new) {
     croak('Global $r object is not available. Set:' . "\n\tPerlOptions +GlobalRequest\n" . 'in httpd.conf');
 }
 
-# In pieces: 0 at the end of the body. A buffer that is not defined yet is empty.
+# Reads the body in pieces; returns 0 at its end. An undefined buffer counts as empty.
 sub read_body {
     my ( $r, undef, $length, $offset ) = @_;
     croak("The LENGTH argument can't be negative") if $length < 0;
@@ -168,11 +169,11 @@ sub read_body {
     return Apache::read( $r, $_[1], $length, $offset // 0 );
 }
 
-# The server has filters to check, or to put in.
+# Called by the server to check or insert filters.
 sub check_filters  ($words) { require Cameleer::Filters; return Cameleer::Filters::check($words) }
 sub insert_filters ($words) { require Cameleer::Filters; return Cameleer::Filters::insert($words) }
 
-# What a PerlAddAuthnProvider says of the user and the password that came.
+# The result of a PerlAddAuthnProvider for the client's user and password.
 sub authenticate ($handler) {
     require Apache2::Access;
     require Apache2::Const;
@@ -183,12 +184,12 @@ sub authenticate ($handler) {
     my $said = Apache::Phases::code($handler)->( $r, $r->user, $password );
     return Apache2::Const::OK()       if $said == Apache2::Const::AUTH_GRANTED();
     return Apache2::Const::DECLINED() if $said == Apache2::Const::AUTH_USER_NOT_FOUND();
-    die "the provider $handler said \"$said\"\n" if $said != Apache2::Const::AUTH_DENIED();
+    die "the provider $handler returned \"$said\"\n" if $said != Apache2::Const::AUTH_DENIED();
     $r->note_basic_auth_failure;
     return Apache2::Const::AUTH_REQUIRED();
 }
 
-# A name for code in a line of the configuration.
+# Gives code a name for use in a line of configuration.
 sub named_code ($code) {
     state $number = 0;
     my $name = 'Cameleer::ModPerl2::Named::code' . ++$number;
@@ -197,7 +198,7 @@ sub named_code ($code) {
     return $name;
 }
 
-# A PerlAddAuthzProvider, and what stands behind its name.
+# Calls a PerlAddAuthzProvider with the words after its name in Require.
 sub authorize ($said) {
     my ( $handler, $words ) = split /\0/, $said, 2;
     return Apache::Phases::code($handler)->( Apache->request, $words );
@@ -223,14 +224,14 @@ sub status_line ($status) {
     return "$status $text";
 }
 
-# Weak while the file may still change within the clock's second.
+# The tag is weak while the file may still change within the same second.
 sub etag ( $r, $weak ) {
     my ( $inode, $size ) = Apache::has_file($r) ? ( stat $r->filename )[ 1, 7 ] : ();
     my $mark = $weak || $r->request_time - $r->mtime <= 1 ? 'W/' : '';
     return $mark . ( defined $inode ? sprintf( '"%x-%x"', $size, $r->mtime * 1_000_000 ) : sprintf '"%x"', $r->mtime * 1_000_000 );
 }
 
-# A file that is answered through filters says when it changed, as any file; what a client's conditions make of that.
+# Sets the headers of a file that passes filters, and evaluates the client's conditions.
 sub validate_file ($) {
     require Apache2::Response;
     my $r = Apache->request;
@@ -248,7 +249,7 @@ my $configuration;
 sub configuration_is ($text) { $configuration = $text; return }
 sub configuration () { return $configuration }
 
-# What the configuration of a server says of a phase: the main one's lines, or a virtual host's.
+# The handlers of a phase in the configuration of the main server or of a virtual host.
 sub configured_handlers ( $s, $phase ) {
     my ( $host, @handlers ) = (0);
     for my $row ( split /\n/, $configuration ) {
@@ -260,7 +261,7 @@ sub configured_handlers ( $s, $phase ) {
     return @handlers;
 }
 
-# What ServerSignature says stands at the foot of the server's own pages.
+# The footer of the server's own pages, by ServerSignature.
 sub signature ( $r, $prefix ) {
     my $s = Apache::server($r);
     my ($said) = ( configured_handlers( $s, 'ServerSignature' ), configured_handlers( Apache->server, 'ServerSignature' ), 'Off' );
@@ -269,16 +270,16 @@ sub signature ( $r, $prefix ) {
     return "$prefix<address>" . Apache::Server::server_software($s) . " Server at $host Port " . Apache::get_server_port($r) . "</address>\n";
 }
 
-# The directive of a phase that belongs to no request, while it runs.
+# The running phase of the process, by directive; it belongs to no request.
 our $PHASE;
 our $RESTARTS;
 
 sub restart_count () { return $RESTARTS }
 
-# When this server's code was made.
+# When this server was built.
 sub built () { return scalar gmtime( ( stat $INC{'Cameleer/ModPerl2.pm'} )[9] ) }
 
-# A method of HTTP that nobody knows yet; its number.
+# Registers a new HTTP method; returns its number.
 my @METHODS;
 
 sub register_method ($name) {
@@ -292,7 +293,7 @@ sub clean_up ( $code, @arguments ) {
     return;
 }
 
-# Lines of configuration, which are read where the code stands that hands them over.
+# Adds lines of configuration, which are read in the place of the calling code.
 sub add_server_config ( $s, $lines ) {
     require Cameleer::Sections;
     Cameleer::Sections::hand(@$lines);
@@ -309,7 +310,7 @@ sub server_variables ( $s, @words ) {
     return @words ? $table->get( $words[0] ) : $table;
 }
 
-# The phases of a process: the configured handlers by their names, then those that were pushed.
+# Runs a phase of the process: the configured handlers by name, then the pushed ones.
 sub run_of_process ($words) {
     my ( $phase, @named ) = split /\0/, $words;
     local $PHASE = $phase;
@@ -319,13 +320,13 @@ sub run_of_process ($words) {
     for my $call (@calls) {
         my ( $host, $handler ) = @$call;
         my $status = Apache::Phases::code($handler)->( @pools, bless \( my $number = 0 + $host ), 'Apache2::ServerRec' );
-        die "$phase: " . ( ref $handler ? 'a handler' : $handler ) . " said $status\n"
+        die "$phase: " . ( ref $handler ? 'a handler' : $handler ) . " returned $status\n"
             if defined $status && $status =~ /\A-?\d+\z/ && $status > 0 && $phase =~ /OpenLogs|PostConfig/;
     }
     return;
 }
 
-# An error of APR, as if it came from the caller's line.
+# Throws an APR error at the caller's line.
 sub raise ( $status, $what ) {
     require APR::Error;
     my ( undef, $file, $line ) = caller 1;
@@ -344,7 +345,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::ModPerl2 - what the modules of mod_perl 2's API have in common
+Cameleer::ModPerl2 - common code of the modules of mod_perl 2's API
 
 =head1 SYNOPSIS
 

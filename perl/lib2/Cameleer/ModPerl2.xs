@@ -1,11 +1,11 @@
 #include "xs.h"
 
-/* What mod_perl 2's modules call with nearly every request. The rest of them is Perl. */
+/* Functions that mod_perl 2's modules call in nearly every request. The others are in Perl. */
 
-/* Requests whose hash may be there before those that are over are looked for. */
+/* Number of stored hashes from which on those of finished requests are removed. */
 enum { MANY = 16 };
 
-/* By the bytes of a request's number: the hash of what the modules keep with it. */
+/* Data of the modules about a request, by the bytes of its number. */
 static HV *of_requests(pTHX)
 {
     return get_hv("Cameleer::ModPerl2::OF_REQUEST", GV_ADD);
@@ -27,14 +27,14 @@ static Request request_of(pTHX_ HE *entry)
     return r;
 }
 
-/* Most requests leave nothing that somebody waits for: what they had is forgotten with a later one. */
+/* Hashes of most requests need no action at their end: they are removed during a later request. */
 static void sweep(pTHX_ HV *all)
 {
     HE *entry;
     hv_iterinit(all);
     while ((entry = hv_iternext(all))) {
         const Request r = request_of(aTHX_ entry);
-        /* Mortal: what has a DESTROY must not run code of its own in the middle of this. */
+        /* Mortal: a DESTROY must not run in the middle of this loop. */
         if (is_over(r))
             (void)hv_delete(all, (const char *)&r, sizeof r, 0);
     }
@@ -73,11 +73,11 @@ static int is_unbuffered(pTHX)
     return PL_defoutgv && GvIO(PL_defoutgv) && IoFLAGS(GvIOp(PL_defoutgv)) & IOf_FLUSH;
 }
 
-/* Of the arguments behind the first; how many bytes that were. */
+/* Writes all arguments after the first; returns the number of bytes. */
 static UV write_all(pTHX_ Request r, I32 ax, I32 items, const char *method)
 {
     UV count = 0;
-    /* Before the response nobody can know what the answer will be. */
+    /* Before the response phase, it is undecided who responds. */
     if (number_of_request(aTHX_ r, APACHE_IS_EARLY))
         croak("$r->%s can't be called before the response phase", method);
     for (I32 i = 1; i < items; i++)
@@ -107,7 +107,7 @@ static void replace_table(pTHX_ SV *table, SV *other)
 
 MODULE = Cameleer::ModPerl2    PACKAGE = Cameleer::ModPerl2
 
-# The hash that ends with the request; dies when that is over.
+# The hash that ends with the request; dies if the request is over.
 SV *
 of_request(r)
     Request r
@@ -116,7 +116,7 @@ of_request(r)
   OUTPUT:
     RETVAL
 
-# The same where there is one, and the request may be over; else undef.
+# The same hash if it exists, also after the request; else undef.
 SV *
 kept_of(r)
     Request r
@@ -135,10 +135,10 @@ is_early(r)
   OUTPUT:
     RETVAL
 
-# Methods that Apache2:: modules lend to the request, so that a class has only what its module brings.
+# Methods that Apache2:: modules lend to the request, so that a class has only the methods of loaded modules.
 MODULE = Cameleer::ModPerl2    PACKAGE = Cameleer::ModPerl2::RequestRec
 
-# How many bytes that were, `0E0` for none: true in any case.
+# Returns the number of bytes, `0E0` for none: always a true value.
 void
 print(r, ...)
     Request r
@@ -162,7 +162,7 @@ puts(r, ...)
   OUTPUT:
     RETVAL
 
-# A table each; with an argument another table's pairs take its place.
+# Returns a table; with an argument, replaces its pairs by another table's.
 SV *
 headers_in(r, other = NULL)
     Request r
@@ -190,7 +190,7 @@ set_content_length(r, length)
     apache_table_store(aTHX_ r, APACHE_HEADERS_OUT, APACHE_TABLE_SET, name, said);
     apache_check(aTHX_ apache_set_number(r, APACHE_CLENGTH, SvIV(said)));
 
-# What set_content_length was given last; 0 before that.
+# The last argument of set_content_length; 0 before.
 IV
 clength(r)
     Request r

@@ -10,7 +10,8 @@ my $PHASE = join '|', @PHASES;
 
 sub all () { return @PHASES }
 
-# The directive of a phase, by a name that push_handlers and its kin take; undef for what names none. What stands behind the phase does not matter.
+# The directive of a phase, from a name that push_handlers accepts; undef for unknown names. The name may have
+# any suffix.
 sub directive ($name) {
     return "Perl$1Handler" if $name =~ /\A(?:Perl)?($PHASE)/;
     return $name =~ /\A(?:Perl)?Handler\z/ ? 'PerlResponseHandler' : undef;
@@ -22,7 +23,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::PhaseNames - which phases mod_perl 2 has, and how code may name them
+Cameleer::PhaseNames - mod_perl 2's phases and their names
 
 =head1 SYNOPSIS
 

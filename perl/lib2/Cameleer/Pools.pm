@@ -5,13 +5,13 @@ use v5.36;
 use APR::Pool          ();
 use Cameleer::ModPerl2 ();
 
-# Pools of APR for what has a life in the server: the process, a request.
+# APR pools with the lifetimes of the server: of the process, or of a request.
 my $process;
 
 sub of_process { return $process //= APR::Pool::_native(undef) }
 
-# It ends with the request, not before; its cleanups run then. Above it stands the connection's, of which a worker keeps nothing between two
-# requests.
+# A request's pool ends with the request, when its cleanups run. Its parent is the connection's pool, which a
+# worker does not keep between requests.
 sub of_request ($r) {
     return Cameleer::ModPerl2::of_request($r)->{pool} //= APR::Pool::_native( of_connection($r) );
 }
@@ -20,7 +20,7 @@ sub of_connection ($r) {
     return Cameleer::ModPerl2::of_request($r)->{connection_pool} //= do { $r->want_cleanup; APR::Pool::_native( of_process() ) };
 }
 
-# For what is left of the pool in variables, too.
+# Ends the pool even if variables still refer to it.
 sub end ($pool) { APR::Pool::_end($pool); return }
 
 1;
@@ -29,7 +29,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Pools - the pools that requests, connections and the process hand out
+Cameleer::Pools - the pools of requests, connections and the process
 
 =head1 SYNOPSIS
 

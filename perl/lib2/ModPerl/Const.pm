@@ -5,10 +5,10 @@ use v5.36;
 use Cameleer::Consts ();
 use mod_perl2        ();
 
-# What `$@` is, as a number, when ModPerl::Util::exit was caught by an eval.
+# The numeric value of `$@` when an eval has caught ModPerl::Util::exit.
 Cameleer::Consts::offer( __PACKAGE__, common => EXIT => 120_000 );
 
-# Known under both names.
+# mod_perl 2 has both names.
 sub ModPerl::EXIT () { return 120_000 }
 
 1;
@@ -17,7 +17,7 @@ __END__
 
 =head1 NAME
 
-ModPerl::Const - EXIT: what a caught ModPerl::Util::exit is, as a number
+ModPerl::Const - EXIT, the numeric value of a caught ModPerl::Util::exit
 
 =head1 SYNOPSIS
 

@@ -37,7 +37,7 @@ sub preload_all_modules {
     return;
 }
 
-# ($hint, @modules)
+# Returns ($hint, @modules).
 sub lookup_method ( $method = undef, $object = undef ) {
     return "lookup_method needs the name of a method\n" if !defined $method;
     $method =~ s/.*:://s;
@@ -53,14 +53,14 @@ sub lookup_method ( $method = undef, $object = undef ) {
     return ( join( q{}, "$which:\n", map { "\tuse $_ ();\n" } @modules ), @modules );
 }
 
-# ($hint, @methods)
+# Returns ($hint, @methods).
 sub lookup_module ( $module = undef ) {
     return "lookup_module needs the name of a module\n" if !defined $module;
     my $methods = $of_module{$module} or return "$module is no module of mod_perl 2 with methods\n";
     return ( _table( "Module $module", 'Class of the object', $methods ), map { $_->[0] } @{$methods} );
 }
 
-# ($hint, @methods)
+# Returns ($hint, @methods).
 sub lookup_object ( $object = undef ) {
     return "lookup_object needs an object or a class\n" if !defined $object;
     my @methods = map { @{ $of_class{$_} } } grep { _is_a( $object, $_ ) } sort keys %of_class;
@@ -98,7 +98,7 @@ sub _former ( $method, $object ) {
     return ( $hint . $next, @modules );
 }
 
-# An object that is no reference is the name of a class; one that was not loaded is nothing but itself.
+# A plain string is the name of a class; an unloaded class has no base classes.
 sub _is_a ( $object, $class ) {
     return ( blessed($object) // $object ) eq $class || UNIVERSAL::isa( $object, $class );
 }
@@ -142,42 +142,45 @@ On the command line:
 
 =head1 DESCRIPTION
 
-The methods of mod_perl 2's objects come from several modules: C<< $r->print >> from Apache2::RequestIO, C<< $r->construct_url >> from Apache2::URI. This
-looks up which one a method needs. It knows the methods of mod_perl 2.0.12, and names a replacement for those that only mod_perl 1 has.
+The methods of mod_perl 2's objects come from several modules: C<< $r->print >> from
+Apache2::RequestIO, C<< $r->construct_url >> from Apache2::URI. This module finds the module for a
+method. It knows the methods of mod_perl 2.0.12, and names replacements for those that only mod_perl
+1 has.
 
-It does not say which methods pure Perl modules have, such as Apache2::Request.
+It does not know the methods of pure Perl modules such as Apache2::Request.
 
 =head1 FUNCTIONS
 
-Each of the three lookups returns a text for people, which ends with a line feed, and then the names that were found: none if there are none.
+Each of the three lookups returns a text for people, which ends with a line feed, and then the names
+that were found, if any.
 
 =over
 
 =item lookup_method($method, $object)
 
-The modules that have a method. C<$object>, an object or the name of a class, is asked where there is more than one. A name with a package, such as
-AUTOLOAD gets it, is taken without.
+The modules that have a method. If there are several, C<$object>, an object or a class name,
+selects. A package before the method's name, as in AUTOLOAD, is ignored.
 
 =item lookup_module($module)
 
-The methods that a module has.
+The methods of a module.
 
 =item lookup_object($object)
 
-The methods that can be called on an object, or on objects of a class.
+The methods of an object, or of objects of a class.
 
 =item print_method(@methods), print_module(@modules), print_object(@objects)
 
-Print what the lookup says; without arguments of what stands in C<@ARGV>. The name of a method may be followed by a class or an object. These three are
-exported.
+Print the result of a lookup; without arguments, for the words in C<@ARGV>. A method's name may be
+followed by a class or an object. These three functions are exported.
 
 =item preload_all_modules()
 
-Loads all modules with methods. What cannot be loaded is a warning.
+Loads all modules with methods. Failures are warnings.
 
 =item avail_methods(), avail_methods_compat(), avail_modules()
 
-All methods, those of mod_perl 1 that are replaced, and all modules, in no order.
+All methods, the replaced methods of mod_perl 1, and all modules, unordered.
 
 =back
 

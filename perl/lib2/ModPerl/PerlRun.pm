@@ -17,7 +17,7 @@ sub handler : method {
 *should_reset_inc_hash = \&ModPerl::RegistryCooker::TRUE;
 *flush_namespace       = \&ModPerl::RegistryCooker::flush_namespace_normal;
 
-# Only where its DATA begins.
+# Only the offset of DATA is cached.
 sub cache_it ($self) { return }
 
 1;
@@ -26,7 +26,7 @@ __END__
 
 =head1 NAME
 
-ModPerl::PerlRun - CGI scripts that are compiled anew for every request
+ModPerl::PerlRun - CGI scripts that are compiled for every request
 
 =head1 SYNOPSIS
 
@@ -39,7 +39,8 @@ ModPerl::PerlRun - CGI scripts that are compiled anew for every request
 
 =head1 DESCRIPTION
 
-For scripts that rely on fresh global variables: everything in the package of the script is forgotten after the run, and so is what it required that is no
-module (C<.pm>). perl itself and the modules stay loaded.
+For scripts that rely on fresh global variables: after the run, everything in the script's package
+is deleted, and so are files that it required, except modules (C<.pm>). perl itself and modules stay
+loaded.
 
 =cut

@@ -20,7 +20,7 @@ __END__
 
 =head1 NAME
 
-ModPerl::PerlRunPrefork - PerlRun, in the folder of the script
+ModPerl::PerlRunPrefork - PerlRun that runs scripts in their own folders
 
 =head1 SYNOPSIS
 
@@ -33,6 +33,6 @@ ModPerl::PerlRunPrefork - PerlRun, in the folder of the script
 
 =head1 DESCRIPTION
 
-As L<ModPerl::PerlRun>, but a script finds itself in its own folder.
+Like L<ModPerl::PerlRun>, but the script runs in its own folder.
 
 =cut

@@ -33,8 +33,9 @@ ModPerl::Registry - CGI scripts that stay compiled
 
 =head1 DESCRIPTION
 
-A script is compiled at its first request, into a package named after its file, and again when the file has changed. The current folder
-stays the server's: see L<ModPerl::RegistryPrefork>. C<exit> ends the request only; END blocks run at its end. For subclasses see
+A script is compiled at its first request, into a package named after its file, and again when the
+file has changed. The current folder stays the server's: see L<ModPerl::RegistryPrefork> for the
+alternative. C<exit> ends the request only; END blocks run at its end. For subclasses see
 L<ModPerl::RegistryCooker>.
 
 =cut

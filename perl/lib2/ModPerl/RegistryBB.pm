@@ -18,7 +18,7 @@ __END__
 
 =head1 NAME
 
-ModPerl::RegistryBB - Registry with nothing but what it takes to run a script
+ModPerl::RegistryBB - a minimal Registry
 
 =head1 SYNOPSIS
 
@@ -31,6 +31,7 @@ ModPerl::RegistryBB - Registry with nothing but what it takes to run a script
 
 =head1 DESCRIPTION
 
-As L<ModPerl::Registry>, but a script is compiled once: a change of its file shows after a reload of the server.
+Like L<ModPerl::Registry>, but a script is compiled only once: changes take effect after a reload of
+the server.
 
 =cut

@@ -19,10 +19,10 @@ use ModPerl::Const -compile => 'EXIT';
 use ModPerl::Global            ();
 use ModPerl::Util              ();
 
-# Perl's messages about a script speak of its own file and lines.
+# Makes perl's messages about a script name its own file and lines.
 $ModPerl::Registry::MarkLine //= 1;
 
-# Scripts named by URI have packages of their own in each virtual host.
+# Scripts named by URI have different packages in each virtual host.
 our $NameWithVirtualHost //= 1;
 
 # For `*chdir_file = \&ModPerl::RegistryCooker::NOP` in subclasses.
@@ -46,7 +46,7 @@ sub init ( $self, $r ) {
     return;
 }
 
-# As a function and as a method: the request comes last.
+# Called as a function or as a method: the request is the last argument in both cases.
 sub handler : method {
     my $r     = pop;
     my $class = shift // __PACKAGE__;
@@ -64,8 +64,8 @@ sub default_handler ($self) {
     return _status_of_handler( $self->{REQ}, $before, $self->run );
 }
 
-# A script that sets the status means the answer, while a handler returns it: what it was is put back. What the script has printed is the
-# page for that status: mod_perl 2 answers 200 then, and adds its own page.
+# A script sets the status of the response, while a handler returns it: so the old status is restored. If the
+# script has printed a page for the status, mod_perl 2 answers 200, and appends its own page.
 sub _status_of_handler ( $r, $before, $rc ) {
     my $after = $r->status($before);
     return $rc    if $rc != Apache2::Const::OK || $after == $before;
@@ -86,7 +86,7 @@ sub run ( $self, @arguments ) {
     return $rc;
 }
 
-# The script, then its END blocks; the first error counts.
+# Runs the script, then its END blocks; the first error counts.
 sub guarded ( $self, @arguments ) {
     my $package = $self->{PACKAGE};
     my $code    = code_of($package);
@@ -101,12 +101,13 @@ sub code_of ($package) {
     return \&{"${package}::handler"};
 }
 
-# --- a script that is kept
+# --- cached scripts
 
-# By class and file: { stamp, cache, code, package } of a script that has been run and needs nothing but to be run again.
+# By class and file: { stamp, cache, code, package } of a script that has run and can run again without
+# preparation.
 my %KEPT;
 
-# What classes that keep scripts are called by: a file that looks as it did when it was compiled is run at once.
+# Called by classes that cache scripts: a file that is unchanged since its compilation runs at once.
 sub serve ( $class, $r ) {
     my ( undef, $file, $stamp ) = Apache::Registry::look( $r, 0 );
     my $kept = $KEPT{$class}{$file};
@@ -132,9 +133,9 @@ sub run_again ( $class, $r, $kept ) {
     return _status_of_handler( $r, $before, $rc );
 }
 
-# --- may it run?
+# --- checks before compilation
 
-# A file that is none is somebody else's business.
+# Declines if there is no file.
 sub can_compile ($self) {
     my ( $r, $file ) = @$self{qw(REQ FILENAME)};
     return Apache2::Const::DECLINED unless defined $file && $file !~ /\0/ && -f $file;
@@ -144,7 +145,7 @@ sub can_compile ($self) {
     return Apache2::Const::FORBIDDEN;
 }
 
-# --- its package
+# --- the script's package
 
 sub namespace_root ($self) { return join '::', NAMESPACE_ROOT, ref $self }
 
@@ -168,13 +169,13 @@ sub namespace_from_uri ($self) {
 
 *namespace_from = \&namespace_from_filename;
 
-# Reset after each run, for those that do not keep what they compiled.
+# Empties the package after each run, for classes that do not cache scripts.
 sub flush_namespace_normal ($self) { return ModPerl::Util::unload_package( $self->{PACKAGE} ) }
 
 *flush_namespace       = \&NOP;
 *should_reset_inc_hash = \&FALSE;
 
-# --- is it known?
+# --- the cache
 
 # By package: { mtime, data }.
 sub cache_table_common (@) {
@@ -182,7 +183,7 @@ sub cache_table_common (@) {
     return \%ModPerl::RegistryCache;
 }
 
-# A table of the class itself.
+# A cache table of the class itself.
 sub cache_table_local ($self) {
     no strict 'refs';
     return \%{ ref $self || $self };
@@ -206,16 +207,16 @@ sub should_compile_once ($self) { return !$self->is_cached }
 
 *should_compile = \&should_compile_once;
 
-# For a script that wants to be compiled anew at the next request: it calls this as a function.
+# A script calls this as a function to be compiled again at the next request.
 sub uncache_myself {
     my $package = caller;
     my $known   = cache_table_common()->{$package};
     return delete $known->{mtime} if $known && exists $known->{mtime};
-    Apache2::ServerRec::warn("ModPerl::RegistryCooker::uncache_myself: $package is not a script that is kept");
+    Apache2::ServerRec::warn("ModPerl::RegistryCooker::uncache_myself: $package is not a cached script");
     return;
 }
 
-# --- its text
+# --- the script's text
 
 sub convert_script_to_compiled_handler ($self) {
     my $rc = $self->read_script;
@@ -233,7 +234,7 @@ sub convert_script_to_compiled_handler ($self) {
     return $rc;
 }
 
-# An alias, not an assignment: that would rename the process as well, which takes longer than a small script.
+# An alias instead of an assignment, which would also rename the process and take longer than a small script.
 sub name_setting ($self) {
     my $name = ( $self->get_script_name || $0 ) =~ s/([\\'])/\\$1/gr;
     return "local *0 = do { \\( my \$name = '$name' ) };";
@@ -254,7 +255,7 @@ sub read_script ($self) {
     return Apache2::Const::SERVER_ERROR;
 }
 
-# What perl's switches of the first line are as code.
+# Converts perl's switches in the first line to code.
 sub shebang_to_perl ($self) {
     my ( $command, @words ) = split ' ', ${ $self->{CODE} } =~ /\A(#!.*)/ ? $1 : return '';
     my $code = '';
@@ -275,7 +276,7 @@ sub get_mark_line ($self) {
     return qq{\n#line 1 "$file"\n};
 }
 
-# From __END__ or __DATA__ on it is not code; where the script reads DATA, it begins there.
+# Cuts off the text from __END__ or __DATA__ on; records the offset of DATA.
 sub strip_end_data_segment ($self) {
     my ( $end, $data ) = Apache::Registry::Source::end_of( ${ $self->{CODE} } );
     return unless defined $end;
@@ -284,7 +285,7 @@ sub strip_end_data_segment ($self) {
     return;
 }
 
-# DATA begins anew for each run.
+# DATA is reopened for each run.
 sub open_data ($self) {
     my $at     = $self->cache_table->{ $self->{PACKAGE} }{data};
     my $handle = do { no strict 'refs'; \*{"$self->{PACKAGE}::DATA"} };
@@ -293,7 +294,7 @@ sub open_data ($self) {
     return;
 }
 
-# Where scripts expect to be in their own folder.
+# For scripts that expect their own folder.
 sub chdir_file_normal ( $self, $folder = File::Basename::dirname( $self->{FILENAME} ) ) {
     chdir $folder or die "Can't chdir to $folder: $!";
     return;
@@ -301,7 +302,7 @@ sub chdir_file_normal ( $self, $folder = File::Basename::dirname( $self->{FILENA
 
 *chdir_file = \&NOP;
 
-# --- perl
+# --- compilation
 
 sub compile ( $self, $text ) {
     my $package = $self->{PACKAGE};
@@ -316,7 +317,7 @@ sub compile ( $self, $text ) {
     return $self->error_check;
 }
 
-# exit is no error.
+# exit is not an error.
 sub error_check ($self) {
     my $error = $@;
     return Apache2::Const::OK if !ref $error && $error eq '' || is_exit($error);
@@ -341,7 +342,7 @@ sub debug ( $self, @words ) {
 
 # --- for subclasses
 
-# By name: the full name of the sub that it becomes in the class.
+# Installs methods: maps names to the full names of subs.
 sub install_aliases ( $class, $aliases ) {
     no strict 'refs';
     for my $name ( keys %$aliases ) {
@@ -358,7 +359,7 @@ __END__
 
 =head1 NAME
 
-ModPerl::RegistryCooker - what the Registry classes of mod_perl 2 are made of
+ModPerl::RegistryCooker - base class of mod_perl 2's Registry classes
 
 =head1 SYNOPSIS
 
@@ -377,16 +378,21 @@ ModPerl::RegistryCooker - what the Registry classes of mod_perl 2 are made of
 
 =head1 DESCRIPTION
 
-An object has C<REQ>, C<FILENAME>, C<URI>, and as it goes C<PACKAGE>, C<MTIME> and C<CODE>, a reference to the text. C<default_handler> calls
-C<make_namespace> (made of C<namespace_root> and C<namespace_from>), C<should_compile>, C<can_compile>,
-C<convert_script_to_compiled_handler> (C<read_script>, C<shebang_to_perl>, C<chdir_file>, C<get_mark_line>, C<strip_end_data_segment>,
-C<get_script_name>, C<compile>, C<cache_it>) and C<run> (C<error_check>, C<should_reset_inc_hash>, C<flush_namespace>). Each may be overridden.
+An object has C<REQ>, C<FILENAME> and C<URI>, and later C<PACKAGE>, C<MTIME> and C<CODE>, a
+reference to the text. C<default_handler> calls C<make_namespace> (which uses C<namespace_root> and
+C<namespace_from>), C<should_compile>, C<can_compile>, C<convert_script_to_compiled_handler>
+(C<read_script>, C<shebang_to_perl>, C<chdir_file>, C<get_mark_line>, C<strip_end_data_segment>,
+C<get_script_name>, C<compile>, C<cache_it>) and C<run> (C<error_check>, C<should_reset_inc_hash>,
+C<flush_namespace>). Each may be overridden.
 
-There is a choice of C<namespace_from_filename> and C<namespace_from_uri>; C<should_compile_once> and C<should_compile_if_modified>; C<chdir_file_normal>
-and C<NOP>; C<flush_namespace_normal> and C<NOP>; C<cache_table_common> and C<cache_table_local>. C<install_aliases> takes a hash of them.
+Alternatives are C<namespace_from_filename> and C<namespace_from_uri>; C<should_compile_once> and
+C<should_compile_if_modified>; C<chdir_file_normal> and C<NOP>; C<flush_namespace_normal> and
+C<NOP>; C<cache_table_common> and C<cache_table_local>. C<install_aliases> takes a hash of names and
+alternatives.
 
 =head1 DIFFERENCES
 
-C<DATA> begins anew for each run; in mod_perl 2 there is none. A file that changed within the second is seen.
+C<DATA> is reopened for each run; mod_perl 2 does not support it. Changes of a file within the same
+second are detected.
 
 =cut

@@ -7,7 +7,7 @@ use Apache2::Log            ();
 use Apache2::ServerUtil     ();
 use ModPerl::RegistryCooker ();
 
-# The class whose scripts are compiled, while that is done.
+# The class of the scripts, during compilation.
 our @ISA;
 
 sub new ( $class, %options ) {
@@ -18,13 +18,13 @@ sub new ( $class, %options ) {
 
 sub load_package ( $self, $package ) {
     require Carp;
-    Carp::croak('which package shall the scripts be of?') unless defined $package;
+    Carp::croak('the package of the scripts is missing') unless defined $package;
     require( $package =~ s{::}{/}gr . '.pm' );
     return;
 }
 
-# Compiles a script before the fork: its class finds it compiled when the first request comes. Returns Apache2::Const::OK, or a status,
-# or nothing for a script that cannot be found.
+# Compiles a script before the fork, so that its class finds it at the first request. Returns
+# Apache2::Const::OK, or an error status, or nothing if the script's file does not exist.
 sub handler ( $self, $uri = undef, $file = undef, $virtual_host = undef ) {
     return $self->warn('uri is a required argument') unless defined $uri;
     $file //= $self->file_of($uri);
@@ -36,7 +36,7 @@ sub handler ( $self, $uri = undef, $file = undef, $virtual_host = undef ) {
     return $cooker->default_handler;
 }
 
-# Without a file the `trans` code says it; else the URI counts from ServerRoot.
+# Without a file the `trans` code returns it; without that code the URI is relative to ServerRoot.
 sub file_of ( $self, $uri ) {
     return $self->{trans}->($uri) if ref $self->{trans} eq 'CODE';
     return Apache2::ServerUtil::server_root() . '/' . $uri =~ s{\A/+}{}r;
@@ -47,7 +47,7 @@ sub warn ( $self, @words ) {    ## no critic: the name is the API's
     return;
 }
 
-# --- in place of a request
+# --- methods of a request
 
 sub filename        ($self)      { return $self->{filename} }
 sub uri             ($self)      { return $self->{uri} }
@@ -58,16 +58,16 @@ sub is_virtual      ($self)      { return defined $self->{virthost} }
 sub get_server_name ($self)      { return $self->{virthost} }
 sub slurp_filename  ( $self, @ ) { return Apache2::RequestRec::slurp_filename( $self, 0 ) }
 
-# It is asked again when a client comes.
+# The option is checked when a client requests the script.
 sub allow_options ($self) { return Apache2::Const::OPT_EXECCGI }
 
-# --- in place of the class's own
+# --- overrides of the class's methods
 
 sub run ( $self, @ ) { return Apache2::Const::OK }
 
 sub namespace_root ($self) { return join '::', ModPerl::RegistryCooker::NAMESPACE_ROOT, $self->{REQ}{package} }
 
-# What does not compile stops the start.
+# A script that does not compile stops the server's start.
 sub log_error ( $self, @error ) {
     die @error if $@;
     return $self->warn(@error);
@@ -94,7 +94,8 @@ ModPerl::RegistryLoader - compiles Registry scripts before the workers are forke
 
 =head1 DESCRIPTION
 
-C<handler(URI, FILE, VIRTUAL-HOST)>. Without a file the C<trans> code gives it, and without that the URI counts from C<ServerRoot>. A script
-that does not compile ends the start with its error. The package is what the requests will ask for.
+C<handler(URI, FILE, VIRTUAL-HOST)>. Without a file the C<trans> code returns it, and without that
+code the URI is relative to C<ServerRoot>. A script that does not compile stops the server's start
+with its error. C<package> must be the class that requests use.
 
 =cut

@@ -2,16 +2,17 @@ package ModPerl::TiPool;
 
 use v5.36;
 
-die "ModPerl::TiPool is not offered: workers are processes with one interpreter each: a pool of them is MaxRequestWorkers, StartServers and MinSpareServers\n";
+die "ModPerl::TiPool is not available: workers are processes with one interpreter each; use MaxRequestWorkers, StartServers and MinSpareServers\n";
 
 __END__
 
 =head1 NAME
 
-ModPerl::TiPool - not offered
+ModPerl::TiPool - not available
 
 =head1 DESCRIPTION
 
-Loading it ends with a sentence that says what to use instead: mod_perl 2's own file of that name is an empty shell here.
+Loading this module dies with a message about alternatives: mod_perl 2's own file of that name would
+have no effect here.
 
 =cut

@@ -2,38 +2,39 @@ package ModPerl::Util;
 
 use v5.36;
 
-# Which sub unload_package is.
+# The sub behind unload_package.
 our $DEFAULT_UNLOAD_METHOD //= 'unload_package_pp';
 
-# Ends the handler, not the process: an exception that the server knows, and that an eval sees as ModPerl::EXIT. In a child that
-# was forked here it is perl's own exit.
+# Ends the handler, not the process, by an exception that the server recognizes, and that an eval sees as
+# ModPerl::EXIT. In a child that Perl code has forked, exits as perl does.
 sub exit {    ## no critic: the name is the API's
     require Apache::Registry;
     CORE::exit( $_[0] // 0 ) if Apache::Registry::_is_forked_child();
     require APR::Error;
     my ( undef, $file, $line ) = caller;
-    local $SIG{__DIE__} = 'DEFAULT';    # it is no error
+    local $SIG{__DIE__} = 'DEFAULT';    # exit is not an error
     die APR::Error->new( rc => 120_000, file => $file, line => $line, func => 'ModPerl::Util::exit' );
 }
 
 BEGIN { *CORE::GLOBAL::exit = \&ModPerl::Util::exit if !defined &CORE::GLOBAL::exit }
 
-# The directive of the phase that runs.
+# The directive of the running phase.
 sub current_callback { my $r = Apache->request; return $r ? Apache::current_callback($r) : $Cameleer::ModPerl2::PHASE }
 
-# Which interpreter, among those of all workers: there is one in each.
+# The id of the interpreter: each worker has one, so it is made of the process id.
 sub current_perl_id { return sprintf '0x%x', $$ }
 
-# What the package defined is gone, and its file is asked for anew by the next require.
+# Deletes what the package has defined, so that the next require loads its file again.
 sub unload_package ($package) {
     no strict 'refs';
     return $DEFAULT_UNLOAD_METHOD->($package);
 }
 
 sub unload_package_pp ($package) {
-    return if length $package > Cameleer::LONGEST_NAME();    # none has such a name
+    return if length $package > Cameleer::LONGEST_NAME();    # no package has such a name
     no strict 'refs';
-    # Emptied, not deleted: compiled code of other packages refers to these globs, and finds there what is defined next.
+    # Empties the globs instead of deleting them: compiled code of other packages refers to them, and finds new
+    # definitions there.
     undef *{"${package}::$_"} for grep { !/::\z/ } keys %{"${package}::"};
     delete $INC{ $package =~ s{::}{/}gr . '.pm' };
     return;
@@ -49,7 +50,7 @@ __END__
 
 =head1 NAME
 
-ModPerl::Util - leaving a handler, unloading a package
+ModPerl::Util - exit from a handler, unloading of packages
 
 =head1 SYNOPSIS
 
@@ -60,8 +61,8 @@ ModPerl::Util - leaving a handler, unloading a package
 
 =head1 DESCRIPTION
 
-C<exit> throws an L<APR::Error> that is C<ModPerl::EXIT> as a number; perl's own C<exit> is this one in all code that is compiled in
-the server. Whoever catches it with an eval throws it on:
+C<exit> throws an L<APR::Error> whose number is C<ModPerl::EXIT>; in all code that is compiled in
+the server, C<exit> is this function. Code that catches the exception with an eval must rethrow it:
 
     eval { code(); 1 } or ref $@ && $@ == ModPerl::EXIT and die $@;
 

@@ -37,7 +37,7 @@ fn a_mistake_in_a_section_is_told_with_file_and_line() {
 #[test]
 fn a_name_that_is_no_directive_is_passed_over_with_a_word() {
     let said = check("\n<Perl>\n$MaxClientz = 5; $helper = 1; @list = (1);\n</Perl>").succeeded();
-    assert!(said.err.contains("MaxClientz is no directive and is passed over"), "{said:?}");
+    assert!(said.err.contains("MaxClientz is no directive and is ignored"), "{said:?}");
     assert!(!said.err.contains("helper") && !said.err.contains("list"), "{said:?}");
 }
 

@@ -98,7 +98,7 @@ fn modules_of_mod_perl_1_are_not_found() {
     let server = site(code).file("lib/Apache/Upload.pm", "package Apache::Upload; 1").serve(&super::conf(""));
     let refused = |module: &str, file: &str, instead: &str| {
         format!(
-            "Can't locate {file} in @INC: {module} is of mod_perl 1's API, and this server has mod_perl 2's; {instead}"
+            "Can't locate {file} in @INC: {module} belongs to mod_perl 1's API, and this server uses mod_perl 2's; {instead}"
         )
     };
     let expected = [
@@ -109,7 +109,7 @@ fn modules_of_mod_perl_1_are_not_found() {
             "use Apache2::RequestRec, Apache2::RequestUtil, Apache2::ServerUtil and ModPerl::Util",
         ),
         refused("Apache::Constants", "Apache/Constants.pm", "use Apache2::Const"),
-        refused("Apache::Leak", "Apache/Leak.pm", "mod_perl 2 has nothing like it"),
+        refused("Apache::Leak", "Apache/Leak.pm", "mod_perl 2 has no replacement"),
         "Apache::Upload".to_owned(),
         "ModPerl::Registry".to_owned(),
         "Apache2::Status".to_owned(),

@@ -10,7 +10,7 @@ fn a_broken_pipe_ends_the_request() {
         "",
     );
     assert_eq!(server.text(URL), "before");
-    server.logged("SIGPIPE: nobody reads any more");
+    server.logged("SIGPIPE: the reader has gone");
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Site {
             "2" => Ok(RequirementAnswer::Neutral),
             "4" => Ok(RequirementAnswer::NeedsUser),
             other => {
-                complain(request, &format!("the provider {} said \"{}\"", provider.handler, other.escape_debug()));
+                complain(request, &format!("the provider {} returned \"{}\"", provider.handler, other.escape_debug()));
                 Err(Stop(500))
             }
         }

@@ -5,7 +5,7 @@ use v5.36;
 use APR::Brigade ();
 use Symbol       ();
 
-# A brigade as a handle: what was read is no longer in it.
+# A brigade as a handle: reading removes the bytes from it.
 
 our @ISA = ('APR::Brigade');
 
@@ -16,7 +16,7 @@ sub new ( $class, $brigade ) { return bless APR::Brigade::_copy($brigade), $clas
     *TIEHANDLE = \&new;
 }
 
-# A handle over a brigade, with methods.
+# Makes a handle with methods over a brigade.
 sub handle ($brigade) {
     my $handle = Symbol::gensym();
     tie *$handle, 'APR::Request::Brigade::Own', $brigade;
@@ -25,7 +25,7 @@ sub handle ($brigade) {
 
 sub APR::Request::Brigade::Own::TIEHANDLE ( $class, $brigade ) { return $brigade }
 
-# So many bytes, or without a length a bucket's; undef when there is nothing left.
+# Reads `length` bytes, or without a length one bucket; undef at the end.
 sub READ {
     my ( $self, undef, $length, $offset ) = @_;
     $offset //= 0;

@@ -10,7 +10,7 @@ use Scalar::Util         ();
 our @ISA     = ('APR::Request');
 our $VERSION = '2.17';
 
-# One for each pool, until the pool ends: the body can be read only once.
+# One handle per pool, until the pool ends: the body can be read only once.
 my %OF_POOL;
 
 sub handle ( $class, $pool ) {

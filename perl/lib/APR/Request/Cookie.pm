@@ -14,7 +14,7 @@ use overload '""' => sub { $_[0]->APR::Request::Cookie::value }, fallback => 1;
 
 sub _behind ($self) { return APR::Request::Value::behind( $self, 'c' ) }
 
-# Names may have a dash before them. Nothing without a name and a value.
+# Field names may begin with a dash. Returns nothing without a name and a value.
 sub new ( $class, $pool, %fields ) {
     %fields = map { ( s/\A-//r => $fields{$_} ) } keys %fields;
     my ( $name, $value ) = delete @fields{qw(name value)};
@@ -47,7 +47,7 @@ for my $field (qw(path domain port comment commentURL version)) {
     };
 }
 
-# `+3M`, `now`, a date; undef for a cookie that goes with the browser. Without an argument the date.
+# `+3M`, `now` or a date; undef for a session cookie. Without an argument returns the date.
 sub expires ( $self, @new ) {
     my $behind = _behind($self);
     set_expires( $behind, $new[0] ) if @new;
@@ -76,7 +76,7 @@ sub _date ($age) {
     return sprintf '%s, %02d-%s-%04d %02d:%02d:%02d GMT', $DAYS[$weekday], $day, $MONTHS[$month], $year + 1900, $hour, $minute, $second;
 }
 
-# For Set-Cookie; with a version above 0 for Set-Cookie2.
+# The value of a Set-Cookie header; with a version above 0, of Set-Cookie2.
 sub as_string ($self) {
     my $behind = _behind($self);
     my $is_rfc = $behind->{version};
@@ -117,8 +117,10 @@ APR::Request::Cookie - one cookie
 
 =head1 DESCRIPTION
 
-C<path domain port comment commentURL version secure httponly is_tainted> return what they held, and set it when they get an argument. C<expires>
-understands C<now>, a date, or a number of seconds or with C<s m h d M y>. C<make> is C<new> with a pool, a name and a value only. C<freeze> and
-C<thaw> are for subclasses, which may keep more than a text in a value: see L<Apache2::Cookie>. In a string a cookie is its value.
+C<path domain port comment commentURL version secure httponly is_tainted> return the old value, and
+set the new one if there is an argument. C<expires> understands C<now>, a date, or a number of
+seconds or with C<s m h d M y>. C<make> is like C<new>, with a pool, a name and a value only.
+Subclasses override C<freeze> and C<thaw> to store structured values: see L<Apache2::Cookie>. As a
+string, a cookie is its value.
 
 =cut

@@ -6,12 +6,12 @@ use re 'taint';
 use APR::Error   ();
 use Scalar::Util ();
 
-# Texts of forms, and the numbers that say what is wrong with one.
+# Decoding of form data, and the statuses for invalid data.
 
-# APR's own: no data of that kind was asked for yet, more is to come, the end came too soon, an argument makes no sense.
+# apr's statuses: not parsed yet, more to come, end of input too early, invalid argument.
 use constant { EINIT => 70_022, INCOMPLETE => 70_008, EOF => 70_014, EBADARG => 70_013 };
 
-# libapreq's begin where APR leaves room for its users'.
+# libapreq's statuses begin where apr leaves numbers to applications.
 our %TEXTS = (
     120_000 => 'Internal apreq error',
     120_001 => 'Attempt to perform unsafe action with tainted data',
@@ -39,14 +39,14 @@ our %NUMBERS = (
     NOHEADER  => 120_023, NOPARSER  => 120_024, MISMATCH  => 120_030, OVERLIMIT => 120_031, UNDERLIMIT => 120_032, NOTEMPTY => 120_033,
 );
 
-# Nothing of that kind was sent, or not all of it was looked at: that is no error.
+# Statuses that are no errors: no such input, or not all of it was parsed.
 my %IS_NONE = map { ( $_ => 1 ) } 0, INCOMPLETE, EINIT, @NUMBERS{qw(NODATA NOPARSER NOHEADER)};
 
 sub is_error ($status) { return !$IS_NONE{ 0 + $status } }
 
 sub status_text ($status) { return $TEXTS{$status} // APR::Error::strerror($status) }
 
-# A number that says what it means.
+# A number that, as a string, is its meaning.
 sub status_value ($status) { return Scalar::Util::dualvar( $status, status_text($status) ) }
 
 sub encoded ($text) {
@@ -54,7 +54,7 @@ sub encoded ($text) {
     return $text =~ s/([^A-Za-z0-9._~ -])/sprintf '%%%02X', ord $1/ger =~ tr/ /+/r;
 }
 
-# The text as far as it makes sense, and a status: INCOMPLETE where it ends within an escape.
+# Returns the text as far as it is valid, and a status: INCOMPLETE if it ends within an escape.
 sub decoded ($text) {
     utf8::encode($text) if utf8::is_utf8($text);
     my $status = 0;
@@ -68,7 +68,7 @@ sub decoded ($text) {
     return ( $text, $status );
 }
 
-# `%u20AC` as UTF-8; half of a character is none.
+# `%u20AC` as UTF-8; half of a surrogate pair becomes U+FFFD.
 sub _character ($digits) {
     my $number = hex $digits;
     my $text   = chr( $number >= 0xD800 && $number <= 0xDFFF ? 0xFFFD : $number );
@@ -76,8 +76,8 @@ sub _character ($digits) {
     return $text;
 }
 
-# `name = value` or `name = "value"` up to the next one. Nothing is looked at twice: a header may be long, and its blanks stand where each part of this
-# could take them.
+# Matches `name = value` or `name = "value"`, up to the next attribute. Possessive quantifiers avoid
+# backtracking: a header may be long, and each part of this pattern could match its blanks.
 my $ATTRIBUTE = do {
     my $token  = qr/[^=;,\x00-\x20\x7f]++/;
     my $word   = qr/[^;,\x00-\x20\x7f]++/;
@@ -85,9 +85,9 @@ my $ATTRIBUTE = do {
     qr/[ \t]*+((?:$token|[ ]++(?![\t=;,]|\z))*+)[ \t]*+(?:=[ \t]*+(?:$quoted|((?!")$word(?:[ ]++$word)*+|))[ \t]*+)?+(?:[;,]|\z)/;
 };
 
-# The value of an attribute in a header or undef, and a status.
+# Returns the value of an attribute in a header, or undef, and a status.
 sub attribute ( $header, $wanted ) {
-    while ( $header =~ /\G$ATTRIBUTE/gc ) {    # with the \G in front of it, perl keeps the taint
+    while ( $header =~ /\G$ATTRIBUTE/gc ) {    # the \G at the front preserves perl's taint
         my ( $name, $value ) = ( $1, $2 // $3 );
         return ( undef, $NUMBERS{BADATTR} ) if $name eq '' && defined $value;
         return ( $value, 0 ) if lc $name eq $wanted && defined $value;

@@ -19,7 +19,8 @@ for my $name ( keys %APR::Request::Decode::NUMBERS ) {
 
 sub strerror ($status) { return APR::Request::Decode::status_value( 0 + $status ) }
 
-# Of the line that called the API. It answers for the request as well: what could be parsed, without an exception.
+# Makes an error with the place of the API's caller. The error also acts as the request: its methods return the
+# parsed part, without an exception.
 sub of ( $class, $status, $function, $request ) {
     my $depth = 1;
     $depth++ while ( caller $depth )[0] =~ /\AAPR::Request(?:::|\z)/;
@@ -27,7 +28,7 @@ sub of ( $class, $status, $function, $request ) {
     return bless { rc => 0 + $status, file => $file, line => $line, func => $function, _r => $request }, $class;
 }
 
-# A number as well.
+# The result is also a number.
 sub as_string ( $self, @ ) { return APR::Request::Decode::status_value( $self->{rc} ) }
 
 sub _what ($self) { return "$self->{func}: ($self->{rc}) " . APR::Request::Decode::status_text( $self->{rc} ) }
@@ -38,7 +39,7 @@ __END__
 
 =head1 NAME
 
-APR::Request::Error - what methods of APR::Request throw
+APR::Request::Error - the exceptions of APR::Request methods
 
 =head1 SYNOPSIS
 
@@ -48,13 +49,15 @@ APR::Request::Error - what methods of APR::Request throw
         die $@ if !ref $@ || $@ != OVERLIMIT;
         return Apache2::Const::HTTP_REQUEST_ENTITY_TOO_LARGE;
     };
-    my $seen = $@->body('name');        # what could be parsed: no exception from here
+    my $seen = $@->body('name');        # the parsed part; does not throw
 
 =head1 DESCRIPTION
 
-An L<APR::Error>, as a text only what is wrong. C<< $@->{_r} >> is the object that was asked. The numbers: C<GENERAL> (an upload that is disabled, a
-hook that died, a multipart body that is none), C<TAINTED>, C<INTERRUPT>, C<BADDATA>, C<BADCHAR>, C<BADSEQ> (C<%zz>), C<BADATTR>, C<BADHEADER>,
-C<BADUTF8>, C<NODATA>, C<NOTOKEN>, C<NOATTR>, C<NOHEADER>, C<NOPARSER>, C<MISMATCH>, C<OVERLIMIT> (longer than the limit), C<UNDERLIMIT>,
-C<NOTEMPTY>. C<strerror> gives the text of a number.
+An L<APR::Error> whose text is only the meaning of its status. C<< $@->{_r} >> is the object whose
+method failed. The statuses: C<GENERAL> (uploads are disabled, a hook died, an invalid multipart
+body), C<TAINTED>, C<INTERRUPT>, C<BADDATA>, C<BADCHAR>, C<BADSEQ> (C<%zz>), C<BADATTR>,
+C<BADHEADER>, C<BADUTF8>, C<NODATA>, C<NOTOKEN>, C<NOATTR>, C<NOHEADER>, C<NOPARSER>, C<MISMATCH>,
+C<OVERLIMIT> (longer than the limit), C<UNDERLIMIT>, C<NOTEMPTY>. C<strerror> gives the text of a
+number.
 
 =cut

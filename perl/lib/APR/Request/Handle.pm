@@ -8,7 +8,7 @@ use APR::Request::Decode         ();
 use APR::Request::Parser         ();
 use APR::Request::Store          ();
 
-# What has been parsed of one request. Where its parts come from, the packages below say; Apache2's are in lib2.
+# The parsed input of one request. The packages below read it from its source; Apache2's is in lib2.
 
 use constant { PIECE => 65_536, READ_LIMIT => 64 * 1024 * 1024, BRIGADE_LIMIT => 256 * 1024 };
 use constant { EINIT => APR::Request::Decode::EINIT, INCOMPLETE => APR::Request::Decode::INCOMPLETE };
@@ -26,7 +26,8 @@ sub bucket_alloc ($self) {
     return $self->{bucket_alloc} //= APR::BucketAlloc->new( $self->pool );
 }
 
-# Of jar, args or body: the status and what was found, undef when nothing of that kind was sent.
+# Parses jar, args or body. Returns a status and a store; undef instead of the store when there was no such
+# input.
 sub parsed ( $self, $what ) {
     if ( $what eq 'body' ) {
         1 while $self->_read_on;
@@ -39,7 +40,7 @@ sub parsed ( $self, $what ) {
     return @$self{ "${what}_status", $what };
 }
 
-# The first of a name. The body is read as far as that.
+# The first value of a name; the body is read only as far as necessary.
 sub first ( $self, $what, $name ) {
     if ( $what ne 'body' ) {
         my $store = ( $self->parsed($what) )[1];
@@ -53,7 +54,7 @@ sub first ( $self, $what, $name ) {
     }
 }
 
-# One piece more; false when there is none, or no use for it.
+# Reads one more piece of the body. Returns false at its end, or when it is not wanted.
 sub _read_on ($self) {
     $self->{body_status} = $self->_begin_body if $self->{body_status} == EINIT;
     return 0 if $self->{body_status} != INCOMPLETE;
@@ -81,7 +82,7 @@ sub _begin_body ($self) {
     return INCOMPLETE;
 }
 
-# A status where the body is not to be read, by what its header says.
+# The status of a body whose headers forbid reading it; else 0.
 sub refusal ($self) {
     my $length = $self->content_length // return 0;
     return $ERROR{BADHEADER} if $length !~ /\A\s*\d+\z/a;
@@ -98,7 +99,7 @@ sub set ( $self, $setting, $value ) {
     return $self->$check($value);
 }
 
-# Lower only, so that no handler takes back what another one has said.
+# The limit can only be lowered, so that no handler can undo another's.
 sub set_read_limit ( $self, $value ) {
     my $limit = _bytes($value);
     return $ERROR{MISMATCH} if $limit >= $self->{read_limit} || $limit <= $self->{bytes_read};
@@ -128,7 +129,7 @@ sub _bytes ($value) {
 
 package APR::Request::Handle::Texts;
 
-# Texts and a brigade that a program hands over.
+# Input from texts and a brigade that a program passes.
 
 our @ISA = ('APR::Request::Handle');
 
@@ -146,7 +147,7 @@ sub content_type   ($self) { return undef }                                     
 sub refusal        ($self) { return $self->{brigade} ? 0 : $ERROR{NODATA} }
 sub bucket_alloc   ($self) { return $self->{bucket_alloc} //= $self->{brigade} ? $self->{brigade}->bucket_alloc : $self->SUPER::bucket_alloc }
 
-sub set ( $self, @ ) { return 70_023 }    # APR_ENOTIMPL: the program has said all of it before
+sub set ( $self, @ ) { return 70_023 }    # APR_ENOTIMPL: the constructor has set everything
 
 sub read_piece ( $self, $length ) {
     my $bytes = APR::Brigade::_take( $self->{brigade}, $length );
@@ -155,7 +156,7 @@ sub read_piece ( $self, $length ) {
 
 package APR::Request::Handle::Environment;
 
-# A CGI program's.
+# Input of a CGI program.
 
 our @ISA = ('APR::Request::Handle');
 
@@ -164,7 +165,7 @@ sub cookie_header  ($self) { return $ENV{HTTP_COOKIE} }
 sub content_type   ($self) { return $ENV{CONTENT_TYPE} }
 sub content_length ($self) { return length( $ENV{CONTENT_LENGTH} // '' ) ? $ENV{CONTENT_LENGTH} : undef }
 
-# Where a length is said, no more than that is there.
+# Reads no further than the Content-Length, if there is one.
 sub read_piece ( $self, $length ) {
     my $left = ( $self->content_length // "inf" ) - $self->{bytes_read};
     return '' if $left <= 0;
@@ -178,11 +179,12 @@ __END__
 
 =head1 NAME
 
-APR::Request::Handle - where the parts of a request come from, and what was parsed of it
+APR::Request::Handle - sources and parsed input of a request
 
 =head1 DESCRIPTION
 
-What the objects of L<APR::Request> stand for: all objects of one request share a handle. A kind of request says its C<query_string>,
-C<cookie_header>, C<content_type>, C<content_length>, and reads a piece of the body.
+The object behind the objects of L<APR::Request>: all objects of one request share a handle. A
+subclass has C<query_string>, C<cookie_header>, C<content_type> and C<content_length>, and reads a
+piece of the body.
 
 =cut

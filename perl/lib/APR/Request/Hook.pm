@@ -4,16 +4,18 @@ use v5.36;
 
 use APR::Request::Decode ();
 
-# What sees each field that a parser has found, and the bytes of uploads on their way. A hook asks the next one itself.
+# Hooks are called for each field that a parser has found, and for the bytes of uploads. A hook calls the next
+# one itself.
 
 sub _make ( $class, $run, $next = undef ) { return bless { run => $run, next => $next }, $class }
 
-# A status; `bytes` is a reference to some of an upload, which the hook may change, undef for another field.
+# Returns a status. `bytes` is a reference to a piece of an upload, which the hook may change; undef for other
+# fields.
 sub run ( $self, $field, $bytes = undef, $is_end = 0 ) { return $self->{run}->( $self, $field, $bytes, $is_end ) }
 
 sub next ( $self, @arguments ) { return $self->{next} ? $self->{next}->run(@arguments) : 0 }    ## no critic: the name is the term
 
-# Behind the last of its own.
+# Appends a hook at the end of the chain.
 sub append ( $self, $hook ) {
     my $last = $self;
     $last = $last->{next} while $last->{next};
@@ -25,7 +27,7 @@ sub disable_uploads ( $class, $pool, $next = undef ) {
     return $class->_make( sub ( $self, $field, $bytes, $is_end ) { return $bytes ? $APR::Request::Decode::NUMBERS{GENERAL} : 0 }, $next );
 }
 
-# Nothing is kept of an upload.
+# Drops the content of uploads.
 sub discard_brigade ( $class, $pool, $next = undef ) {
     return $class->_make(
         sub ( $self, $field, $bytes, $is_end ) {
@@ -37,7 +39,7 @@ sub discard_brigade ( $class, $pool, $next = undef ) {
     );
 }
 
-# Code of the program's: for each piece, and with undef behind the last of them.
+# Calls the program's code for each piece, and with undef at the end.
 sub calling ( $class, $code, @data ) {
     return $class->_make(
         sub ( $self, $field, $bytes, $is_end ) {
@@ -53,7 +55,7 @@ sub calling ( $class, $code, @data ) {
     );
 }
 
-sub apr_xml_parser ( $class, @ ) { die "APR::Request::Hook->apr_xml_parser is not offered: no Perl code could see its result\n" }
+sub apr_xml_parser ( $class, @ ) { die "APR::Request::Hook->apr_xml_parser is not available: Perl code has no access to its result\n" }
 
 1;
 
@@ -61,7 +63,7 @@ __END__
 
 =head1 NAME
 
-APR::Request::Hook - what looks at a body while it is parsed
+APR::Request::Hook - callbacks during the parsing of a body
 
 =head1 SYNOPSIS
 
@@ -70,6 +72,7 @@ APR::Request::Hook - what looks at a body while it is parsed
 
 =head1 DESCRIPTION
 
-C<disable_uploads> makes an upload an error, C<discard_brigade> forgets its content. Each takes the next hook as a second argument. C<apr_xml_parser> dies.
+C<disable_uploads> makes an upload an error, C<discard_brigade> drops its content. Both take the
+next hook as a second argument. C<apr_xml_parser> dies.
 
 =cut

@@ -4,7 +4,7 @@ use v5.36;
 
 use APR::Pool ();
 
-# In the server the current request, elsewhere that of a CGI program.
+# The current request in the server, else that of a CGI program.
 our $MODE = exists $ENV{MOD_PERL} && eval { require APR::Request::Apache2; 1 } ? 'Apache2' : 'CGI';
 require APR::Request::CGI if $MODE eq 'CGI';
 our @ISA = ("APR::Request::$MODE");

@@ -9,7 +9,7 @@ use APR::Request::Store  ();
 use APR::Request::Value  ();
 use Scalar::Util         ();
 
-# multipart/form-data and its kin in pieces, with a multipart in a part of it.
+# multipart/form-data and similar types, parsed in pieces; a part may itself be a multipart.
 #
 #   preamble ──boundary──▶ line ──line end──▶ header ──blank line──▶ value, upload ──boundary──▶ line
 #                            └──── `--` ──▶ over        └─ multipart/… ─▶ nested ──its end──▶ preamble
@@ -17,22 +17,22 @@ use Scalar::Util         ();
 use constant INCOMPLETE => APR::Request::Decode::INCOMPLETE;
 use constant { DEEPEST => 8, LONGEST_HEADER => 16 * 1024, LONGEST_LINE => 1024 };
 
-# Of a whole body. A line of a header is kept, and a multipart begun, at a far higher cost than that of its bytes.
+# Limits for a whole body: storing a header line and beginning a multipart cost far more than their bytes.
 use constant { MOST_LINES => 5 * APR::Request::Store::MOST, MOST_NESTED => 1000 };
 
 my %ERROR = %APR::Request::Decode::NUMBERS;
 
-# undef when the type names no boundary. One within another reads its buffer on.
+# Returns undef when the type has no boundary. A nested multipart reads from the outer one's buffer.
 sub new ( $class, $parser, $type, $level = 1, $name = undef, $buffer = \( my $text = '' ) ) {
     $type =~ s/\A[^;]*;//s or return undef;    ## no critic: a scalar is expected
     my ($boundary) = APR::Request::Decode::attribute( $type, 'boundary' );
     return undef if ( $boundary // '' ) eq '';    ## no critic
     my $self = bless { parser => $parser, boundary => "\r\n--$boundary", level => $level, name => $name, buffer => $buffer, state => 'preamble' }, $class;
-    Scalar::Util::weaken( $self->{parser} );    # it holds this
+    Scalar::Util::weaken( $self->{parser} );    # the parser holds this object
     return $self;
 }
 
-# Each state is a method: undef to go on with the next one, or a status.
+# Runs the states. Each state is a method, which returns undef to continue with the next state, or a status.
 sub take ( $self, $store, $piece, $is_last ) {
     ${ $self->{buffer} } .= $piece;
     while (1) {
@@ -58,7 +58,7 @@ sub preamble ( $self, $store, $is_last ) {
 
 sub _drop ( $self, $count ) { return $count > 0 ? substr ${ $self->{buffer} }, 0, $count, '' : '' }
 
-# Behind a boundary. Where the body ends here, nobody misses the end of the line.
+# Parses the line of a boundary. At the end of the body its line end may be missing.
 sub line ( $self, $store, $is_last ) {
     my $at = index ${ $self->{buffer} }, "\r\n";
     return $ERROR{BADDATA} if $at > LONGEST_LINE || $at < 0 && length ${ $self->{buffer} } > LONGEST_LINE;
@@ -83,7 +83,7 @@ sub header ( $self, $store, $is_last ) {
     return;
 }
 
-# The lines up to a blank one, or a status.
+# Parses header lines up to a blank one; returns them or a status.
 sub header_lines ( $buffer, $is_last ) {
     my $is_there = $$buffer =~ /(?:\A|\n)\r?\n/;
     my $length   = $is_there ? $+[0] : length $$buffer;
@@ -101,7 +101,7 @@ sub header_lines ( $buffer, $is_last ) {
     return \@lines;
 }
 
-# A part without a body may have its header's last line end in the next boundary.
+# A part without a body may share its header's last line end with the next boundary.
 sub body ( $self, $store, $is_last ) {
     my $boundary = substr $self->{boundary}, 2;
     my $start    = substr ${ $self->{buffer} }, 0, length $boundary;
@@ -127,7 +127,7 @@ sub _begin_part ( $self, $disposition, $type ) {
         @$self{qw(part state)} = ( APR::Request::Value->new( name => $name, headers => $self->{headers} ), 'value' );
         return 0;
     }
-    if ( $kind =~ /\Afile/ ) {    # of several in one field
+    if ( $kind =~ /\Afile/ ) {    # one of several files in a field
         return $ERROR{GENERAL} if !defined $file || !defined $self->{name};
         return $self->_begin_upload( $self->{name}, $file );
     }
@@ -159,7 +159,8 @@ sub _begin_upload ( $self, $name, $file ) {
     return 0;
 }
 
-# Bytes of a part, and whether it ends with them. What may be the start of a boundary waits.
+# Takes the bytes of a part; also returns whether the part ends. Bytes that may begin a boundary are left in the
+# buffer.
 sub _data ($self) {
     my $at = index ${ $self->{buffer} }, $self->{boundary};
     if ( $at >= 0 ) {
@@ -197,8 +198,9 @@ APR::Request::Multipart - C<multipart/form-data> for L<APR::Request::Parser>
 
 =head1 DESCRIPTION
 
-A part's C<filename> makes an upload of it. A part that is a multipart itself gives its name to the files in it, eight levels deep. A body that ends before
-its last boundary is an error (C<APR_EOF>); what was whole before stands in the table. Headers of a part have up to 16 KB, those of
-all parts 50000 lines, and 1000 parts may be multiparts: more is C<OVERLIMIT>.
+A part with a C<filename> is an upload. Files in a nested multipart have the outer part's name;
+multiparts nest up to eight levels deep. A body that ends before its last boundary is an error
+(C<APR_EOF>); complete parts before are in the table. Limits (C<OVERLIMIT>): 16 KB for a part's
+header, 50000 lines for all headers, and 1000 nested multiparts.
 
 =cut

@@ -32,7 +32,7 @@ sub charset ( $self, @new ) {
     return $before;
 }
 
-# The header of its part.
+# The header of the parameter's part.
 sub info ( $self, @new ) {
     my $behind = _behind($self);
     my $before = $behind->{info} //= $behind->{headers} && _table( $behind->{headers} );
@@ -46,7 +46,7 @@ sub _table ($lines) {
     return $table;
 }
 
-# The content of an upload as an APR::Brigade, undef for what is none.
+# The content of an upload as an APR::Brigade; undef for other parameters.
 sub upload ( $self, @new ) {
     my $behind = _behind($self);
     $behind->{upload} //= APR::Request::Spool->new( 256 * 1024, undef ) if @new;
@@ -57,10 +57,10 @@ sub upload ( $self, @new ) {
 }
 
 sub _content ( $self, $method ) {
-    return _behind($self)->{upload} // Carp::croak("upload_$method: this parameter is no upload");
+    return _behind($self)->{upload} // Carp::croak("upload_$method: this parameter is not an upload");
 }
 
-# As the browser says it: no path to open.
+# The browser's file name: not safe to open.
 sub upload_filename ($self) {
     my $behind = _behind($self);
     return $behind->{upload} ? $behind->plain : undef;
@@ -68,14 +68,14 @@ sub upload_filename ($self) {
 
 sub upload_size ($self) { return _content( $self, 'size' )->size }
 
-# The body's type without what follows it.
+# The Content-Type of the part, without its attributes.
 sub upload_type ($self) {
     my $info = info($self)                 // Carp::croak('upload_type: this parameter has no header');
     my $type = $info->get('Content-Type') // Carp::croak('upload_type: this upload has no Content-Type');
     return $type =~ s/;.*//sr;
 }
 
-# Into the caller's variable; how much that is.
+# Reads the upload into the caller's variable; returns its length.
 sub upload_slurp {
     my ($self) = @_;
     $_[1] = _content( $self, 'slurp' )->bytes;
@@ -87,7 +87,7 @@ sub upload_link ( $self, $path ) { return _content( $self, 'link' )->link_to($pa
 sub upload_tempname ( $self, @ ) { return _content( $self, 'tempname' )->file }
 sub upload_fh       ( $self, @ ) { return _content( $self, 'fh' )->reader }
 
-# Reading it takes no memory for what was read, and there is no way back.
+# A handle that frees the memory as it is read; it cannot be rewound.
 sub upload_io ($self) {
     _content( $self, 'io' );
     return APR::Request::Brigade::handle( bless upload($self), 'APR::Request::Brigade' );
@@ -99,7 +99,7 @@ our @ISA = ('APR::Request::Table');
 
 sub param_class ( $self, @new ) { return $self->_class_of_values( 'APR::Request::Param', @new ) }
 
-# Those of its fields that are uploads.
+# The fields that are uploads.
 sub uploads ( $self, @ ) {
     my $inner = $self->_inner;
     my $store = APR::Request::Store->new;
@@ -109,7 +109,7 @@ sub uploads ( $self, @ ) {
     return $table;
 }
 
-# Those of one name, without a look at the others: programs ask for each in turn.
+# The uploads of one name, without a walk over all fields: programs ask for each name in turn.
 sub _uploads_of ( $self, $name ) {
     my $inner = $self->_inner;
     my @found = map { $_->as( $inner->{class} ) } grep { $_->{upload} } $inner->{store}->named($name);
@@ -137,12 +137,14 @@ APR::Request::Param - one parameter, or one upload
 
 =head1 DESCRIPTION
 
-C<name> and C<value> are bytes. C<is_tainted(0)> says that the program trusts them: where they look like UTF-8 (C<charset> is 8 then; 0, 1 and 2 are
-ASCII, Latin-1 and Windows-1252) the value is a text of characters. Setters return what was there before. C<info> is the L<APR::Table> of a part's
-header. C<< APR::Request::Param->make( $pool, $name, $value ) >> makes one.
+C<name> and C<value> are bytes. C<is_tainted(0)> declares them trusted: if they look like UTF-8
+(C<charset> is then 8; 0, 1 and 2 are ASCII, Latin-1 and Windows-1252), the value is a character
+string. Setters return the old value. C<info> is the part's header, an L<APR::Table>. C<<
+APR::Request::Param->make( $pool, $name, $value ) >> makes a parameter.
 
-C<upload> is an upload's content as a new L<APR::Brigade>, undef for another parameter; C<upload_fh> a handle of its own, C<upload_io> one that can
-only be read once, C<upload_tempname> the file, which goes with the request. C<upload_link> gives that a second name, or copies it. A C<filename> is
-the browser's.
+C<upload> is the content of an upload as a new L<APR::Brigade>, undef for other parameters;
+C<upload_fh> is a new handle, C<upload_io> one that can be read only once, C<upload_tempname> the
+file, which is removed after the request. C<upload_link> makes a second link to the file, or copies
+it. C<filename> is chosen by the browser.
 
 =cut

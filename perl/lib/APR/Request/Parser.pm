@@ -7,7 +7,7 @@ use APR::Request::Multipart ();
 use APR::Request::Store     ();
 use APR::Request::Value     ();
 
-# Bodies of a type, in pieces: `feed` returns a status, INCOMPLETE as long as more may come.
+# Parsers of bodies, by content type. `feed` takes a piece and returns a status: INCOMPLETE while more may come.
 
 use constant { INCOMPLETE => APR::Request::Decode::INCOMPLETE, BRIGADE_LIMIT => 256 * 1024 };
 
@@ -18,7 +18,7 @@ my %FOR = (
     'multipart/related'                 => 'multipart',
 );
 
-# That of a Content-Type, undef when there is none for it.
+# The parser for a Content-Type; undef for an unknown one.
 sub for_type ( $class, $type, $handle, $limit, $folder ) {
     my $kind = $FOR{ lc( $type =~ /\A([^;\s]*+)\s*+(?:;|\z)/ ? $1 : '' ) } // return undef;    ## no critic: a scalar is expected
     return $class->_make( $kind, $type, $limit, $folder, undef );
@@ -43,7 +43,7 @@ sub _make ( $class, $kind, $type, $limit, $folder, $hook ) {
     return bless $self, "APR::Request::Parser::$kind";
 }
 
-# The latest is asked first.
+# The newest hook is called first.
 sub add_hook ( $self, $hook ) {
     $hook->append( $self->{hook} );
     $self->{hook} = $hook;
@@ -55,7 +55,7 @@ sub feed ( $self, $store, $piece, $is_last ) {
     return $self->{status};
 }
 
-# A field is whole.
+# Adds a complete field.
 sub add ( $self, $store, $field ) {
     return $ERROR{OVERLIMIT} if $store->is_full;
     my $status = $self->{hook} && !$field->{upload} ? $self->{hook}->run($field) : 0;
@@ -63,7 +63,7 @@ sub add ( $self, $store, $field ) {
     return $status;
 }
 
-# Bytes of an upload, which the hooks see before they are kept; is_end behind the last of them.
+# Adds bytes of an upload, after the hooks; is_end is true for the last ones.
 sub add_bytes ( $self, $field, $bytes, $is_end ) {
     my $kept = $bytes;
     my $status = $self->{hook} ? $self->{hook}->run( $field, \$kept, $is_end ) : 0;
@@ -71,7 +71,7 @@ sub add_bytes ( $self, $field, $bytes, $is_end ) {
     return eval { $field->{upload}->append($kept); 1 } ? 0 : do { warn "APR::Request: an upload cannot be kept: $@"; $ERROR{GENERAL} };
 }
 
-# A query string: a status, and what was found before anything was wrong.
+# Parses a query string; returns a status, and the fields found before an error.
 sub query ($text) {
     my $store = APR::Request::Store->new;
     for my $pair ( split /[&;]/, $text ) {
@@ -95,7 +95,7 @@ sub _field ( $name, $value ) {
 
 package APR::Request::Parser::urlencoded;
 
-# A name ends at its first `=`, whatever stands before that; what has none is no field.
+# A name ends at its first `=`; a pair without a name is no field.
 
 our @ISA = ('APR::Request::Parser');
 
@@ -115,7 +115,8 @@ sub take ( $self, $store, $piece, $is_last ) {
     return $is_last ? 0 : APR::Request::Decode::INCOMPLETE;
 }
 
-# What ends with this name's or value's delimiter, or with the body. What was looked at is not looked at again.
+# The text up to this name's or value's delimiter, or to the end of the body. Continues where the last search
+# ended.
 sub _word ( $self, $is_last ) {
     my $is_value = defined $self->{name};
     pos( $self->{buffer} ) = $self->{from};
@@ -133,7 +134,7 @@ sub _word ( $self, $is_last ) {
 
 package APR::Request::Parser::headers;
 
-# Lines of a header as fields.
+# Header lines as fields.
 
 our @ISA = ('APR::Request::Parser');
 
@@ -150,7 +151,7 @@ sub take ( $self, $store, $piece, $is_last ) {
 
 package APR::Request::Parser::generic;
 
-# A body of any type: the hooks see it.
+# A body of any type, for hooks only.
 
 our @ISA = ('APR::Request::Parser');
 
@@ -177,7 +178,7 @@ __END__
 
 =head1 NAME
 
-APR::Request::Parser - what takes a body apart
+APR::Request::Parser - parsers of request bodies
 
 =head1 SYNOPSIS
 
@@ -186,7 +187,9 @@ APR::Request::Parser - what takes a body apart
 
 =head1 DESCRIPTION
 
-C<urlencoded>, C<multipart>, C<headers> (lines of a header), C<generic> (anything, for hooks), and C<default>, which is the one for the content type
-or undef. Behind the type may follow how much of an upload stays in memory, the folder for the rest, and an L<APR::Request::Hook>.
+C<urlencoded>, C<multipart>, C<headers> (header lines) and C<generic> (any body, for hooks) make a
+parser; C<default> makes the one for the content type, or returns undef. Optional arguments after
+the type: the part of an upload that stays in memory, the folder for the rest, and an
+L<APR::Request::Hook>.
 
 =cut

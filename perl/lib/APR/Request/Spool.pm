@@ -5,7 +5,7 @@ use v5.36;
 use Fcntl      ();
 use IO::Handle ();
 
-# The content of an upload: in memory up to a limit, else in a file, which goes with the last who holds this.
+# The content of an upload: in memory up to a limit, else in a file, which is removed with the last reference.
 
 sub new ( $class, $limit, $folder ) { return bless { limit => $limit, folder => $folder, size => 0, data => '', pid => $$ }, $class }
 
@@ -22,7 +22,7 @@ my @LETTERS = ( 'a' .. 'z', 'A' .. 'Z', 0 .. 9 );
 sub _to_disk ($self) {
     require File::Spec;
     my $folder = $self->{folder} // File::Spec->tmpdir;
-    ($folder) = $folder =~ /\A([^\0]+)\z/ or die "no temporary file can be made in \"$folder\"\n";    # by a match: not tainted then
+    ($folder) = $folder =~ /\A([^\0]+)\z/ or die "no temporary file can be made in \"$folder\"\n";    # untainted by the match
     for my $attempt ( 1 .. 100 ) {
         my $name = "$folder/apreq" . join '', map { $LETTERS[ rand @LETTERS ] } 1 .. 6;
         sysopen my $handle, $name, Fcntl::O_RDWR() | Fcntl::O_EXCL() | Fcntl::O_CREAT(), 0600 or next;
@@ -35,7 +35,7 @@ sub _to_disk ($self) {
 
 sub size ($self) { return $self->{size} }
 
-# The file's name, all of what came being in it.
+# The file with the whole content.
 sub file ($self) {
     $self->_to_disk if !$self->{handle};
     $self->{handle}->flush or die "$self->{name}: $!\n";
@@ -51,14 +51,14 @@ sub bytes ($self) {
     return readline($handle) // '';
 }
 
-# At the start, and nobody else's.
+# A new handle, positioned at the start.
 sub reader ($self) {
     my $name = $self->file;
     open my $handle, '<:raw', $name or die "$name: $!\n";
     return $handle;
 }
 
-# As buckets; those of a file are read when somebody looks at them.
+# The content as buckets; a file is read when the buckets are read.
 sub brigade ( $self, $pool, $allocator ) {
     require APR::Brigade;
     require APR::Bucket;
@@ -68,7 +68,7 @@ sub brigade ( $self, $pool, $allocator ) {
     return $brigade;
 }
 
-# Another content: a brigade's.
+# Replaces the content by that of a brigade.
 sub take ( $self, $brigade ) {
     my $copy = APR::Brigade::_copy($brigade);
     @$self{qw(size data)} = ( 0, '' );
@@ -78,7 +78,8 @@ sub take ( $self, $brigade ) {
     return;
 }
 
-# A name of its own for the file, or a copy where there can be none. The content in memory does not take another file's place.
+# Links the file to a second name, or copies it where that is impossible. Content in memory is never written
+# over an existing file.
 sub link_to ( $self, $path ) {
     return CORE::link( $self->file, $path ) || _copied( $self->file, $path ) if $self->{handle};
     sysopen my $to, $path, Fcntl::O_WRONLY() | Fcntl::O_EXCL() | Fcntl::O_CREAT() or return 0;

@@ -2,14 +2,14 @@ package APR::Request::Store;
 
 use v5.36;
 
-# Fields in the order in which they came, found by names that ignore case.
+# Fields in the order of arrival, found by case-insensitive names.
 
-# A field costs far more memory than the byte that it takes on the wire.
+# Most fields: a field costs far more memory than its bytes on the wire.
 use constant MOST => 10_000;
 
 sub new ($class) { return bless { all => [], named => {} }, $class }
 
-# All of several, for a table of their own.
+# A store with the fields of several stores.
 sub joined ( $class, @stores ) {
     my $self = $class->new;
     $self->add($_) for map { $_->all } @stores;
@@ -22,7 +22,8 @@ sub add ( $self, $field ) {
     return;
 }
 
-# What a name is found by. Those of a request are bytes, in which only letters of ASCII have a case; a program's may be characters.
+# The lookup key of a name. Names in requests are bytes, where only ASCII letters have a case; a program's names
+# may be characters.
 sub key ($name) {
     utf8::encode($name) if utf8::is_utf8($name);
     return $name =~ tr/A-Z/a-z/r;
@@ -33,7 +34,7 @@ sub all     ($self)         { return @{ $self->{all} } }
 sub named   ( $self, $name ) { return @{ $self->{named}{ key($name) } // [] } }
 sub first   ( $self, $name ) { return ( $self->{named}{ key($name) } // return )->[0] }
 
-# As a hash that is tied to an object of the class, with the class's methods.
+# A hash tied to an object of the class, and blessed into it.
 sub table ( $self, $class ) {
     tie( my %table, $class, $self );
     return bless \%table, $class;
@@ -44,16 +45,17 @@ package APR::Request::Table;
 use APR::Table   ();
 use Scalar::Util ();
 
-# What tables of parameters and of cookies have in common. They cannot be changed.
+# Base class of tables of parameters and cookies, which are read-only.
 
 sub TIEHASH ( $class, $store ) { return bless { store => $store, at => 0 }, $class }
 
-# Behind the hash that programs have stands the object.
+# The object behind the tied hash.
 sub _inner ($self) { return tied(%$self) // $self }
 
 sub get { return FETCH(@_) }
 
-# In list context all values. In scalar context the first, or while each(), keys or values are at a name its value there.
+# In list context all values; in scalar context the first one, or, during each(), keys or values, that of the
+# current entry.
 sub FETCH {
     my $inner = _inner( $_[0] );
     my $class = $inner->{class};
@@ -81,10 +83,10 @@ sub NEXTKEY ( $self, @ ) {
 
 for my $verb (qw(STORE DELETE CLEAR)) {
     no strict 'refs';
-    *$verb = sub { require Carp; Carp::croak('what came with a request cannot be changed: make a copy of this table') };
+    *$verb = sub { require Carp; Carp::croak('the input of a request is read-only: make a copy of this table') };
 }
 
-# Until the code says false; of some names only, where there are any.
+# Calls code for each field, or those of some names, until it returns false.
 sub do {    ## no critic: the name is the API's
     my ( $self, $code, @names ) = @_;
     ref $code or _usage('$table->do(\&code, @names)');
@@ -97,7 +99,7 @@ sub do {    ## no critic: the name is the API's
     return 1;
 }
 
-# The class of the values, undef for texts; the table when one is said.
+# Gets or sets the class of the values; undef for plain texts. Setting returns the table.
 sub _class_of_values ( $self, $base, @new ) {
     my $inner = _inner($self);
     return $inner->{class} if !@new;
@@ -125,11 +127,12 @@ APR::Request::Store - the fields of a form or a header, and tables of them
     while ( my ( $name, $value ) = each %$table ) { ... }
     $table->do( sub ( $name, $value ) { print "$name: $value\n"; 1 }, 'name' );
 
-    $table->param_class('APR::Request::Param');     # values are objects from now on
+    $table->param_class('APR::Request::Param');     # values become objects
 
 =head1 DESCRIPTION
 
-APR::Request::Param::Table and APR::Request::Cookie::Table (with C<cookie_class>) are of this kind. Names ignore case. C<keys> and C<values> have each
-field, in order. C<do> stops when the code returns false.
+APR::Request::Param::Table and APR::Request::Cookie::Table (with C<cookie_class>) are such tables.
+Names ignore case. C<keys> and C<values> return every field, in order. C<do> stops when the code
+returns false.
 
 =cut

@@ -4,27 +4,27 @@ use v5.36;
 
 use Scalar::Util ();
 
-# One parameter or cookie, for as many objects as programs make of it: each of those is a reference to it.
+# A parameter or cookie. All objects that programs make of it are references to the same value.
 
 sub new ( $class, %fields ) { return bless { is_tainted => 1, %fields }, $class }
 
-# As an object of that class, or a text.
+# The value as an object of that class, or as a text.
 sub as ( $self, $class ) {
     return $self->plain if !defined $class;
     my $held = $self;
     return bless \$held, $class;
 }
 
-# A text of a browser's is bytes, until the program says that it is not tainted.
+# A value is bytes, until the program declares it untainted.
 sub plain ($self) { return $self->{is_tainted} ? $self->{value} : $self->trusted }
 
 sub trusted ($self) {
-    my ($text) = $self->{value} =~ /\A(.*)\z/s;    # by a match: perl's own taint goes as well
+    my ($text) = $self->{value} =~ /\A(.*)\z/s;    # the match also removes perl's taint
     utf8::decode($text) if $self->charset == 8;
     return $text;
 }
 
-# ASCII, Latin-1, Windows-1252 or UTF-8, by the look of it.
+# Guesses ASCII, Latin-1, Windows-1252 or UTF-8 from the bytes.
 sub charset ($self) {
     return $self->{charset} //= do {
         my $text = $self->{value};
@@ -32,7 +32,7 @@ sub charset ($self) {
     };
 }
 
-# What an object stands for. A program's own class may keep it under a name of one letter, or with a _ before it.
+# The value behind an object. A program's own class may store it under a one-letter key, or with a _ before it.
 sub behind ( $object, $letter ) {
     for ( 1 .. 100 ) {
         my $type = Scalar::Util::reftype($object) // '';
@@ -44,7 +44,7 @@ sub behind ( $object, $letter ) {
     Carp::croak("not a parameter or cookie of libapreq, and nothing in its {$letter} is one");
 }
 
-# The value before.
+# Sets a flag; returns its old value.
 sub flag ( $self, $name, @new ) {
     my $before = $self->{$name} ? 1 : 0;
     $self->{$name} = $new[0] ? 1 : 0 if @new;
@@ -57,6 +57,6 @@ __END__
 
 =head1 NAME
 
-APR::Request::Value - what L<APR::Request::Param> and L<APR::Request::Cookie> have in common
+APR::Request::Value - the common part of L<APR::Request::Param> and L<APR::Request::Cookie>
 
 =cut

@@ -2,7 +2,7 @@ package Apache::Constants::Exports;
 
 use v5.36;
 
-# The tags are where Exporter looks for them.
+# Apache::Constants has the tags, where Exporter looks for them.
 use Apache::Constants ();
 
 1;
@@ -15,6 +15,7 @@ Apache::Constants::Exports - loads Apache::Constants
 
 =head1 DESCRIPTION
 
-In mod_perl 1 the lists behind C<:common> and its kin were loaded from here when somebody asked; some modules still do.
+mod_perl 1 loaded the lists behind C<:common> and other tags from this module on demand; some
+modules still load it.
 
 =cut

@@ -5,7 +5,7 @@ use v5.36;
 use Apache::Constants qw(OK HTTP_NOT_MODIFIED HTTP_PRECONDITION_FAILED);
 use Apache::Util      ();
 
-# What a client's conditions make of the answer, in the order of RFC 9110, 13.2.2.
+# The status of a conditional request, in the order of RFC 9110, 13.2.2.
 sub status ($r) {
     return OK if ( $r->status < 200 || $r->status > 299 );
     my $in   = $r->headers_in;
@@ -25,7 +25,7 @@ sub is_refused ( $r, $in, $etag ) {
     return $since && changed($r) > $since;
 }
 
-# A date that has not come yet says nothing about what the client has.
+# A date in the future is ignored.
 sub is_as_new ( $r, $date ) {
     my $since = Apache::Util::parsedate( $date // '' );
     return $since && $since <= $r->request_time && changed($r) <= $since;
@@ -49,10 +49,10 @@ __END__
 
 =head1 NAME
 
-Apache::File::Conditions - If-Match, If-None-Match and their kin
+Apache::File::Conditions - If-Match, If-None-Match and related headers
 
 =head1 DESCRIPTION
 
-C<< $r->meets_conditions >> of L<Apache::File>.
+Implements C<< $r->meets_conditions >> of L<Apache::File>.
 
 =cut

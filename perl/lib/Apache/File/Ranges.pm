@@ -5,10 +5,10 @@ use v5.36;
 use Apache::File::Conditions ();
 use Apache::Util             ();
 
-# More than a program has a use for; each costs a header in the answer.
+# Most ranges: each costs a header in the response.
 my $MAX_RANGES = 100;
 
-# Whether the answer will be parts. Status and headers are those of a partial answer then.
+# Begins a partial response, if one is wanted: sets status and headers. Returns whether it is.
 sub begin ($r) {
     my $size = $r->header_out('Content-Length') // return 0;
     my @ranges = wanted( $r, $size ) or return 0;
@@ -19,7 +19,7 @@ sub begin ($r) {
     return 1;
 }
 
-# Nothing to be said in parts: no range, one for another version, or one that makes no sense (RFC 9110, 14.2).
+# The requested ranges; none if the header is missing, invalid, or for another version (RFC 9110, 14.2).
 sub wanted ( $r, $size ) {
     return if $r->method_number != 0 || $r->status != 200 || $size !~ /\A\d+\z/ || $size == 0;
     my ($list) = ( $r->header_in('Range') // '' ) =~ /\Abytes=(.*)\z/ or return;
@@ -41,7 +41,7 @@ sub is_same_version ( $r, $known ) {
     return $known eq ( $r->header_out('Last-Modified') // '' );
 }
 
-# [offset, length], or nothing when it begins behind the end.
+# [offset, length], or nothing when the range begins behind the end.
 sub clipped ( $from, $to, $size ) {
     return $to == 0 ? () : [ $to < $size ? ( $size - $to, $to ) : ( 0, $size ) ] if $from eq '';
     return if $from >= $size;
@@ -49,7 +49,7 @@ sub clipped ( $from, $to, $size ) {
     return [ 0 + $from, $last - $from + 1 ];
 }
 
-# Overlapping parts could make the answer many times larger than the file.
+# Overlapping ranges could make the response many times larger than the file.
 sub is_modest ( $ranges, $size ) {
     my $sum = 0;
     $sum += $_->[1] for @$ranges;
@@ -85,7 +85,7 @@ sub part ( $plan, $range ) {
 
 sub tail ($plan) { return "\r\n--$plan->{boundary}--\r\n" }
 
-# (offset, length) of the next part, whose header goes out now.
+# The (offset, length) of the next part; sends its header.
 sub next ($r) {
     my $plan = $r->pnotes('Apache::ranges') // return;
     my $range = $plan->{ranges}[ $plan->{next}++ ];
@@ -102,10 +102,10 @@ __END__
 
 =head1 NAME
 
-Apache::File::Ranges - answers in parts
+Apache::File::Ranges - partial responses
 
 =head1 DESCRIPTION
 
-C<< $r->set_byterange >> and C<< $r->each_byterange >> of L<Apache::File>.
+Implements C<< $r->set_byterange >> and C<< $r->each_byterange >> of L<Apache::File>.
 
 =cut

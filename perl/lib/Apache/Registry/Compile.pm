@@ -1,11 +1,11 @@
 package Apache::Registry::Compile;
 
-# No pragma and no variable of ours stands around this eval: a script would see it.
+# No pragma and no lexical variable precedes this eval: scripts would see it.
 sub evaluate { eval $_[0] }    ## no critic: compiling code is the job
 
 use v5.36;
 
-# Variables of the script that its subs see only in the first request: perl warns of each, at every use.
+# Variables of the script that its subs share only in the first request: perl warns about each use.
 my @unshared;
 
 # evaluate(), with one warning for all variables that will not stay shared.
@@ -17,7 +17,7 @@ sub compile ($text) {
     evaluate($text);
     {
         local $@;
-        # A BEGIN block may have put its own hook there, which stays.
+        # A BEGIN block may have set its own hook, which stays.
         my $is_ours = ref $SIG{__WARN__} && $SIG{__WARN__} == $ours;
         if    ( !$is_ours )        { }
         elsif ( defined $before ) { $SIG{__WARN__} = $before }
@@ -34,7 +34,7 @@ sub gather ($warning) {
     return 1;
 }
 
-# perl's own words for the first, then the names of the others.
+# perl's own text for the first variable, then the names of the others.
 sub told () {
     my ( $first, @others ) = @unshared;
     my ( $name, $place ) = @$first;
@@ -44,7 +44,7 @@ sub told () {
     return qq{Variable "$name" will not stay shared$place$rest.\n};
 }
 
-# As perl does it: in front of the hook's own warnings stands none.
+# As perl does, calls the hook with no hook set for its own warnings.
 sub pass ( $hook, $warning ) {
     local $SIG{__WARN__};
     return warn $warning unless defined $hook && length $hook && $hook ne 'DEFAULT';
@@ -58,6 +58,6 @@ __END__
 
 =head1 NAME
 
-Apache::Registry::Compile - evaluates code as if nothing were around it
+Apache::Registry::Compile - evaluates code without surrounding pragmas and variables
 
 =cut

@@ -3,8 +3,8 @@ package Apache::Registry::Package;
 use v5.36;
 use Sub::Util ();
 
-# /perl/news.pl → Apache::ROOT::perl::news_2epl, with a virtual host's name before it Apache::ROOTwww_2eexample_2eorg::….
-# Only word characters come through: the name is part of code.
+# /perl/news.pl → Apache::ROOT::perl::news_2epl; with a virtual host's name before it
+# Apache::ROOTwww_2eexample_2eorg::…. The result has word characters only: it becomes part of code.
 sub name_of ($uri) {
     my $name = $uri =~ s{(?<!/)/+\z}{/__INDEX__}r;
     $name =~ s{([^A-Za-z0-9_/])}{sprintf '_%02x', ord $1}eg;
@@ -12,8 +12,8 @@ sub name_of ($uri) {
     return "Apache::ROOT$name";
 }
 
-# Forgets the subs that a script defined, so that compiling it again redefines nothing. Its variables stay, and subs
-# that it imported are not its own.
+# Deletes the subs that a script has defined, so that compiling it again redefines nothing. Variables and
+# imported subs stay.
 sub forget_subs ($package) {
     my $symbols = symbols($package);
     for my $name ( keys %$symbols ) {
@@ -24,7 +24,7 @@ sub forget_subs ($package) {
     return;
 }
 
-# Forgets everything but nested packages.
+# Deletes everything except nested packages.
 sub flush ($package) {
     my $symbols = symbols($package);
     delete $symbols->{$_} for grep { !/::\z/ } keys %$symbols;
@@ -36,7 +36,7 @@ sub symbols ($package) {
     return \%{"${package}::"};
 }
 
-# A constant or a sub that was only declared may stand there without a glob.
+# A symbol table's entry may be a constant or a declared sub instead of a glob.
 sub code ( $entry, $package, $name ) {
     return if $name =~ /::\z/;
     no strict 'refs';

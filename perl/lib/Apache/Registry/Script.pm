@@ -6,7 +6,7 @@ use Apache::Registry::Compile ();
 use Apache::Registry::Package ();
 use Apache::Registry::Source  ();
 
-# Compiles a script; the current folder and $0 are already its own, for its BEGIN blocks. Dies with perl's message.
+# Compiles a script. Its BEGIN blocks need its folder and $0, which are already set. Dies with perl's message.
 sub new ( $class, $package, $file, $mtime ) {
     my $source = Apache::Registry::Source->read($file);
     my $shown  = $file =~ tr/"\n\r\0/_/r;
@@ -14,7 +14,7 @@ sub new ( $class, $package, $file, $mtime ) {
     FindBin::again() if $INC{'FindBin.pm'};
     my $self = bless {
         file     => $file,
-        # What its file looked like when it was last found allowed: never so far.
+        # The stamp of its file when it was last checked: never so far.
         stamp    => 'unchecked',
         mtime    => $mtime,
         package  => $package,
@@ -25,12 +25,12 @@ sub new ( $class, $package, $file, $mtime ) {
     }, $class;
     $self->{end_blocks} = [ Apache::Registry::take_end_blocks($shown) ];
     $self->{bin}        = [ $FindBin::Bin, $FindBin::Script, $FindBin::RealBin, $FindBin::RealScript ] if $INC{'FindBin.pm'};
-    # Nothing is to be prepared for a run.
+    # Whether a run needs no preparation.
     $self->{code_alone} = !( defined $self->{data} || $self->{warnings} || $self->{bin} );
     return $self;
 }
 
-# A named sub, not an anonymous one: the script's own subs share its variables at the first run, as they do in mod_perl.
+# A named sub: the script's own subs share its variables at the first run, as in mod_perl.
 sub compile ( $package, $file, $source ) {
     local $^W = $source->{warnings};
     local ( $@, $! );
@@ -69,7 +69,7 @@ sub open_data ($self) {
     return;
 }
 
-# As at the end of a process: the block that stands last runs first, and one that dies does not stop the others.
+# As at the end of a process: the last block runs first, and a block that dies does not stop the others.
 sub run_end_blocks ($self) {
     for my $block ( @{ $self->{end_blocks} } ) {
         eval { $block->(); 1 } or Apache::log_error($@);

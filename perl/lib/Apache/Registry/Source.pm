@@ -4,7 +4,7 @@ use v5.36;
 
 use Cameleer::Regular ();
 
-# A script's text, taken apart: what to compile, and where its data begins.
+# A script's text: the code to compile, and the offset of its data.
 sub read ( $class, $file ) {
     my $handle = Cameleer::Regular::opened($file) or die "$file: $!\n";
     local $/ = undef;
@@ -23,9 +23,8 @@ sub read ( $class, $file ) {
     }, $class;
 }
 
-# Where the program ends and where its data begins: at __END__ or __DATA__ at the start of a line that belongs neither
-# to POD nor to a here-document. Whoever evaluates a string has to find it: perl would stop there, before the brace
-# that closes the script's sub.
+# Finds the end of the program: __END__ or __DATA__ at the start of a line outside of POD and here-documents. It
+# must be cut off: in a string eval perl would stop there, before the brace that closes the script's sub.
 sub end_of ($text) {
     return unless $text =~ /^__(?:END|DATA)__\b/m;
     my ( $in_pod, @tags );
@@ -41,8 +40,8 @@ sub end_of ($text) {
     return;
 }
 
-# Patterns of the lines that end the here-documents begun on a line. `<<` may also be a shift: it counts when the line
-# that would end the document exists.
+# Patterns of the end lines of here-documents that begin on a line. `<<` may also be a shift: it counts only if
+# the end line exists.
 sub here_documents ( $line, $text, $from ) {
     my @ends;
     while ( $line =~ /<<(~?)(?:\s*"([^"]*)"|\s*'([^']*)'|\\?([A-Za-z_]\w*))/g ) {

@@ -14,15 +14,15 @@ sub generation ($s) { return $s->{generation} }
 sub state      ($s) { return $s->{state} }
 sub status     ($s) { return $LETTER{ $s->{state} } // '?' }
 
-# Requests of this process; there is no other that had its place.
+# Requests of this process; a slot's earlier processes are not counted.
 sub access_count    ($s) { return $s->{requests} }
 sub my_access_count ($s) { return $s->{requests} }
 
-# `GET /path`, while it has one, and for how many milliseconds it has been in its state.
+# `GET /path` during a request, and the time in the current state in milliseconds.
 sub request  ($s) { return $s->{request} }
 sub req_time ($s) { return $s->{since_ms} }
 
-# (user, system) seconds.
+# CPU time as (user, system) seconds.
 sub times ($s) {    ## no critic: the name is the API's
     my $time = GTop->new->proc_time( $s->{pid} );
     return map { $_ / $time->frequency } $time->utime, $time->stime;
@@ -48,24 +48,24 @@ Apache::Scoreboard::Server - one worker of the scoreboard
 
 =item C<pid>, C<slot>, C<generation>
 
-The process, its place in the pool, and which reload it belongs to.
+The process id, the slot in the pool, and the generation that the worker belongs to.
 
 =item C<status>, C<state>
 
-The letter of httpd's status page: C<S> starting, C<_> waits, C<W> has a request, C<G> leaves after it, C<.> gone. C<state>
-is the word of C<cameleer status>.
+The letter of httpd's status page: C<S> starting, C<_> waiting, C<W> working, C<G> leaving after its
+request, C<.> gone. C<state> is the word of C<cameleer status>.
 
 =item C<access_count>, C<my_access_count>
 
-The requests that this process has had; both are the same.
+The number of requests of this process; both are the same.
 
 =item C<request>, C<req_time>
 
-C<GET /path> while it has one, else undef; and for how many milliseconds it has been in its state.
+C<GET /path> during a request, else undef; and the time in the current state in milliseconds.
 
 =item C<times>, C<start_time>
 
-(user, system) seconds of CPU time, and the second when it was forked.
+CPU time as (user, system) seconds, and the time of the fork in seconds since 1970.
 
 =back
 

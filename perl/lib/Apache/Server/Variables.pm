@@ -2,13 +2,13 @@ package Apache::Server::Variables;
 
 use v5.36;
 
-# A tied hash whose reference is blessed as well, as an Apache::Table's is; but no request owns it.
+# A tied hash with a blessed reference, like an Apache::Table, but without a request.
 sub new ( $class, @pairs ) {
     tie( my %table, $class, @pairs );
     return bless \%table, $class;
 }
 
-# The name in lower case => its name and its values.
+# Maps a name in lower case to its original spelling and its values.
 sub TIEHASH ( $class, @pairs ) {
     my %values;
     while ( my ( $name, $value ) = splice @pairs, 0, 2 ) {
@@ -23,10 +23,10 @@ sub SCALAR   ($self)          { return scalar @{ $self->{names} } }
 sub FIRSTKEY ($self)          { $self->{next} = 0; return $self->NEXTKEY }
 sub NEXTKEY  ( $self, @ )     { return $self->{names}[ $self->{next}++ ] }
 
-sub STORE { die "the server's variables are what its configuration says\n" }
+sub STORE { die "the server's variables are read-only: set them with PerlSetVar\n" }
 *DELETE = *CLEAR = \&STORE;
 
-# The first value; all of them in list context.
+# The first value; in list context all values.
 sub get ( $table, $name ) {
     my ( undef, @values ) = @{ tied(%$table)->{values}{ lc $name } // [] };
     return wantarray ? @values : $values[0];
@@ -38,7 +38,7 @@ __END__
 
 =head1 NAME
 
-Apache::Server::Variables - what PerlSetVar and PerlAddVar say outside any container
+Apache::Server::Variables - PerlSetVar and PerlAddVar outside of containers
 
 =head1 SYNOPSIS
 
@@ -48,7 +48,7 @@ Apache::Server::Variables - what PerlSetVar and PerlAddVar say outside any conta
 
 =head1 DESCRIPTION
 
-To be read like an L<Apache::Table>, also while the server starts: names in any case, C<undef> or an empty list for one
-that is not set. Changing it dies.
+Read access like an L<Apache::Table>, also while the server starts: names ignore case; the result is
+C<undef> or an empty list for a name that is not set. Changes die.
 
 =cut

@@ -2,7 +2,7 @@ package Apache::Status::Address;
 
 use v5.36;
 
-# What mod_perl 1 calls the ways to look at something, and what they are called here. Those of subs need no kind.
+# mod_perl 1's names of the views, and the names here. Views of subs need no kind.
 my %WAY = (
     data_dump          => 'dumper',
     noh_peek           => 'peek',
@@ -15,8 +15,8 @@ my %WAY = (
 );
 my %IS_OF_SUBS = map { $_ => 1 } qw(info deparse lexinfo terse terse_size noh_b_graph noh_b_fathom noh_xref);
 
-# Name, kind and page that an address asks for, each perhaps empty. A path is /Package, /Package::name/KIND or, of the
-# operators of a sub in one of two orders, /exec/Package::name.
+# The name, kind and page of an address; each may be empty. A path is /Package or /Package::name/KIND; for the
+# operators of a sub it is /exec/Package::name or /slow/Package::name.
 sub parts ( $path, $query ) {
     my ($what) = $query =~ /\A(\w+(?:::\w+)*)/;
     $what //= '';
@@ -34,7 +34,7 @@ __END__
 
 =head1 NAME
 
-Apache::Status::Address - what an address of Apache::Status asks for
+Apache::Status::Address - parses the addresses of Apache::Status
 
 =head1 SYNOPSIS
 

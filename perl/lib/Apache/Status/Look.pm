@@ -5,8 +5,8 @@ use v5.36;
 use Cameleer::Captured ();
 use Cameleer::HTML     qw(escape);
 
-# How a variable or sub can be looked at: [name in the link, option that allows it, kinds, title, code to text]. Where a sub
-# stands needs no option.
+# The views of a variable or sub: [name in the link, option that allows it, kinds, title, code that returns the
+# text]. The place of a sub needs no option.
 my @WAYS = (
     [ dumper     => 'StatusDumper',    qr/SCALAR|ARRAY|HASH/, 'Data Dumper', \&dumper ],
     [ peek       => 'StatusPeek',      qr/./,                 'Devel::Peek', \&peek ],
@@ -17,7 +17,7 @@ my @WAYS = (
     [ info       => '',                qr/CODE/,              'Subroutine',  \&info ],
 );
 
-# The names of those that are allowed here.
+# The names of the views that are allowed.
 sub ways ( $r, $kind ) {
     return map { $_->[0] } allowed( $r, $kind );
 }
@@ -42,7 +42,7 @@ sub page ( $r, $name, $kind, $how ) {
         @links, "\n<pre>", escape( $way->[4]->( $value, $r ) ), "</pre>\n" ];
 }
 
-# A reference, without making what is not there.
+# Returns a reference; undef if the symbol does not exist. Creates no symbol.
 sub lookup ( $name, $kind ) {
     my ( $package, $last ) = $name =~ /\A(?:(.*)::)?(\w+)\z/s;
     $package //= 'main';
@@ -118,7 +118,7 @@ __END__
 
 =head1 NAME
 
-Apache::Status::Look - one variable or sub, for Apache::Status
+Apache::Status::Look - views of one variable or sub, for Apache::Status
 
 =head1 SYNOPSIS
 

@@ -5,13 +5,13 @@ use v5.36;
 use Apache::Status::Pages ();
 use Cameleer::HTML        qw(escape);
 
-# By the name in mod_perl's manual, or by that in its code.
+# The option's name in mod_perl's manual, and that in mod_perl's code.
 sub is_allowed ($r) {
     my $is_on = grep { Apache::Status::is_on( $r, $_ ) } qw(StatusTerseSize StatusPackageSize);
     return $is_on && $INC{'B/TerseSize.pm'};
 }
 
-# Memory Usage of one package: its totals, then its subs, the largest first.
+# Memory usage of one package: its totals, then its subs, largest first.
 sub page ( $r, $package ) {
     return ['<p>Not allowed here: see StatusTerseSize.</p>'] if !is_allowed($r);
     my ( $subs, $count, $size ) = B::TerseSize::package_size($package);
@@ -33,7 +33,7 @@ sub longest (@words) {
     return ( sort { $b <=> $a } map { length } @words )[0] // 0;
 }
 
-# All packages; the sum counts a sub in each package that has it.
+# Memory usage of all packages. The sum counts a shared sub in each package that has it.
 sub all_packages ( $r, $q ) {
     return ['<p>Not allowed here: see StatusTerseSizeMainSummary.</p>']
       if !Apache::Status::is_on( $r, 'StatusTerseSizeMainSummary' );

@@ -7,7 +7,7 @@ use Apache::Status::Memory ();
 use Apache::Status::Pages  ();
 use Cameleer::HTML         qw(escape);
 
-# Of a package, or of a name in one when there is a kind: what a client wrote is looked up, never evaluated.
+# The page of a package, or of a symbol if there is a kind. The client's text is looked up, never evaluated.
 sub page ( $r, $name, $kind, $what ) {
     return ['<p>There is no such package.</p>'] if $name !~ /\A\w+(?:::\w+)*\z/;
     return Apache::Status::Look::page( $r, $name, $kind, $what ) if $kind =~ /\A(?:SCALAR|ARRAY|HASH|CODE)\z/;
@@ -42,7 +42,7 @@ sub names ( $package, $kind ) {
     return sort grep { !/::\z/ && has( $package, $_, $kind ) } keys %{"${package}::"};
 }
 
-# An entry may be no glob: a constant, a declaration.
+# An entry may be a constant or a declaration instead of a glob.
 sub has ( $package, $name, $kind ) {
     no strict 'refs';
     return exists &{"${package}::$name"} if $kind eq 'CODE';

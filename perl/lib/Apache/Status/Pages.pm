@@ -5,7 +5,7 @@ use v5.36;
 use Cameleer::HTML qw(escape);
 use mod_perl_hooks ();
 
-# Of the menu; in its order.
+# The items of the menu, in order.
 sub items {
     return (
         [ script   => "PerlRequire'd Files",       \&script ],
@@ -32,13 +32,13 @@ sub items {
     );
 }
 
-# Allowed by an option of its own: it walks through everything.
+# Needs an option of its own, because it walks through all packages.
 sub main_summary {
     require Apache::Status::Memory;
     return [ main_size => 'Memory Usage', \&Apache::Status::Memory::all_packages ];
 }
 
-# What was read by its file's name.
+# Files that were loaded by file name.
 sub script ( $r, $q ) {
     my @names = sort grep { !/\.(?:pm|al|ix)\z/ && !ref $INC{$_} } keys %INC;
     return table( [ 'PerlRequire', 'Location' ], map { [ escape($_), escape( $INC{$_} ) ] } @names );
@@ -53,7 +53,7 @@ sub list (@text) {
     return [ map { escape($_) . "<br>\n" } @text ];
 }
 
-# Cells are HTML.
+# Makes an HTML table; cells are HTML.
 sub table ( $head, @rows ) {
     my $line = sub ( $tag, @cells ) {
         '<tr>' . join( '', map { "<$tag>$_</$tag>" } @cells ) . "</tr>\n";
@@ -83,7 +83,7 @@ sub module_row ( $r, $name ) {
     ];
 }
 
-# The packages below Apache::ROOT, or in mod_perl 2 ModPerl::ROOT, that scripts were compiled into.
+# The packages of scripts: below Apache::ROOT, in mod_perl 2 below ModPerl::ROOT.
 sub rgysubs ( $r, $q ) {
     my @found = sort( map { scripts($_) } qw(Apache::ROOT ModPerl::ROOT) );
     return ['<p>No script was compiled in this process.</p>'] if !@found;

@@ -2,11 +2,11 @@ package Cameleer::Outside::Server;
 
 use v5.36;
 
-# No request is being answered, and none was.
+# There is no current request, and there was none.
 sub Cameleer::Outside::Apache::request { return undef }    ## no critic: a list context expects one value
 sub Cameleer::Outside::Apache::seqno   { return 0 }
 
-# What start-up files ask of a server before there is one: paths, names of modules, the log.
+# The values that start-up files read before the server runs: paths, module names, the log.
 sub Cameleer::Outside::Apache::server { return bless \( my $number = 0 ), 'Apache::Server' }
 
 sub Cameleer::Outside::Apache::Server::server_root           { return undef }    ## no critic: likewise
@@ -14,7 +14,7 @@ sub Cameleer::Outside::Apache::Server::server_software       { return 'Cameleer 
 sub Cameleer::Outside::Apache::Server::add_version_component { return }
 sub Cameleer::Outside::Apache::Server::variables             { return }
 
-# B::TerseSize asks for it when it is loaded.
+# B::TerseSize calls this when it is loaded.
 sub Cameleer::Outside::B::TerseSize::op_sizes { return }
 
 sub Cameleer::Outside::Apache::Registry::mtime ($file) { return ( stat $file )[9] }
@@ -25,7 +25,7 @@ __END__
 
 =head1 NAME
 
-Cameleer::Outside::Server - what the API says of a server where there is none
+Cameleer::Outside::Server - server objects outside of a server
 
 =head1 SYNOPSIS
 

@@ -2,7 +2,8 @@ package Cameleer::Outside::Text;
 
 use v5.36;
 
-# The functions of Apache.xs and Apache/Util.xs that look at nothing but their arguments, for a perl that is not the server's.
+# Functions of Apache.xs and Apache/Util.xs that depend only on their arguments, in Perl, for use outside of the
+# server.
 
 my %ENTITY = ( '<' => '&lt;', '>' => '&gt;', '&' => '&amp;', '"' => '&quot;' );
 
@@ -18,7 +19,7 @@ sub Cameleer::Outside::Apache::unescape_url_info ($text) {
     return Cameleer::Outside::Apache::unescape_url( ( $text // '' ) =~ tr/+/ /r );
 }
 
-# Without any `=` it is a list of words; otherwise pairs, and a name alone has an empty value.
+# A query without any `=` is a list of words; otherwise pairs, where a lone name has an empty value.
 sub Cameleer::Outside::Apache::parse_args ( $wants_list, $query ) {
     return $query if !$wants_list;
     return        if !defined $query;
@@ -28,14 +29,14 @@ sub Cameleer::Outside::Apache::parse_args ( $wants_list, $query ) {
     return map { Cameleer::Outside::Apache::unescape_url_info($_) } @words;
 }
 
-# Characters become bytes where they fit, UTF-8 where they do not.
+# Converts characters to Latin-1 where possible, else to UTF-8.
 sub bytes ($text) {
     $text //= '';
     utf8::encode($text) if !utf8::downgrade( $text, 1 );
     return $text;
 }
 
-# Nothing was sent by a client here.
+# There is no input of clients to taint.
 sub Cameleer::Outside::Apache::taint { return }
 
 sub Cameleer::Outside::Apache::untaint {
@@ -53,6 +54,6 @@ Cameleer::Outside::Text - escapes of the API in a plain perl
 
 =head1 SYNOPSIS
 
-    use Apache::Util 'escape_uri';    # these in a plain perl, compiled ones in the server
+    use Apache::Util 'escape_uri';    # outside of the server; the server has compiled ones
 
 =cut

@@ -2,14 +2,15 @@ package Cameleer::Sections::Text;
 
 use v5.36;
 
-# A package's variables as lines of configuration. %$known says what is a directive: name as it is spelt, kind ("section"
-# or "line"), least and most arguments (-1: any number).
+# Converts a package's variables to lines of configuration. %$known has the directives: spelling of the name,
+# kind ("section" or "line"), least and most arguments (-1: any number).
 
-# What others rely on comes first; what is merged by order, last. Within each: by name, so that every reading is the same.
+# Directives that others depend on come first; sections, which are merged in order, come last. Otherwise the
+# order is by name, so that every reading is the same.
 my %EARLY = ( ServerRoot => -4, PerlLib => -3, PerlModule => -2, PerlRequire => -2, PerlScript => -2 );
 my %LATE  = ( PerlAddVar => 0.5, Directory => 1, DirectoryMatch => 2, Files => 3, FilesMatch => 4, Location => 5, LocationMatch => 6, VirtualHost => 7 );
 
-# What httpd 1.3 takes from a list for one line, where fewer words may stand on a line here.
+# Arguments that httpd 1.3 takes from a list for one line, where this server would accept fewer.
 my %LEAST = ( Redirect => 2, RedirectMatch => 2 );
 
 sub of ( $package, $known ) {
@@ -28,7 +29,7 @@ sub in_order (@names) {
     return sort { $turn->($a) <=> $turn->($b) || $a cmp $b } @names;
 }
 
-# $PerlConfig and @PerlConfig are lines already.
+# $PerlConfig and @PerlConfig are literal lines.
 sub raw ($glob) {
     return join '', map { /\n\z/ ? $_ : "$_\n" } grep { defined } ${ *$glob{SCALAR} }, @{ *$glob{ARRAY} // [] };
 }
@@ -45,15 +46,16 @@ sub variable ( $name, $glob, $known ) {
     return $text;
 }
 
-# mod_perl 1 passes over them in silence unless StrictPerlSections is set; then the reader of the text says what is wrong.
+# mod_perl 1 ignores unknown names silently unless StrictPerlSections is set; then the configuration's parser
+# reports the error.
 sub unknown ( $name, $scalar ) {
     return "$name " . ( $scalar // '' ) . "\n" if $Apache::Server::StrictPerlSections;
-    warn "<Perl>: $name is no directive and is passed over; \$Apache::Server::StrictPerlSections = 1 makes it an error\n"
+    warn "<Perl>: $name is no directive and is ignored; \$Apache::Server::StrictPerlSections = 1 makes it an error\n"
         if $name =~ /\A[A-Z]+[a-z]/;
     return '';
 }
 
-# A string is the rest of a line, as it would be written.
+# A string is the rest of a line.
 sub line ( $row, $value ) {
     return words( $row, $value )                if ref $value eq 'CODE';
     return words( $row, $value )                if $value =~ /\A\s*sub\b/ && $row->{name} =~ /Handler\z/;
@@ -62,7 +64,8 @@ sub line ( $row, $value ) {
 
 sub one_line ($text) { return $text =~ s/\s*\n\s*/ /gr }
 
-# References are lines of their own. Of the rest, $take are one line: as many as the directive needs, or all.
+# Nested lists are lines of their own. Other elements are grouped into lines of $take each: as many as the
+# directive requires, or all.
 sub list ( $row, $values, $take ) {
     my $any   = $row->{most} != $take || $take == 0;
     my @plain = grep { ref ne 'ARRAY' } @$values;
@@ -81,7 +84,7 @@ sub words ( $row, @values ) {
 
 sub word ($value) {
     $value = one_line( $value // '' );
-    return $value if $value =~ /\A(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\z/;    # somebody was careful
+    return $value if $value =~ /\A(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\z/;    # quoted by the program
     return $value if $value =~ m{\A[\w./:*+,=@%~-]+\z};
     return '"' . $value =~ s/(["\\])/\\$1/gr . '"';
 }
@@ -103,7 +106,7 @@ sub section ( $row, $key, $inside, $known ) {
     return "<$row->{name} " . argument($key) . ">\n" . inside( $inside, $known ) . "</$row->{name}>\n";
 }
 
-# mod_perl 2: a text is the name of a hash, of the section's package or of main.
+# In mod_perl 2 a string is the name of a hash, in the section's package or in main.
 sub named_hash ($name) {
     my $package = $Cameleer::Sections::PACKAGE;
     return $name unless defined $package && $name =~ /\A\w+(?:::\w+)*\z/;
@@ -111,7 +114,7 @@ sub named_hash ($name) {
     return \%{ %{"${package}::$name"} ? "${package}::$name" : "main::$name" };
 }
 
-# `~ regex` and several addresses are more than one word.
+# `~ regex` and lists of addresses are several words.
 sub argument ($key) {
     return $key =~ m{\A/[^"]*\s} ? word($key) : $key;
 }
@@ -142,12 +145,12 @@ sub one ( $row, $value, $known = {} ) {
 
 sub raw_lines ($value) { return join '', map { /\n\z/ ? $_ : "$_\n" } ref $value ? @$value : $value }
 
-# The order of a tied hash is what it was tied for.
+# A tied hash determines its own order.
 sub keys_of ($hash) { return tied %$hash ? keys %$hash : sort keys %$hash }
 
 my $anonymous = 0;
 
-# A handler travels by name: one without gets the next number, the same in every reading.
+# Handlers are passed by name: an anonymous sub gets the next number, the same in every reading.
 sub code_name ($code) {
     require Sub::Util;
     my $name = Sub::Util::subname($code);
@@ -168,6 +171,6 @@ Cameleer::Sections::Text - a package's variables as configuration text
 
 =head1 DESCRIPTION
 
-Used by L<Cameleer::Sections>. The rules stand in L<Apache::ReadConfig>.
+L<Cameleer::Sections> uses this module. L<Apache::ReadConfig> documents the rules.
 
 =cut

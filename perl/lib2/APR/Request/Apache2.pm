@@ -12,7 +12,7 @@ use List::Util           ();
 our @ISA     = ('APR::Request');
 our $VERSION = '2.17';
 
-# The request again, as an object of the class: what was parsed belongs to the request, whichever object asks.
+# Makes an object for the request. Parsed data belongs to the request, and all its objects share it.
 sub handle ( $class, $r ) {
     $r->can('number') && defined eval { $r->number } or Cameleer::ModPerl2::croak("$class: this is no request: it is an Apache2::RequestRec that is wanted");
     return bless \( my $number = $r->number ), $class;
@@ -29,7 +29,7 @@ our @ISA = ('APR::Request::Handle');
 
 use constant M_GET => 0;
 
-# A request that was redirected within the server has the body of the first one, and what was parsed of it.
+# After an internal redirect, the request has the first request's body, and its parsed data.
 sub of ( $class, $r ) {
     my $before = $r->prev;
     my %body;
@@ -40,7 +40,7 @@ sub of ( $class, $r ) {
     return $class->new( _said($r), %body, r => $r );
 }
 
-# What directives say for this place: of several limits the lowest, else the last.
+# The limits set by directives for this location: the lowest of several limits, otherwise the last setting.
 sub _said ($r) {
     my $set  = Apache::dir_config($r);
     my %said = map { ( $_ => [ $set->get("APREQ2_$_") ] ) } qw(ReadLimit BrigadeLimit TempDir);
@@ -54,14 +54,14 @@ sub query_string ($self) { return scalar $self->{r}->args }
 sub cookie_header ($self) {
     my @headers = $self->{r}->headers_in->get('Cookie') or return undef;    ## no critic: a scalar is expected
     my $text    = join ', ', @headers;
-    Apache->taint($text);    # values of a table are not
+    Apache->taint($text);    # values of a table are not tainted
     return $text;
 }
 
 sub content_type   ($self) { return scalar $self->{r}->headers_in->get('Content-Type') }
 sub content_length ($self) { return scalar $self->{r}->headers_in->get('Content-Length') }
 
-# A GET's body means nothing, and that of a subrequest is its main request's.
+# A GET's body has no meaning, and a subrequest's body is its main request's.
 sub refusal ($self) {
     my $r = $self->{r};
     return $APR::Request::Decode::NUMBERS{NODATA} if $r->method_number == M_GET;
@@ -70,12 +70,13 @@ sub refusal ($self) {
     return $status;
 }
 
-# From the start of STDIN, whatever was read of it, and where it stands it stands again: what is parsed can be read all the same.
+# Reads from the parser's own position in STDIN, and restores the position afterwards: parsed data can still be
+# read.
 sub read_piece ( $self, $length ) {
     my $r = $self->{r};
     my $kept = Cameleer::ModPerl2::of_request($r);
     Cameleer::Filters::spool_body(undef) if $kept->{filters} && $kept->{filters}{input};
-    $r->want_cleanup;    # a file of an upload's goes with the request
+    $r->want_cleanup;    # removes an upload's file after the request
     my $place = tell STDIN;
     seek STDIN, $self->{at} // 0, 0;
     Apache::read_body( $r, my $piece, $length );
@@ -90,7 +91,7 @@ __END__
 
 =head1 NAME
 
-APR::Request::Apache2 - L<APR::Request> of a request of mod_perl 2
+APR::Request::Apache2 - L<APR::Request> for requests of mod_perl 2
 
 =head1 SYNOPSIS
 
@@ -99,7 +100,8 @@ APR::Request::Apache2 - L<APR::Request> of a request of mod_perl 2
 
 =head1 DESCRIPTION
 
-All objects of one request share what was parsed and the limits. What was parsed stays where it was: C<< $r->read >> finds the whole body, before
-and after. After an internal redirect the body is that of the first request.
+All objects of one request share parsed data and limits. Parsing does not consume the body: C<<
+$r->read >> reads all of it, before and after. After an internal redirect the body is that of the
+first request.
 
 =cut

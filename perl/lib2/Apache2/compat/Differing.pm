@@ -6,9 +6,10 @@ use APR::Const -compile => 'FINFO_NORM';
 use APR::Finfo ();
 use Socket     ();
 
-# Methods with the name of a mod_perl 1 method and another meaning: by the full name, code that makes the old one of the new one.
+# Methods with a mod_perl 1 name and another meaning: by full name, code that makes the old method from the new
+# one.
 my %MAKERS = (
-    # A name that is set must be a file's, whose state is looked at.
+    # Setting a name requires an existing file, and renews finfo.
     'Apache2::RequestRec::filename' => sub ($now) {
         return sub ( $r, @new ) {
             return $r->$now if !defined $new[0];
@@ -32,7 +33,7 @@ my %MAKERS = (
     'Apache2::Module::get_config' => sub ($now) {
         return sub { shift; return $now->(@_) };
     },
-    # There an address without a scheme was HTTP's.
+    # In mod_perl 1 a URI without a scheme is HTTP's.
     'APR::URI::unparse' => sub ($now) {
         return sub ( $uri, @flags ) {
             $uri->scheme('http') if defined $uri->hostname && !defined $uri->scheme;
@@ -51,7 +52,7 @@ sub packed ($now) {
     };
 }
 
-# By the full name: the sub that is to come back.
+# By full name: the original sub, to be restored.
 my %ORIGINAL;
 
 sub override (@names) {
@@ -87,6 +88,6 @@ __END__
 
 =head1 NAME
 
-Apache2::compat::Differing - methods that mean something else in mod_perl 2: see L<Apache2::compat>
+Apache2::compat::Differing - methods with another meaning in mod_perl 2: see L<Apache2::compat>
 
 =cut

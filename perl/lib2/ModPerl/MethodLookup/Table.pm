@@ -2,8 +2,8 @@ package ModPerl::MethodLookup::Table;
 
 use v5.36;
 
-# What mod_perl 2.0.12 says of its modules: "Module Class: name name ...", where the class is that of the object which comes first, or "-" for
-# functions. A line that begins with a blank goes on with the one before.
+# The modules of mod_perl 2.0.12: "Module Class: name name ...". The class is that of the first argument, or "-"
+# for functions. A line that begins with a blank continues the one before.
 sub methods { return split /\n(?!\h)/, <<'END' }
 APR::Base64 -: decode encode
 APR::Base64 APR::Base64: encode_len
@@ -84,7 +84,7 @@ ModPerl::Global ModPerl::Global: special_list_call special_list_clear special_li
 ModPerl::Util ModPerl::Util: current_callback current_perl_id unload_package_xs untaint
 END
 
-# mod_perl 1's methods that mod_perl 2 has not: "name replacement word ...", where "-" is no replacement.
+# mod_perl 1's methods that mod_perl 2 lacks: "name replacement word ...", where "-" means no replacement.
 sub former { return split /\n/, <<'END' }
 gensym              - perl makes a handle of its own for open my $fh
 module              Apache2::Module::loaded
@@ -136,6 +136,6 @@ ModPerl::MethodLookup::Table - the methods of mod_perl 2 and the modules that ha
 
 =head1 DESCRIPTION
 
-The table that L<ModPerl::MethodLookup> looks things up in.
+The data of L<ModPerl::MethodLookup>.
 
 =cut

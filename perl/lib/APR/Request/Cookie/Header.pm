@@ -7,8 +7,9 @@ use APR::Request::Decode ();
 use APR::Request::Store  ();
 use APR::Request::Value  ();
 
-# A Cookie header as Netscape has defined it, or with `$Version` in front RFC 2109. What is between commas stands for itself, so that several headers
-# may be joined. Something that makes no sense is skipped up to the next comma or semicolon, and leaves its status.
+# A Cookie header by Netscape's definition, or, if it begins with `$Version`, by RFC 2109. Groups between commas
+# are independent, so that several headers may be joined. An invalid cookie is skipped up to the next comma or
+# semicolon, and sets the status.
 
 my %ERROR = %APR::Request::Decode::NUMBERS;
 
@@ -19,7 +20,7 @@ sub parse ($text) {
     return @$self{qw(status jar)};
 }
 
-# Up to the next comma; false at the end.
+# Parses up to the next comma; returns false at the end.
 sub _group ($self) {
     my $text = $self->{text};
     @$self{qw(version cookie)} = ( 0, undef );
@@ -30,7 +31,7 @@ sub _group ($self) {
     }
     while (1) {
         $$text =~ /\G[;\s]+/gc;
-        return _store( $self, 0 ) if pos($$text) >= length $$text;    # no match: two empty ones do not follow each other
+        return _store( $self, 0 ) if pos($$text) >= length $$text;    # perl does not let two empty matches follow each other
         return _store( $self, 1 ) if $$text =~ /\G,/gc;
         my $status = $$text =~ /\G\$/gc ? _attribute($self) : _cookie($self);
         return _skip( $self, $status ) if $status;
@@ -61,7 +62,7 @@ sub _cookie ($self) {
 
 my %ATTRIBUTE = ( port => 'port', path => 'path', comment => 'comment', commenturl => 'commentURL' );
 
-# `$Path="/shop"` says something of the cookie before it.
+# An attribute such as `$Path="/shop"` belongs to the cookie before it.
 sub _attribute ($self) {
     my $cookie = $self->{cookie} // return $ERROR{BADCHAR};
     $self->{status} = $ERROR{MISMATCH} if !$self->{version};
@@ -81,7 +82,7 @@ sub _attribute ($self) {
     return 0;
 }
 
-# `name=value`: a status, the two. Quotes are a part of a value, unless they are to go.
+# Parses `name=value`; returns a status and both texts. Quotes are part of the value, unless `unquote` is true.
 sub _pair ( $text, $unquote ) {
     $$text =~ /\G[\s=]+/gc;
     $$text =~ /\G([^=;,]*)/gc;

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""What a refork saves, and whether a budget holds.
+"""Measures the memory that a refork saves, and whether MemoryBudget holds.
 
     python3 benchmarks/budget.py refork [--reforks 20]      about 4 minutes
     python3 benchmarks/budget.py leak [--minutes 10]        a minute more than that
     python3 benchmarks/budget.py overhead [--rounds 7]      about 1 minute
 
-refork: an application that loads its modules at its first request, by 4 workers; what they have for themselves after 2,000 requests, before
-a refork and after the same number again, beside Starman and Apache with mod_perl 2 (both through Plack, both with the program loaded before
-their forks). Then reforks in a row under load: the workers' CPU time for a request after the first and after the last, and descriptors.
+refork: an application that loads its modules at the first request, with 4 workers. Measures their private memory after 2,000 requests, before
+a refork, and after 2,000 more; also for Starman and Apache with mod_perl 2 (both through Plack, with the program loaded before the fork).
+Then consecutive reforks under load: the workers' CPU time per request after the first and the last one, and descriptors.
 
-leak: a program that keeps a megabyte in each request, at full load and with MemoryBudget 512M; the most memory that the server had at any
-second, requests that failed, and the 99th percentile beside that of the same program without the leak, in a minute.
+leak: a program that leaks a megabyte per request, at full load, with MemoryBudget 512M. Measures the server's peak memory, failed requests,
+and the 99th percentile of latency, compared with the same program without the leak, for a minute.
 
-overhead: CPU time of all processes for a small request, with MemoryBudget auto and off in turns.
+overhead: CPU time of all processes per small request, with MemoryBudget auto and off in alternating rounds.
 """
 
 import argparse
@@ -124,7 +124,7 @@ def apache(folder):
     (folder / "app.psgi").write_text(LAZY)
     (folder / "apache.conf").write_text(APACHE.format(folder=folder, port=PORT + 2, workers=WORKERS, user="www-data"))
     command = ["apache2", "-f", folder / "apache.conf", "-DFOREGROUND"]
-    # It ends by a signal to its whole group, which must not be ours.
+    # Starman signals its whole process group at its end, which must not be this program's.
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True), PORT + 2
 
 
@@ -137,9 +137,9 @@ def peer(name, start, folder):
                 return print(f"{name}: did not start")
             time.sleep(0.2)
         for _ in range(4):
-            # A connection each, so that every worker has its share.
+            # One connection per request, so that all workers get requests.
             requests_of([f"-c{WORKERS}", "-d1s", "-H", "Connection: close", url])
-        print(f"{name}: workers have {private(children(process.pid)):.1f} MB for themselves", flush=True)
+        print(f"{name}: workers have {private(children(process.pid)):.1f} MB of private memory", flush=True)
     finally:
         process.terminate()
         process.wait()
@@ -175,7 +175,7 @@ def refork(given, folder):
 
 
 def reforks_under_load(server, times):
-    """How many requests of wrk went wrong meanwhile."""
+    """The number of wrk's requests that failed meanwhile."""
     url = f"http://127.0.0.1:{server.port}/"
     load = subprocess.Popen(["wrk", "-t1", f"-c{WORKERS}", "-d3600s", url], stdout=subprocess.PIPE, text=True)
     for _ in range(times):
@@ -192,7 +192,7 @@ def descriptors(server):
 
 
 class Watch(threading.Thread):
-    """The most that the server has had at any look: pages once, with page tables."""
+    """Peak memory of the server over all measurements: each page once, with page tables."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -234,7 +234,7 @@ def overhead(given, folder):
         sampler = next(pid for pid in children(servers["auto"].process.pid) if Path(f"/proc/{pid}/comm").read_text().strip() == "cameleer-sample")
         before = spent(sampler)
         time.sleep(10)
-        print(f"the sampler takes {(spent(sampler) - before) / 10:.2%} of a processor, and has {private([sampler]):.1f} MB for itself")
+        print(f"the sampler takes {(spent(sampler) - before) / 10:.2%} of a processor, and has {private([sampler]):.1f} MB of private memory")
     finally:
         for server in servers.values():
             server.stop()

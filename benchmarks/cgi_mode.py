@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""CPU time of a request for a CGI script: in each CgiMode (program, fork, persistent), and under httpd's mod_cgi.
+"""Measures the CPU time per request of a CGI script: in each CgiMode (program, fork, persistent), and under httpd's mod_cgi.
 
     benchmarks/cgi_mode.py [--requests 300]
 
-Each server answers so many requests one after the other, and ends; what it and all its children used, less what the same
-server used for none, is divided by their number. CPU time depends little on what else the machine does.
+Each server answers that many consecutive requests, and ends. The CPU time of all its processes, minus that of a run without requests,
+is divided by their number. CPU time depends little on the machine's other load.
 """
 import argparse
 import os
@@ -69,7 +69,7 @@ def used():
 
 
 def serve(command, url, requests):
-    """The CPU seconds of a server's whole life."""
+    """CPU seconds of a server from its start to its end."""
     before = used()
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + 60

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Clients wrk cannot be: busy ones that are counted one by one, and slow ones.
+"""Clients that wrk cannot simulate: busy ones that are counted individually, and slow ones.
 
-As a program: clients.py HOST PORT COUNT keeps COUNT slow clients until its standard input ends.
+As a program: clients.py HOST PORT COUNT runs COUNT slow clients until the end of its standard input.
 """
 
 import re
@@ -17,7 +17,7 @@ SLOW_TICK_SECONDS = 0.01
 
 
 def count_per_connection(port, path, connections, seconds):
-    """Responses of each of N connections that ask again as soon as they are answered."""
+    """Number of responses on each of N connections that send requests back to back."""
     selector = selectors.EpollSelector()
     busy = [BusyConnection(selector, port, REQUEST % path.encode()) for _ in range(connections)]
     deadline = time.monotonic() + seconds
@@ -76,7 +76,7 @@ def is_complete(response):
 
 
 def trickle(host, port, count):
-    """One byte per client and 100 ms, of a request that never ends."""
+    """Each client sends one byte per 100 ms of an endless request."""
     clients = [SlowClient((host, port)) for _ in range(count)]
     print("connected", flush=True)
     stdin = selectors.DefaultSelector()
@@ -105,7 +105,7 @@ class SlowClient:
             self.sent += 1
         except BlockingIOError:
             pass
-        except ConnectionError:  # cut off, as a good server may do: come back
+        except ConnectionError:  # a server may cut slow clients off: reconnect
             self.socket.close()
             self.connect()
 

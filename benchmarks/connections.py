@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a connection that is no HTTP costs (PerlProcessConnectionHandler), here and under Apache with mod_perl 2.
+"""Measures the cost of connections with PerlProcessConnectionHandler, for Cameleer and Apache with mod_perl 2.
 
     benchmarks/connections.py [--rounds 5] [--connections 1000] [--lines 20000]
 
-The same handler sends back what comes. CPU time of the server, all its processes: a connection with one line in it, opened and
-closed; and a further line of 64 bytes on an open connection. The servers take turns; medians of the rounds.
+Both servers run the same echo handler. Measures the CPU time of all server processes: for a connection with one line, from open to close,
+and for a further line of 64 bytes on an open connection. The servers alternate; results are medians of the rounds.
 """
 import argparse
 import os
@@ -103,7 +103,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         folder = pathlib.Path(folder)
-        subprocess.run(["cp", "-R", LIBRARY, folder / "lib"], check=True)  # where workers that are nobody may read it
+        subprocess.run(["cp", "-R", LIBRARY, folder / "lib"], check=True)  # readable for workers that run as nobody
         servers = [Server(name, folder) for name in ("cameleer", "apache")]
         try:
             for server in servers:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Where the next wall is, on machines that we do not have: a simulation of what must be done one after another.
+"""Simulates the serial parts of the server, to find its limits on machines with many cores.
 
     python3 benchmarks/cores.py                     # a PSGI hello
     python3 benchmarks/cores.py --perl 1000         # 1 ms of Perl for each request
-    python3 benchmarks/cores.py --far 0.5           # a slower way between the cores
+    python3 benchmarks/cores.py --far 0.5           # slower communication between cores
 
-Cores are divided between the front's threads and the workers as requests need them. A request takes its thread some work of its own,
-and three turns at the lock of the pool; a turn is dearer when another core had the last one, in whose cache the state is. All new
-connections pass through the one thread that accepts. What a lock costs beyond waiting (sleeping, waking) is not in it: the truth
-beyond the wall is worse. Where the figures are from is told in docs/decisions/0009-front-threads.md.
+Cores are divided between the front's threads and the workers as requests need them. A request costs its thread some parallel work, and three
+turns at the pool's lock; a turn costs more when another core had the last one, whose cache has the state. All new connections pass through
+the accepting thread. Sleeping and waking at the lock are not simulated: beyond the limit, reality is worse. For the source of the figures
+see docs/decisions/0009-front-threads.md.
 """
 
 import argparse
@@ -17,21 +17,21 @@ import math
 import random
 
 # Microseconds of CPU.
-FRONT = 10.6  # of a thread of the front for a request, its turns at the lock among them
-WORKER = 7.0  # of a worker, beside the Perl
-LOCK = 0.4  # under the lock, of a request's turns together
-TURNS = 3  # submitted, heard of, ended
-FAR = 0.2  # a turn after another core's is dearer by that
-CONNECTION = 12  # of the front for a connection, beside its request
-ACCEPT = 2.5  # of that, what the thread that accepts does for one that it hands over
+FRONT = 10.6  # of a front thread per request, including its turns at the lock
+WORKER = 7.0  # of a worker per request, without Perl
+LOCK = 0.4  # under the lock, for all turns of a request
+TURNS = 3  # submit, begin, end
+FAR = 0.2  # added cost of a turn after another core's
+CONNECTION = 12  # of the front per connection, without its request
+ACCEPT = 2.5  # the accepting thread's part, for a connection that it hands over
 REQUESTS = 60_000
 
 
 def simulate(threads, given):
-    """Requests a second when the threads have no other limit, and which part of the time the lock is held."""
+    """Requests/s if the lock is the only limit, and the share of time that the lock is held."""
     chance = random.Random(1)
     between = (FRONT - given.lock) / TURNS
-    # When each thread is next at the lock, and how many turns its request still has.
+    # When each thread arrives at the lock next, and the turns that its request still needs.
     arrivals = [(chance.expovariate(1 / between), thread, TURNS) for thread in range(threads)]
     heapq.heapify(arrivals)
     free_at = held = now = done = 0
@@ -59,7 +59,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--perl", type=float, default=0, help="microseconds of Perl for each request")
     options.add_argument("--lock", type=float, default=LOCK, help="microseconds under the lock for each request")
-    options.add_argument("--far", type=float, default=FAR, help="microseconds more after another core's turn")
+    options.add_argument("--far", type=float, default=FAR, help="added microseconds of a turn after another core's")
     options.add_argument("--cores", default="2,4,8,16,32,64")
     given = options.parse_args()
     print("cores  front threads  requests/s  of the ideal  lock held  connections/s  acceptor busy")

@@ -1,4 +1,4 @@
-"""Questions to the results: medians over the rounds, and ratios to the peer round by round."""
+"""Figures from the results: medians over the rounds, and ratios to the peer of each round."""
 
 from statistics import mean, median
 
@@ -11,7 +11,7 @@ class Figures:
         return self.scenarios.get(scenario, {}).get(server, {"absent": "not measured"})
 
     def absent(self, scenario, *servers):
-        """Why a figure about these servers cannot be given."""
+        """The reason why a figure about these servers is missing."""
         reasons = {server: self.of(scenario, server).get("absent") for server in servers}
         return "; ".join(f"{server}: {reason}" for server, reason in reasons.items() if reason)
 
@@ -30,7 +30,7 @@ class Figures:
         return (max(values) - min(values)) / median(values) if any(values) and median(values) else None
 
     def ratio(self, scenario, server, peer, mode, key):
-        """Neighbours in time are compared: noise that lasts longer than a round cancels."""
+        """Compares neighbouring measurements, so that noise longer than a round cancels out."""
         pairs = zip(self.values(scenario, server, mode, key), self.values(scenario, peer, mode, key))
         ratios = [ours / theirs for ours, theirs in pairs if ours and theirs]
         return median(ratios) if ratios else None

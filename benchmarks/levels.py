@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""What each level of each coding leaves of a page, and what it takes of the front's CPU time.
+"""Measures the compressed size of a page and the front's CPU time, for each level of each coding.
 
     python3 benchmarks/levels.py PAGE [--rounds 3] [--seconds 1] [--up-to 9]
 
-A program of two lines answers with PAGE at a place for each level; wrk asks from 16 connections, every place in turn, and
-/proc/PID/task/*/schedstat tells what the front used. The column `CPU` is what remains when the cost of the same page, not compressed, is
-taken off. Medians over the rounds.
+A small program serves PAGE at one location per level; wrk loads the locations in turn from 16 connections, and /proc/PID/task/*/schedstat has
+the front's CPU time. The column `CPU` excludes the cost of the uncompressed page. Results are medians over the rounds.
 """
 
 import argparse
@@ -82,7 +81,7 @@ def main():
     options.add_argument("page", type=Path)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--seconds", type=int, default=1)
-    options.add_argument("--up-to", type=int, default=9, help="no level above this (19 is the highest there is)")
+    options.add_argument("--up-to", type=int, default=9, help="highest level (at most 19)")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder)

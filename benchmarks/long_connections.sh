@@ -1,9 +1,9 @@
 #!/bin/sh
-# 100,000 requests on one connection of each kind: h2c and TLS, a file and a program, while ten other connections ask as well.
+# Sends 100,000 requests on one connection of each kind: h2c and TLS, a file and a program, beside ten other connections.
 #
 #     sh benchmarks/long_connections.sh target/release/cameleer
 #
-# Needs h2load (nghttp2-client) and openssl. Prints what h2load says of each connection; exit status 1 when a request was not answered.
+# Needs h2load (nghttp2-client) and openssl. Prints h2load's result for each connection; exit status 1 if a request failed.
 set -eu
 program=$(realpath "$1")
 requests=${REQUESTS:-100000}

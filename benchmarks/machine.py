@@ -1,4 +1,4 @@
-"""Where and with what a run was made; never the host's name."""
+"""Describes the machine and the programs of a run, without the host's name."""
 
 import platform
 import re

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""What huge pages and the merging of equal pages (KSM) make of a pool: memory, and CPU time for each request.
+"""Measures the effects of huge pages and of merging equal pages (KSM) on a pool: memory, and CPU time per request.
 
     python3 benchmarks/memory_pages.py [--rounds 12] [--seconds 1] [--workers 8]
 
 Three sites: five modules of the documents, loaded before the fork; the same and a table, loaded by each worker's first request; 60 MB of
 data loaded before the fork, of which a request reads two hundred records, makes a page of them and keeps the last five hundred pages. Each
-is served with every setting at once, and wrk asks the servers in turns, from as many connections as there are workers. Memory is what
-`cameleer mem --json` says when each worker has had --warm requests and the kernel's scanners have gone through all pages until little more happens. CPU time is
-that of the workers (/proc/PID/schedstat) by the requests of wrk: the least of all rounds, because what else runs can only add to it.
+is served with every setting, and wrk loads the servers in turn, with as many connections as workers. Memory is that of `cameleer mem --json`
+after --warm requests to each worker, when the kernel's scanners find little more to do. CPU time is that of the workers
+(/proc/PID/schedstat) per request of wrk: the minimum of all rounds, because other load can only increase it.
 
-`huge pages` asks glibc to ask for them (GLIBC_TUNABLES=glibc.malloc.hugetlb=1), so that a machine whose setting is `madvise` gives them
-as one does whose setting is `always`. khugepaged, which collapses small pages, and KSM are set to work quickly, and put back as they
-were: run it as root.
+`huge pages` has glibc request them (GLIBC_TUNABLES=glibc.malloc.hugetlb=1), so that a machine with the setting `madvise` behaves like one with
+`always`. khugepaged, which merges small pages into huge ones, and KSM are set to work quickly, and restored afterwards: run it as root.
 """
 
 import argparse
@@ -84,7 +83,7 @@ sub {
 
 @contextmanager
 def scanners():
-    """The kernel's scanners at work, and the machine as it was again."""
+    """Makes the kernel's scanners work quickly; restores the settings afterwards."""
     before = {name: (KERNEL / name).read_text().strip() for name in SCANNERS}
     try:
         write(SCANNERS)
@@ -100,7 +99,7 @@ def write(values):
 
 
 class Server:
-    """One setting's, in a folder of its own."""
+    """The server of a setting, in its own folder."""
 
     def __init__(self, folder, app, name, given):
         self.folder, self.workers = folder / name.replace(" ", "-").replace(",", ""), given.workers
@@ -123,7 +122,7 @@ class Server:
         return requests_of([f"-c{self.workers}", f"-d{seconds}s", f"http://127.0.0.1:{self.port}/"])
 
     def warm(self, requests):
-        """Until each worker has had its requests."""
+        """Sends requests until each worker has had enough."""
         while min(worker["requests"] for worker in workers_of(self.memory())) < requests:
             self.ask(2)
 
@@ -143,7 +142,7 @@ def workers_of(said):
 
 
 def given_back(process):
-    """Of mold and workers: glibc's setting is no matter of theirs alone."""
+    """Memory of mold and workers."""
     sizes = process["sizes"] if process["role"] in ("mold", "worker") else {}
     parts = {"pss": 1, "pss_files": -1, "page_tables": 1, "kernel_stacks": 1}
     return sum(sign * sizes.get(name, 0) for name, sign in parts.items())
@@ -154,7 +153,7 @@ def spent(pid):
 
 
 def look_until_done():
-    """Until both scanners have gone through all pages twice, and KSM finds hardly more to join: it is in no hurry with pages that differed."""
+    """Waits until both scanners have passed all pages twice and KSM merges few more; it delays pages that have changed."""
     scans = lambda: [int((KERNEL / name).read_text()) for name in ROUNDS]
     joined = lambda: int((KERNEL / "ksm/pages_sharing").read_text())
     begun, before = scans(), -1
@@ -208,7 +207,7 @@ def main():
     options.add_argument("--rounds", type=int, default=12)
     options.add_argument("--seconds", type=int, default=1)
     options.add_argument("--workers", type=int, default=8)
-    options.add_argument("--warm", type=int, default=1000, help="requests to each worker before memory is read")
+    options.add_argument("--warm", type=int, default=1000, help="requests to each worker before memory is measured")
     given = options.parse_args()
     with scanners():
         for app in APPS:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Half as many requests again as the workers can answer: what those take that are let in, and how soon the others are told.
+"""Offers 1.5 times the workers' capacity; measures response times of admitted requests, and of refusals.
 
-Arrivals are an open loop: they come at their times (a Poisson process) whatever became of the earlier ones. A time counts
-from when the request was due, so that a load generator that lags is not to our advantage.
+Arrivals are an open loop: a Poisson process, independent of earlier responses. A time counts from when the request was due, so that
+a slow load generator does not improve the result.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument("--handler-ms", type=float, default=10)
     parser.add_argument("--load", type=float, default=150, help="per cent of the measured capacity")
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--settle", type=float, default=5, help="seconds at the begin that are not counted")
+    parser.add_argument("--settle", type=float, default=5, help="seconds at the beginning that are not counted")
     parser.add_argument("--cameleer", default=os.environ.get("CAMELEER", ROOT / "target/release/cameleer"))
     return parser.parse_args()
 
@@ -96,7 +96,7 @@ def measure(args, port):
 
 
 def times(answers, status):
-    """In milliseconds, sorted."""
+    """Times in milliseconds, sorted."""
     return sorted(took * 1000 for _, took, said in answers if said == status)
 
 
@@ -105,7 +105,7 @@ def percentile(values, percent):
 
 
 class Clients:
-    """Kept connections; as many as are needed at one time."""
+    """Persistent connections, as many as are needed at one time."""
 
     def __init__(self, port):
         self.port, self.idle, self.answers = port, [], []
@@ -113,7 +113,7 @@ class Clients:
         self.busy, self.unanswered = 0, 0
 
     def closed(self, count, seconds):
-        """Every client asks again as soon as it is answered. A list of (when, how long, status)."""
+        """Each client sends the next request after each response. Returns a list of (time, duration, status)."""
         self.begin()
         while self.now() < seconds or self.busy:
             while self.busy < count and self.now() < seconds:
@@ -122,7 +122,7 @@ class Clients:
         return self.answers
 
     def open(self, rate, seconds):
-        """Requests come at their times."""
+        """Sends requests at their due times."""
         self.begin()
         chance = random.Random(1)
         due = chance.expovariate(rate)
@@ -168,7 +168,7 @@ class Clients:
                 self.selector.unregister(connection)
                 connection.close()
                 continue
-            # A small answer is one segment.
+            # A small response is one segment.
             self.selector.modify(connection, selectors.EVENT_READ, None)
             self.idle.append(connection)
 

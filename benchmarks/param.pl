@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 
-# Apache::Request's param() beside CGI.pm's, in a handler of a running server: param.pl [SECONDS]
+# Compares param() of Apache::Request and CGI.pm, in a handler of a running server: param.pl [SECONDS]
 
 use v5.36;
 use File::Temp ();
@@ -79,7 +79,7 @@ use Apache::Request ();
 use CGI             ();
 use Time::HiRes     qw(CLOCK_PROCESS_CPUTIME_ID clock_gettime);
 
-# What a form's handler does: parse the query, ask for every name's value.
+# Parses the query and reads the value of each name, as a form's handler does.
 sub values_of ($q) {
     my $pairs = 0;
     for my $name ( $q->param ) {
@@ -96,7 +96,7 @@ sub cgi ($r) {
 
 sub apr ($r) { return values_of( Apache::Request->new($r) ) }
 
-# Times a second of CPU time, in turns.
+# Runs per second of CPU time, alternating.
 sub handler ($r) {
     my %parse = ( cgi => \&cgi, apr => \&apr );
     my ( %times, %took, %pairs );

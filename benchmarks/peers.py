@@ -1,4 +1,4 @@
-"""The servers side by side: how each one is started, and how its workers are known."""
+"""The servers: how each one is started, and how its workers are recognized."""
 
 import os
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ APACHE_MODULES = Path("/usr/lib/apache2/modules")
 
 
 class Missing(Exception):
-    """The server is not on this machine; its rows say why."""
+    """The server is missing on this machine; its rows have the reason."""
 
 
 @dataclass(frozen=True)
 class Peer:
     name: str
-    family: str  # what --only names
+    family: str  # the name for --only
     command: Callable  # (site, port, preload) -> argv
     is_worker: Callable  # (process, root, title) -> bool
     scheme: str = "http"
-    workers: Callable = lambda settings: settings.workers  # how many it has when it is ready
+    workers: Callable = lambda settings: settings.workers  # number of workers when it is ready
 
 
 def mod_perl2(site, port, preload):
@@ -54,7 +54,7 @@ def cameleer_mp2(site, port, preload, binary=None):
 
 
 def user():
-    """Apache refuses to keep its workers as root, and sites do not want to."""
+    """The user of Apache's workers, which do not run as root."""
     return "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
 
 
@@ -89,7 +89,7 @@ def cameleer_static_tls(site, port, preload, binary=None):
 
 
 def before(start):
-    """The same, by the program that CAMELEER_BEFORE names: what a change costs or brings is seen within one run."""
+    """The same server from the program in CAMELEER_BEFORE, to compare two builds within one run."""
 
     def started(site, port, preload):
         if "CAMELEER_BEFORE" not in os.environ:

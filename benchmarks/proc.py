@@ -1,4 +1,4 @@
-"""What /proc knows of a server: its processes, their CPU time, their memory."""
+"""Facts from /proc about a server: processes, CPU time, memory."""
 
 import os
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ class Process:
     pid: int
     parent: int
     session: int
-    ticks: int  # own and of reaped children, so that a worker's end loses nothing
-    started: int  # tells a process from a later one with the same pid
+    ticks: int  # includes reaped children, so that the time of ended workers counts
+    started: int  # distinguishes processes with the same pid
 
 
 def tree(root):
-    """The process `root` and all below it, orphans of its session included."""
+    """The process `root` and its descendants, including orphans of its session."""
     processes = [process for process in map(read, pids()) if process]
     members = {process.pid for process in processes if root in (process.pid, process.session)}
     grown = True
@@ -63,7 +63,7 @@ def title(pid):
 
 
 def memory_kb(pid):
-    """Private and proportional size; of a vanished process nothing."""
+    """Private and proportional size; None for a process that has ended."""
     try:
         rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What it costs to be profiled.
+"""Measures the cost of profiling.
 
     python3 benchmarks/profiler.py [--rounds 9] [--hertz 100]      about 2 minutes
 
-A program of a millisecond (a hundred calls of subs, thirty deep, that add and match) by 4 workers at full load, in turns without anybody looking and
-while `cameleer profile` reads all of them: the processor time that workers have for a request, the rate of requests, and the profiler's own processor
-time. Then the other way to do it, in plain perl: what a timer's signal, as often, does to a `sleep`.
+A program that runs a millisecond (a hundred calls of subs, thirty deep, that add and match), with 4 workers at full load, alternating between
+no profiler and `cameleer profile` on all workers. Measures the workers' CPU time per request, the request rate, and the profiler's CPU time.
+Then the alternative in plain perl: the effect of a timer signal of the same frequency on a `sleep`.
 """
 
 import argparse
@@ -26,7 +26,7 @@ my $began = time; sleep 2; printf '%%.3f', time - $began"""
 
 
 def measured(server, seconds, hertz):
-    """Microseconds of workers a request, requests a second, and what the profiler has of a processor."""
+    """Workers' microseconds per request, requests per second, and the profiler's share of a processor."""
     profiler = [pid for pid in children(server.process.pid) if named(pid) == "cameleer-prof"]
     workers = [pid for pid in descendants(server.process.pid) if named(pid) not in ("cameleer-prof", "cameleer-front", "cameleer-sample")]
     spent = lambda pids: sum(map(threads_spent, pids))

@@ -1,4 +1,4 @@
-"""A run on disk: raw.json for programs, summary.md for readers, machine.md for those who repeat it."""
+"""Writes a run to disk: raw.json for programs, summary.md for readers, machine.md for repetitions."""
 
 import json
 
@@ -17,7 +17,7 @@ def write(results, runs):
 
 
 def new_folder(runs, name):
-    """A second run of the day does not overwrite the first."""
+    """A folder name that does not overwrite an earlier run of the day."""
     folder, number = runs / name, 1
     while folder.exists():
         number += 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make bench: Cameleer beside mod_perl 2 and Starman, on this machine, now."""
+"""make bench: compares Cameleer with mod_perl 2 and Starman on this machine."""
 
 import argparse
 import shutil
@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 
 def main():
     args = parse_args()
-    # A TERM must unwind the stack: every server is stopped in a `finally`.
+    # TERM must unwind the stack, because servers are stopped in `finally`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if args.install:
         packages.install_missing()
@@ -42,15 +42,15 @@ def parse_args():
     names = lambda text: text.split(",")
     parser.add_argument("--quick", action="store_true", help="1 s, one round: a smoke test, not a measurement")
     parser.add_argument("--rounds", type=int, default=Settings.rounds, metavar="N", help="%(default)s unless given")
-    parser.add_argument("--seconds", type=int, default=Settings.seconds, metavar="N", help="of each load; %(default)s unless given")
+    parser.add_argument("--seconds", type=int, default=Settings.seconds, metavar="N", help="duration of each load; %(default)s unless given")
     parser.add_argument("--threads", type=int, default=Settings.threads, metavar="N",
                         help="FrontThreads of static files, and nginx's worker_processes; %(default)s unless given")
     parser.add_argument("--work", type=float, default=Settings.work_ms, metavar="MS",
-                        help="what the handler of the rows called 1 ms takes instead; %(default)s unless given")
+                        help="duration of the handler in the rows called 1 ms; %(default)s unless given")
     parser.add_argument("--only", type=names, metavar="NAME,...", help="servers: " + ", ".join(scenarios.FAMILIES))
     parser.add_argument("--scenario", type=names, metavar="NAME,...", help="; ".join(scenarios.NAMES_HELP))
-    parser.add_argument("--label", default="local", help="names the run; say nothing here that names the host")
-    parser.add_argument("--runs", type=Path, default=HERE / "runs", help="where runs are kept")
+    parser.add_argument("--label", default="local", help="name of the run; must not identify the host")
+    parser.add_argument("--runs", type=Path, default=HERE / "runs", help="folder of the runs")
     parser.add_argument("--no-install", dest="install", action="store_false", help="never call apt-get")
     parser.add_argument("--keep", action="store_true", help="keep the servers' files and logs")
     args = parser.parse_args()

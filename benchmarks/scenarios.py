@@ -1,4 +1,4 @@
-"""What is measured: throughput rows, fairness, slow clients, memory."""
+"""The scenarios: throughput, fairness, slow clients, memory."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from server import Failed, running
 
 MODES = ["keep-alive", "close"]
 FAMILIES = sorted({peer.family for peer in PEERS.values()})
-# Measured only when asked for: it needs another build of this program.
+# Measured only if CAMELEER_BEFORE is set: it needs another build of the program.
 DEFAULT_FAMILIES = [family for family in FAMILIES if family != "before" or "CAMELEER_BEFORE" in os.environ]
 SIZES = ["10k", "100k", "10m"]
 PRELOAD = ["CGI", "DBI", "LWP", "Storable", "HTML::Mason"]
@@ -27,14 +27,14 @@ class Row:
     name: str
     title: str
     path: str
-    servers: tuple  # the first is the peer that the others are compared with
+    servers: tuple  # the first is the peer for comparisons
     modes: tuple = tuple(MODES)
     headers: tuple = ()
 
 
 # 26 pairs, 207 bytes.
 PARAMS = "/params?" + "&".join(f"{letter}=value{number}" for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz"))
-# mod_perl 2's handler is what PSGI is compared with, too.
+# PSGI is compared with mod_perl 2's handler, too.
 PSGI = ("starman", "uwsgi", "mod_perl2", "before_psgi", "cameleer_psgi")
 HANDLER = ("mod_perl2", "before", "cameleer", "cameleer_mp2")
 KEPT = ("keep-alive",)
@@ -52,7 +52,7 @@ ROWS = [
     Row("hits", "hits in SQLite (`$r`)", "/hits", HANDLER, KEPT),
     Row("work", "1 ms handler (`$r`)", "/work", HANDLER),
 ]
-# Measured only when named: no target speaks of them.
+# Measured only if named: no target uses them.
 EXTRA_ROWS = [
     Row("psgi_work", "1 ms handler (PSGI)", "/work", ("starman", "before_psgi", "cameleer_psgi")),
     Row("static", "static file", "/hello.txt", ("mod_perl2", "before", "cameleer")),
@@ -84,7 +84,7 @@ def run(site, families=None, names=None):
 
 
 class Run:
-    """Results by scenario and server; a server that could not take part has its reason there."""
+    """Results by scenario and server; for a missing server, the reason."""
 
     def __init__(self, site, families):
         self.site, self.families = site, families
@@ -125,7 +125,7 @@ class Run:
                 self.results[name][server.peer.name] = {"workers": sizes, "fork_us": fork_times(server)}
 
     def attempt(self, scenario, server, measure):
-        """A server that breaks under load loses its own row, not the whole run."""
+        """A server that fails under load loses its row, not the whole run."""
         results = self.results[scenario].setdefault(server.peer.name, {})
         if "absent" in results:
             return
@@ -163,8 +163,8 @@ def absent(reason, anonymous=str):
 
 @contextmanager
 def sink():
-    """Takes connections and bytes and never looks: slow clients cost the machine the same, the server nothing."""
-    # Nobody accepts, so the queue keeps every connection of every round.
+    """Accepts connections and bytes without reading: slow clients load the machine as usual, but no server."""
+    # Nothing accepts, so the backlog must hold every connection of every round.
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
         yield listener.getsockname()[1]
 
@@ -175,7 +175,7 @@ def slow_clients(port, count):
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         if not child.stdout.readline():
             raise Failed("slow clients could not connect")
-        yield  # leaving closes the child's standard input: it ends
+        yield  # the child ends when its standard input is closed
 
 
 def fork_times(server):

@@ -1,4 +1,4 @@
-"""One running server: started on a free port, waited for, stopped by pid."""
+"""A running server: starts on a free port, waits until it is ready, stops by pid."""
 
 import http.client
 import os
@@ -13,7 +13,7 @@ import proc
 
 
 class Failed(Exception):
-    """The server did not do its part; the message goes into the report."""
+    """The server failed; the message goes into the report."""
 
 
 @contextmanager
@@ -32,7 +32,7 @@ class Server:
         self.argv = peer.command(site, self.port, preload)
         self.output = site.root / f"{peer.name}.out"
         self.forget_earlier_logs()
-        # A session of its own: an interrupt reaches us first, and orphans stay recognisable.
+        # A separate session: interrupts reach this program first, and orphans can be found.
         with open(self.output, "ab") as output:
             self.child = subprocess.Popen(
                 self.argv, env=site.environment(), cwd=site.root, start_new_session=True,
@@ -53,7 +53,7 @@ class Server:
         self.check_answer(path, *answer)
 
     def check_answer(self, path, status, head, body):
-        """A fast error page must not win, nor a handler that does less."""
+        """Checks the response: neither a fast error page nor less work may win."""
         expected, self.head = self.site.expected(path), head
         if status != 200 or body != expected:
             raise Failed(
@@ -77,7 +77,7 @@ class Server:
     def connection(self):
         if self.peer.scheme == "http":
             return http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        # The certificate is the site's own.
+        # The certificate is self-signed.
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5, context=ssl._create_unverified_context())
 
     def url(self, path):
@@ -105,7 +105,7 @@ class Server:
         return self.anonymous(" | ".join(lines[-2:])) or "its log is empty"
 
     def anonymous(self, text):
-        """Reports name neither this machine's paths nor a port of one run."""
+        """Removes paths of the machine and the port of the run from a text for reports."""
         text = text.replace(str(self.site.root), "$SITE").replace(f"127.0.0.1:{self.port}", "127.0.0.1:$PORT")
         return text.replace(self.argv[0], os.path.basename(self.argv[0]))
 

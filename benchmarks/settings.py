@@ -1,4 +1,4 @@
-"""What a run may vary. Both sides of every comparison get the same."""
+"""Settings of a run, the same for all servers."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 class Settings:
     workers: int = 4
     connections: int = 32
-    threads: int = 1  # of a front; processes of nginx
+    threads: int = 1  # of the front; worker processes of nginx
     rounds: int = 3
     seconds: int = 4
     warm_up_seconds: int = 1
     fairness_seconds: int = 3
     work_ms: float = 1.0  # of Perl in /work
     slow_clients: int = 200
-    slow_pairs: int = 3  # a round: a few per cent are looked for where one load differs from the next by ten
+    slow_pairs: int = 3  # per round: loads vary by ten per cent, and differences of a few per cent must show
     ready_timeout: int = 20
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The files every server serves, in one temporary directory, and the loop count of /work."""
+"""The files for all servers, in a temporary directory, and the loop count of /work."""
 
 import os
 import random
@@ -27,8 +27,8 @@ class Site:
     conf: Path
     settings: Settings
     loops: int
-    work: bytes  # the answer of /work
-    page: bytes  # that of /page
+    work: bytes  # the response of /work
+    page: bytes  # the response of /page
 
     @classmethod
     def create(cls, source, root, settings):
@@ -39,7 +39,7 @@ class Site:
             (root / "htdocs" / path[1:]).write_bytes(static(size))
         certify(root)
         (root / "db").mkdir()
-        (root / "db").chmod(0o777)  # nor are they the owner of the site
+        (root / "db").chmod(0o777)  # and do not own the site
         lib = root / "lib"
         loops = calibrate(lib, settings.work_ms)
         page = subprocess.run(["perl", f"-I{lib}", "-MBench::Content", "-e", "print Bench::Content::page()"], stdout=subprocess.PIPE, check=True)
@@ -57,7 +57,7 @@ class Site:
 
     def write_conf(self, name, port, preload, **values):
         template = Template((self.conf / f"{name}.conf").read_text())
-        # Two builds of one server stand side by side.
+        # Two builds of one server may run at the same time.
         path = self.root / f"{name}-{port}.conf"
         path.write_text(template.substitute(
             values, name=f"{name}-{port}", root=self.root, port=port, loops=self.loops, workers=self.settings.workers,
@@ -68,7 +68,7 @@ class Site:
 
 
 def static(size):
-    """No two packets are alike, and no two runs differ."""
+    """Text whose packets differ, but that is the same in all runs."""
     return random.Random(size).randbytes(size)
 
 
@@ -80,7 +80,7 @@ def certify(root):
 
 
 def calibrate(lib, ms):
-    """How many turns of Bench::Burn's loop take so long. The best of many: noise only adds."""
+    """Number of loops in Bench::Burn that take this long. The minimum of many measurements: noise only adds."""
     return round(CALIBRATION_LOOPS * ms / 1000 / float(burn(lib, CALIBRATION_LOOPS, CALIBRATION)))
 
 

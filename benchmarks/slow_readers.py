@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Others' waiting times while slow clients hold large answers: HTTP/1, HTTP/2 with shut windows, TLS.
+"""Measures response times while slow clients read large responses: HTTP/1, HTTP/2 with closed windows, TLS.
 
     python3 benchmarks/slow_readers.py target/release/cameleer
 
-Needs nothing but Python. Each line: how clients ask, how many, of how many MB; 50th and 99th percentile and the longest of the other
-requests in ms, all of which must be answered 200. Exit status 1 when one was not, or when a 99th percentile exceeds 50 ms.
+Needs only Python. Each line has the kind and number of clients, and MB per response; 50th and 99th percentile and maximum of the other
+requests in ms. Exit status 1 if a request was not answered with 200, or if a 99th percentile exceeds 50 ms.
 """
 import os, shutil, socket, ssl, struct, subprocess, sys, tempfile, time
 
@@ -57,7 +57,7 @@ class Server:
         return self.tls.wrap_socket(s) if self.tls else s
 
     def ask(self):
-        """Milliseconds until the answer; None: there was none."""
+        """Milliseconds until the response; None without a response."""
         begun = time.monotonic()
         try:
             with self.connect() as s:

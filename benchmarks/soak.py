@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A long run of mixed requests with reloads and recycled workers: nothing may be lost, and nothing may grow.
+"""A long run of mixed requests with reloads and recycled workers: no request may fail, and no process may grow.
 
     benchmarks/soak.py [--requests 1000000] [--program target/release/cameleer]
 
-Every answer is compared with what it must be. When it ends, master, front and mold are weighed again (proportional
-size), their descriptors counted, and the values and arenas of the workers' interpreters compared with what they were
-when each worker was young. The report is Markdown; the exit status is 1 when a promise was not kept.
+Every response is compared with the expected one. At the end, the memory (proportional size) and descriptors of master, front and mold
+are measured again, and the values and arenas of the workers' interpreters are compared with those of each worker's first
+requests. The report is Markdown; the exit status is 1 if a condition is violated.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from server import free_port, wait_for
 from soak_client import Client, Tally
 from soak_site import write_site
 
-WARM = 0.05  # of the requests, before the first weighing
+WARM = 0.05  # share of the requests before the first measurement
 RELOADS = 10
 MAX_GROWTH_KB = 15 * 1024
 MAX_GROWTH = 0.02
@@ -83,7 +83,7 @@ def wait_for_answer(port):
 
 
 def run(port, requests, clients, reload):
-    """`requests` requests of `clients` processes; `reload` is called RELOADS times, evenly spread."""
+    """Sends `requests` requests from `clients` processes; calls `reload` RELOADS times, evenly spread."""
     done = multiprocessing.Value("q", 0)
     answers = multiprocessing.Queue()
     share = [requests // clients + (1 if number < requests % clients else 0) for number in range(clients)]
@@ -115,7 +115,7 @@ def work(port, number, count, done, answers):
 
 
 def roles(master):
-    """Master, front and the serving mold, and one worker."""
+    """The processes master, front, serving mold, and one worker."""
     found = {"master": master}
     for process in proc.tree(master):
         words = proc.title(process.pid)
@@ -129,7 +129,7 @@ def roles(master):
 
 
 def settle(master, workers):
-    """Old generations have gone, and the pool has its size."""
+    """Waits until old generations have gone and the pool has its size."""
     wait_for(lambda: len(proc.tree(master)) == 3 + workers, seconds=30)
 
 

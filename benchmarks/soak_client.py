@@ -1,4 +1,4 @@
-"""One client of soak.py: asks, and compares every answer with what it must be."""
+"""A client of soak.py: sends requests and compares every response with the expected one."""
 
 import random
 import socket
@@ -9,11 +9,11 @@ from soak_site import KINDS
 
 NAMES = list(KINDS)
 WEIGHTS = [KINDS[name][0] for name in NAMES]
-YOUNG = 200  # requests until an interpreter has filled what it keeps
+YOUNG = 200  # requests until an interpreter has filled its caches
 
 
 class Closed(Exception):
-    """The server closed a kept connection before it answered: it may, and the client asks again."""
+    """The server closed a persistent connection before it answered, which is allowed: the client repeats the request."""
 
 
 @dataclass
@@ -36,12 +36,12 @@ class Tally:
         return self
 
     def settled(self):
-        """For each interpreter that was seen twice when it was not young any more: its first and last reading then."""
+        """The first and last reading of each interpreter with at least two readings after its first YOUNG requests."""
         grown_up = [[reading for reading in readings if reading[0] >= YOUNG] for readings in self.interpreters.values()]
         return [(readings[0], readings[-1]) for readings in grown_up if len(readings) > 1]
 
     def growth(self, what):
-        """The largest growth of one interpreter, as a share; None when none was seen for long enough."""
+        """The largest growth of an interpreter, as a share; None if there are too few readings."""
         at = {"values": 1, "arenas": 2}[what]
         return max((last[at] / first[at] - 1 for first, last in self.settled()), default=None)
 
@@ -64,7 +64,7 @@ class Client:
             self.tally.failures.append(f"{kind}: {wrong}")
 
     def ask(self, kind):
-        """What is wrong with the answer."""
+        """The error in the response, if any."""
         _, method, target, body, status, expected = KINDS[kind]
         head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n"
         if body is not None:

@@ -1,10 +1,10 @@
-"""The site that soak.py asks: one of everything."""
+"""The site of soak.py, with one program of each kind."""
 
 STATIC = "a static file\n" * 200
-UPLOAD = b"0123456789abcdef" * 12_500  # larger than what travels in memory
+UPLOAD = b"0123456789abcdef" * 12_500  # too large to be sent in memory
 FORM = b"name=camel&colour=sand&name=dromedary"
 
-# What is asked: how often, the request, and the status and body that must come back.
+# The kinds of requests: frequency, request, expected status and body.
 KINDS = {
     "handler": (24, "GET", "/handler?n=1", None, 200, b"handler n=1\n"),
     "registry": (20, "GET", "/perl/plain.pl?n=2", None, 200, b"registry n=2\n"),

@@ -1,4 +1,4 @@
-"""What Cameleer promises, one row each, and whether this run kept it."""
+"""The performance targets, one per row, and whether a run meets them."""
 
 from dataclasses import dataclass
 from typing import Callable

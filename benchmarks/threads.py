@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a second processor and a second thread bring the front: TLS handshakes, compression, files.
+"""Measures the gain of a second processor and a second front thread: TLS handshakes, compression, files.
 
     python3 benchmarks/threads.py [--rounds 5] [--seconds 3] [--only gzip,rsa4096]
 
-The same site three times: on one processor with one thread, on all with one, on all with two. They are loaded in turns by wrk, or by 32
-`openssl s_time -new`, which need processors too: so beside requests a second there is what a request takes of the front's CPU time,
-and how busy each of its threads was (/proc/PID/task/*/schedstat). Medians over the rounds.
+The same site three times: on one processor with one thread, on all with one, on all with two. wrk, or 32 processes of `openssl s_time -new`,
+load them in turn. These need processors, too; so the results are requests per second, the front's CPU time per request, and the load
+of each of its threads (/proc/PID/task/*/schedstat), as medians over the rounds.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def start(site, number):
 
 
 def await_url(server, out):
-    """Until it has said where it serves; what it said instead ends the program."""
+    """Waits until the server has printed its address; exits with its output otherwise."""
     while "http" not in out.read_text():
         if server.poll() is not None:
             raise SystemExit(out.read_text())
@@ -93,7 +93,7 @@ def front_of(server):
 
 
 def spent(pid):
-    """Seconds of each of its threads, those of one name together."""
+    """CPU seconds of its threads, summed by name."""
     seconds = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
@@ -102,7 +102,7 @@ def spent(pid):
 
 
 def load(what, port, seconds):
-    """How many requests were answered, or hands shaken."""
+    """Number of responses or handshakes."""
     if what in WRK:
         path, *headers = WRK[what]
         return requests_of([f"-c{CLIENTS}", f"-d{seconds}s", *headers, f"http://127.0.0.1:{port}{path}"])
@@ -113,7 +113,7 @@ def load(what, port, seconds):
 
 
 def requests_of(options):
-    """How many requests a run of wrk had answered, all of them well."""
+    """Number of responses in a run of wrk, which must have no errors."""
     said = subprocess.run(["wrk", "-t1", *options], capture_output=True, text=True, check=True).stdout
     assert "Non-2xx" not in said, said
     return int(re.search(r"(\d+) requests in", said)[1])

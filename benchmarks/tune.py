@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Does `cameleer tune` find what a full sweep finds? Four kinds of load, several times each.
+"""Checks whether `cameleer tune` finds the optimum of a full sweep, for four kinds of load, several times each.
 
-For each load a full sweep measures every number of workers of a list with servers of their own, in turns; `tune` runs as a
-user runs it. What it chose is then measured against the best of the full sweep, in turns again. To reach: within 5 % of the
-best, in less than three minutes, each time.
+For each load a full sweep measures every number of workers in a list, with separate servers, in turn; `tune` runs as for a
+user. Its choice is then compared with the best of the sweep, again in turn. Target: within 5 % of the best,
+in less than three minutes, each time.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = [1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 100]
-# Eight connections, as a semaphore of the kernel: who wants a ninth waits.
+# A kernel semaphore limits connections to eight: a ninth waits.
 LIMITED = """
 use IPC::SysV qw(IPC_CREAT SEM_UNDO); use Time::HiRes 'sleep';
 my $key = {key}; my $sem = semget($key, 1, 0600 | IPC_CREAT);
@@ -75,7 +75,7 @@ def arguments():
     parser.add_argument("--loads", nargs="+", default=list(LOADS), choices=list(LOADS))
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each number of workers in each round")
+    parser.add_argument("--seconds", type=float, default=1.0, help="duration for each number of workers in each round")
     parser.add_argument("--visitors", type=int, default=100)
     parser.add_argument("--cameleer", default=os.environ.get("CAMELEER", ROOT / "target/release/cameleer"))
     return parser.parse_args()
@@ -114,7 +114,7 @@ class Site:
                             f"my $s = semget({self.key}, 1, 0666 | IPC_CREAT) // die $!; semctl($s, 0, SETVAL, 8) or die $!"], check=True)
 
     def turns(self, sizes, rounds):
-        """Requests/s of each number of workers, all of them running, one after the other asked."""
+        """Requests/s for each number of workers; all servers run, and are loaded one after the other."""
         with ExitStack() as stack:
             servers = {size: stack.enter_context(self.server(size)) for size in sizes}
             for port in servers.values():

@@ -1,4 +1,4 @@
-"""wrk: one run under load, and what it cost the server."""
+"""Runs wrk, and measures the server's CPU time."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def command(url, connections, seconds, mode="keep-alive", headers=()):
 
 
 def measure(server, path, mode="keep-alive", headers=()):
-    """Warm up, then load and account. CPU is the server's alone: wrk has its own."""
+    """Warms up, then measures under load. CPU time is the server's only, without wrk's."""
     settings = server.site.settings
     load(server.url(path), settings, settings.warm_up_seconds, mode, headers)
     before = Spent.so_far(server)
@@ -31,7 +31,7 @@ def measure(server, path, mode="keep-alive", headers=()):
 
 @dataclass(frozen=True)
 class Spent:
-    """CPU seconds: of the server, of wrk (a reaped child of ours), of the machine busy and in all."""
+    """CPU seconds: of the server, of wrk (a reaped child), of the machine busy and in total."""
     server: float
     wrk: float
     busy: float
@@ -46,7 +46,7 @@ class Spent:
         return Spent(*(now - then for now, then in zip(astuple(self), astuple(before))))
 
     def others_share(self):
-        """How much of the machine strangers took: the reader's measure of noise."""
+        """Share of the machine used by other processes, a measure of noise."""
         return max(0, self.busy - self.server - self.wrk) / self.total
 
 
@@ -79,5 +79,5 @@ def percentile(rank, output):
 def search(pattern, text, otherwise=None):
     found = re.search(pattern, text)
     if found is None and otherwise is None:
-        raise ValueError(f"wrk said something else than expected:\n{text}")
+        raise ValueError(f"unexpected output of wrk:\n{text}")
     return found[1] if found else otherwise

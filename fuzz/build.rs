@@ -1,5 +1,5 @@
-//! libFuzzer has a function for the steps that the compiler tells of, which does nothing: the calls go to the counter of
-//! fuzz/slope instead.
+//! libFuzzer's own callback for each block of code does nothing: the calls go to the counter of fuzz/slope
+//! instead.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-"""ab, as the documents used it: one load, its table's columns."""
+"""Runs ab as the documents did: one load, and the columns of their tables."""
 
 import re
 import subprocess
@@ -15,11 +15,11 @@ class Load:
 
 @dataclass(frozen=True)
 class Result:
-    avtime: float  # milliseconds, as a client waits
+    avtime: float  # milliseconds, at the client
     completed: int
     failed: int
     rps: float
-    cpu_us: float  # of the server, for each request
+    cpu_us: float  # of the server, per request
 
 
 def measure(server, path, load, session=False):

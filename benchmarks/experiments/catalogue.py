@@ -1,4 +1,4 @@
-"""The documents' experiments. Paths and code are ours; questions and figures theirs."""
+"""The experiments of mod_perl's documents: their questions and figures, with new code and paths."""
 
 from ab import Load
 from experiment import Experiment, Variant, both

@@ -1,4 +1,4 @@
-"""What an experiment is: variants of one site, a load, and what the document found."""
+"""An experiment: variants of a site, a load, and the document's result."""
 
 from dataclasses import dataclass, field
 
@@ -11,20 +11,20 @@ BOTH = ("mod_perl2", "cameleer")
 class Variant:
     name: str
     path: str
-    conf: dict = field(default_factory=dict)  # lines for each server; a server that is not named cannot run it
-    theirs: str = ""  # what the document's table says
+    conf: dict = field(default_factory=dict)  # lines per server; servers without an entry cannot run it
+    theirs: str = ""  # the figure in the document's table
     load: Load = Load()
     workers: int = 10
-    pool: str = ""  # further lines for the pool, both servers'
-    session: bool = False  # all requests with the cookie of a first one
+    pool: str = ""  # further lines for the pool, for both servers
+    session: bool = False  # all requests send the cookie of the first one
 
 
 @dataclass(frozen=True)
 class Experiment:
     name: str
     title: str
-    document: str  # where it is described
-    column: str  # what `theirs` is
+    document: str  # the document
+    column: str  # the column of `theirs`
     variants: tuple
     question: str
 

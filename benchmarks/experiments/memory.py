@@ -1,7 +1,7 @@
-"""What preloading and a warm-up save: private memory of a worker after some requests, and how many fit into 256 MB.
+"""Measures the memory saved by preloading and warm-up: a worker's private memory after some requests, and the number of workers in 256 MB.
 
-Warmed means the same for both servers: before the fork the script is compiled and what it uses has run once. Here PerlWarmup asks for
-the script; mod_perl 2 cannot, so that its start-up file compiles the script and calls what it would, without a request.
+Warm-up means the same for both servers: before the fork the script is compiled, and its functions have run once. Cameleer's PerlWarmup
+requests the script. mod_perl 2 has no such directive, so its start-up file compiles the script and calls its functions without a request.
 """
 
 import re
@@ -16,7 +16,7 @@ from server import Failed
 from variant import Site, started
 
 ROOM = 256 << 20
-# So many at once that each of the two workers answers some.
+# Enough concurrent requests for both workers.
 WARM_UP = ab.Load(100, 16)
 
 
@@ -41,7 +41,7 @@ STARTUP = {
     "five": "use CGI (); use DBI (); use POSIX (); use Storable (); use LWP::UserAgent (); 1;\n",
 }
 WARMED = "preloaded and warmed"
-# What is preloaded here where mod_perl 2 has a start-up file that runs it, too.
+# Preloads that in mod_perl 2 are start-up files which also run the code.
 PRELOADED = {"five-run": "five", "cgi-run": "cgi-compiled", "dbi-run": "driver"}
 # title, path, (variant, start-up file, the document's unshared bytes)
 GROUPS = (
@@ -72,7 +72,7 @@ def report(root):
 
 
 def lines(root, server, startup, path):
-    """What the configuration says beside the site itself."""
+    """Configuration lines of the variant."""
     warmed = startup in PRELOADED
     if warmed and server == "cameleer":
         startup = PRELOADED[startup]
@@ -90,7 +90,7 @@ def cells(name, site, path):
         with ExitStack() as stack:
             server = stack.enter_context(started(PEERS[name], site, path))
             ab.measure(server, path, WARM_UP)
-            # The one that has most: another may not have had a request.
+            # The largest worker: another one may not have had a request.
             private, shared = max(map(memory_of, server.workers()))
             return [f"{private / 1024:.0f}", f"{(ROOM - shared) / private:.0f}"]
     except (Missing, Failed, OSError) as reason:

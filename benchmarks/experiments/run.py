@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make experiments: the mod_perl documents' experiments again, beside Apache with mod_perl 2 where it can run them."""
+"""make experiments: repeats the experiments of mod_perl's documents, also with Apache and mod_perl 2 where possible."""
 
 import argparse
 import shutil
@@ -55,7 +55,7 @@ def parse_args():
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,...",
                         help=", ".join(experiment.name for experiment in ALL) + ", memory")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="%(default)s unless given")
-    parser.add_argument("--runs", type=Path, default=HERE.parent / "runs", help="where reports are kept")
+    parser.add_argument("--runs", type=Path, default=HERE.parent / "runs", help="folder of the reports")
     parser.add_argument("--no-install", dest="install", action="store_false", help="never call apt-get")
     return parser.parse_args()
 
@@ -66,7 +66,7 @@ def wanted(name, only):
 
 def prepare(root):
     shutil.copytree(HERE / "apps", root, dirs_exist_ok=True)
-    # Apache's workers are not root; SQLite's journal stands beside the database, and sessions beside their pages.
+    # Apache's workers are not root, and write SQLite's journal beside the database and sessions beside their pages.
     for folder in (root, *root.glob("asp*")):
         folder.chmod(0o777)
     (root / "mime.types").write_text("text/plain txt\n")

@@ -1,4 +1,4 @@
-"""One variant of a site: its files, its configuration, and a server that answers."""
+"""A variant of a site: its files, its configuration, and a running server."""
 
 import os
 import time
@@ -13,7 +13,7 @@ CONF = Path(__file__).resolve().parent / "conf"
 
 
 class Site:
-    """One variant's files and configuration, as `Server` wants them."""
+    """A variant's files and configuration, in the form for `Server`."""
 
     def __init__(self, root, variant):
         self.root, self.variant = root, variant
@@ -28,7 +28,7 @@ class Site:
     def write_conf(self, name, port, preload, **values):
         n = self.variant.workers
         pool = f"StartServers {n}\nMinSpareServers {n}\nMaxSpareServers {n}\n" + self.variant.pool
-        # httpd's own ceiling must be raised with it, and its order matters.
+        # httpd's ServerLimit must be raised, too, and come first.
         pool = (f"ServerLimit {n}\n" if name == "mod_perl2" else "") + f"MaxClients {n}\n" + pool
         values |= {"root": self.root, "port": port, "name": name, "pool": pool}
         lines = Template(self.variant.conf[name]).safe_substitute(values)
@@ -40,7 +40,7 @@ class Site:
 
 @contextmanager
 def started(peer, site, path):
-    """A server that answers the path with 200."""
+    """Starts a server and waits until it answers the path with 200."""
     server = Server(peer, site)
     try:
         until_ready(server, path)

@@ -1,4 +1,4 @@
-"""Clients that count: every request on a connection of its own, every loss with its reason."""
+"""Clients that count results: each request has a connection of its own, each failure a reason."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ PATIENCE = 10  # seconds that a client waits
 
 @dataclass(frozen=True)
 class Answer:
-    reason: str  # "200", or what went wrong
+    reason: str  # "200", or the failure
     seconds: float
     body: bytes = b""
 
@@ -21,7 +21,7 @@ class Answer:
 
 
 def get(port, path, patience=PATIENCE):
-    """A GET, read to its end; an answer that ends too early is cut off."""
+    """Sends a GET and reads the response to its end; a short response counts as cut off."""
     started = time.monotonic()
     try:
         with connect(port, patience) as connection:
@@ -66,7 +66,7 @@ def verdict(head, body):
 
 
 class Load:
-    """`clients` who ask for /hello again and again while the block runs."""
+    """Runs `clients` that request /hello repeatedly while the block runs."""
 
     def __init__(self, port, clients=6, path="/hello", pause=0.004, patience=PATIENCE):
         self.port, self.path, self.pause, self.patience = port, path, pause, patience

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make faults: what becomes of the clients when things go wrong: Cameleer, Apache + mod_perl 2, nginx + Starman."""
+"""make faults: effects of faults on clients of Cameleer, Apache + mod_perl 2, and nginx + Starman."""
 
 import argparse
 import resource
@@ -44,8 +44,8 @@ def parse_args():
     parser = argparse.ArgumentParser(description=__doc__)
     names = lambda text: text.lower().split(",")
     parser.add_argument("--only", type=names, metavar="NAME,...", help=", ".join(fault.name for fault in CATALOGUE))
-    parser.add_argument("--server", type=names, metavar="NAME,...", help="cameleer, apache, nginx: how their names begin")
-    parser.add_argument("--runs", type=Path, default=HERE.parent / "runs", help="where reports are kept")
+    parser.add_argument("--server", type=names, metavar="NAME,...", help="prefixes of names: cameleer, apache, nginx")
+    parser.add_argument("--runs", type=Path, default=HERE.parent / "runs", help="folder of the reports")
     parser.add_argument("--no-install", dest="install", action="store_false", help="never call apt-get")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""The three servers that the faults are tried on: how each is started, which of its processes are workers, how it reloads."""
+"""The three servers: how each is started and reloaded, and which of its processes are workers."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ WORKERS = 4
 
 
 class Server:
-    """One running server on a site of its own; everything of it is gone at the end."""
+    """A running server with its own site; both are removed at the end."""
 
     def __init__(self, root, files=16384, disk=None):
         self.root, self.port, self.children = root, free_port(), []
@@ -38,7 +38,7 @@ class Server:
         return child
 
     def around(self):
-        """What the program is started by: so many open files, a file system of so many bytes for temporary files."""
+        """The start command: with a limit of open files, and a small file system for temporary files."""
         limit = ["prlimit", f"--nofile={self.files}:{self.files}"]
         if self.disk is None:
             return limit
@@ -89,7 +89,7 @@ class Server:
         module.write_text(self.whole + "\nthis is not Perl {{{\n")
 
     def start_again(self):
-        """After it has ended by itself."""
+        """Starts the server again after it has ended by itself."""
         self.children.clear()
         self.start()
         self.wait_until_ready()
@@ -199,7 +199,7 @@ SERVERS = (Cameleer, ModPerl2, NginxStarman)
 
 @contextmanager
 def running(kind, **conditions):
-    """A server of that kind; conditions: `files` that it may open, bytes of `disk` for temporary files."""
+    """A server of that kind; conditions: the limit of open `files`, and bytes of `disk` for temporary files."""
     root = Path(tempfile.mkdtemp(prefix="faults-"))
     shutil.copytree(HERE / "apps", root, dirs_exist_ok=True)
     (root / "htdocs").mkdir()

@@ -1,4 +1,5 @@
-//! Whatever a client or a program says to caches: what forbids is never overheard, whatever stands beside it.
+//! Cache-Control of clients and programs: a directive that forbids caching is always obeyed, whatever else the
+//! header has.
 #![no_main]
 
 use front::cache_control::{AnswerControl, RequestControl};

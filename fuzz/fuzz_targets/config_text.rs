@@ -1,4 +1,4 @@
-//! Whatever stands in a configuration: it is understood, or every mistake has its place; nothing is read from the disk.
+//! Configuration texts: each is understood, or every mistake has a place; nothing is read from disk.
 #![no_main]
 
 use std::io;

@@ -1,5 +1,5 @@
-//! Whatever a client sends, what a program finds in its environment: no header poses as another or as a variable of the
-//! server's, and no frame, however spoiled, stops the worker.
+//! The environment of programs, for any request: no header poses as another one or as a variable of the server,
+//! and no frame, even a damaged one, stops the worker.
 #![no_main]
 
 use std::collections::HashSet;
@@ -38,7 +38,7 @@ impl Client for Nobody {
 
 fuzz_target!(|bytes: &[u8]| {
     slope::watch(bytes, |bytes| drop((of_program(parsed(&request(bytes).0)), of_psgi(parsed(&request(bytes).0)))));
-    // Whatever it is, it may not stop the worker.
+    // A damaged frame must not stop the worker.
     if let Ok(frame) = Frame::parse(bytes.to_vec()) {
         drop((of_program(frame), Frame::parse(bytes.to_vec()).map(of_psgi)));
         return;
@@ -56,7 +56,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert!(program.iter().all(|(key, _)| key != b"HTTP_AUTHORIZATION"));
     let of = |wanted: &[u8]| program.iter().rfind(|(key, _)| key == wanted).map_or(Vec::new(), |(_, value)| value.clone());
-    // A program is told of repeated slashes that the front's path does not have.
+    // Programs see repeated slashes, which the front's path lacks.
     assert_eq!(merged([of(b"SCRIPT_NAME"), of(b"PATH_INFO")].concat()), merged(path));
 });
 
@@ -88,8 +88,8 @@ fn parsed(bytes: &[u8]) -> Frame {
     Frame::parse(bytes.to_vec()).expect("our own")
 }
 
-/// A frame as the front makes one, of the input's lines: fields first, then headers. Their names are tokens in lower case,
-/// which hyper has checked. And its path.
+/// Makes a frame as the front does, from the input's lines: fields first, then headers, whose names are
+/// lower-case tokens, as checked by hyper. Also returns its path.
 fn request(bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let mut request = Request { id: 1, server_port: 80, ..Request::default() };

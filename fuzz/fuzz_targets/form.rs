@@ -1,4 +1,4 @@
-//! Whatever a browser sends as a form's fields: pairs, in order, none longer than what was sent for it.
+//! Fields of a form: pairs, in order, none longer than its input.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Whatever a browser sends as multipart/form-data: it ends, it keeps the limits, how it is cut into pieces does not
-//! matter, and what a browser has put there is what is found.
+//! multipart/form-data: the parser ends, keeps its limits, returns the same for any division into pieces, and
+//! finds what a browser has sent.
 #![no_main]
 
 use form::multipart::{Event, MAX_HEADER, Multipart};
@@ -29,7 +29,7 @@ fuzz_target!(|asked: (u8, &[u8])| {
     }
 });
 
-/// The parts, whatever the pieces were.
+/// The events of a body, independent of the size of its pieces.
 fn told(bytes: &[u8], size: usize) -> Vec<Told> {
     let mut body = Multipart::new(TYPE).expect("a boundary");
     let mut told = Vec::new();

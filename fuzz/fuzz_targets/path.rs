@@ -1,5 +1,4 @@
-//! Whatever a client asks for: one canonical path, which means the same when it is asked for again, and a file below
-//! the folders of the configuration.
+//! Request paths: each has one canonical form, which is stable, and a file below the configured folders.
 #![no_main]
 
 use std::os::unix::ffi::OsStrExt;
@@ -37,7 +36,7 @@ fuzz_target!(|raw: &[u8]| {
     assert!(!file.as_os_str().as_bytes().contains(&0));
 });
 
-/// What the front does with a path before it looks at the disk.
+/// The front's steps with a path before it accesses the disk.
 fn lead(raw: &[u8]) {
     let Ok(path) = normalise(raw) else { return };
     let text = Text::new(&path);

@@ -1,4 +1,4 @@
-//! What a balancer begins a connection with: it is read to its end and no further, and always comes to one.
+//! PROXY headers: a header is read to its end and no further, and every input has an end.
 #![no_main]
 
 use std::hint::black_box;
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A whole header, read as it asks to be, and what it says.
+/// Reads a header as the front does; returns it with the addresses in it.
 fn read(bytes: &[u8]) -> Option<(&[u8], SourceAddress)> {
     let mut length = 0;
     loop {

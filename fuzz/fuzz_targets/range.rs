@@ -1,4 +1,4 @@
-//! Whatever a client wants of a file: parts that lie in it, and together no more than all of it.
+//! Range headers: parts lie in the file, and together are not longer than it.
 #![no_main]
 
 use config::response::ranges::Ranges;

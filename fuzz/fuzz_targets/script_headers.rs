@@ -1,5 +1,5 @@
-//! Whatever a script prints: one whole answer that keeps the order of messages, whose headers cannot break out of their
-//! lines, and whose body is the end of what was printed. How it was cut into pieces does not matter.
+//! Output of scripts: one complete response in the order of messages, whose headers cannot break out of their
+//! lines, and whose body is the end of the output. The division into pieces does not matter.
 #![no_main]
 
 use std::cell::RefCell;
@@ -54,7 +54,7 @@ fuzz_target!(|asked: (u8, &[u8])| {
     }
 });
 
-/// What the worker sends for a script that prints this.
+/// The messages that the worker sends for a script with this output.
 fn answered(printed: &[u8], size: usize) -> Answer {
     let kept = Kept::default();
     let place = Place { send_header: true, ..Place::default() };

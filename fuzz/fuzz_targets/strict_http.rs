@@ -1,5 +1,5 @@
-//! Whatever a client sends: how it is cut into segments does not matter, what goes through is a beginning of it, and where
-//! a head ends there it ends for hyper's parser too.
+//! HTTP/1 input: the division into segments does not matter, the output is a prefix of the input, and heads end
+//! where hyper's parser ends them.
 #![no_main]
 
 use front::strict::{HeadLimits, Scanner, Buffer, Scanned};
@@ -12,7 +12,8 @@ fuzz_target!(|asked: (u8, &[u8])| {
     slope::watch(bytes, |bytes| drop(sift(bytes, 8192)));
     let whole = sift(bytes, bytes.len());
     assert_eq!(sift(bytes, usize::from(size)), whole);
-    // As it came, but for the digit of a version after 1.1 and the bytes of a target that hyper would refuse.
+    // The output equals the input, except for the digit of versions after 1.1 and bytes of a target that hyper
+    // would refuse.
     let is_odd = |sent: &u8| matches!(sent, b'<' | b'>' | b'`' | b'"' | 0x80..);
     let is_same = |(sent, through): (&u8, &u8)| {
         sent == through || (matches!(sent, b'2'..=b'9') && *through == b'1') || is_odd(sent) && *through == b'_'
@@ -23,14 +24,14 @@ fuzz_target!(|asked: (u8, &[u8])| {
         match httparse::Request::new(&mut headers).parse(bytes) {
             Ok(httparse::Status::Complete(end)) => assert_eq!(end, length),
             Ok(httparse::Status::Partial) => panic!("hyper would wait for more of a head of {length} bytes"),
-            // Then hyper refuses what we let through, and nothing comes of it.
+            // hyper refuses the head, so it causes no harm.
             Err(_) => {}
         }
     }
 });
 
-/// What goes through when the bytes come in pieces, whether the rest is refused, and how many heads there were. Which of
-/// several mistakes is met first may depend on the pieces.
+/// The output for input in pieces, whether the rest is refused, and the number of heads. Which of several
+/// mistakes is found first may depend on the pieces.
 fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, bool, u32) {
     let mut buffer = Buffer::new(LIMITS);
     let mut through = Vec::new();

@@ -1,4 +1,4 @@
-//! Whatever bytes arrive as a frame: refused, or safe to read in every part.
+//! Frames: each is refused, or safe to read in every part.
 #![no_main]
 
 use std::hint::black_box;

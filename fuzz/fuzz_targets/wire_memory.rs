@@ -1,6 +1,8 @@
-//! Whatever a worker writes into the memory that it shares with the front, and whenever: packets that keep the limits, or an error.
+//! Shared memory that a worker may overwrite at any time: the front reads packets within the limits, or an
+//! error.
 //!
-//! Each ten bytes of the input are a word and its place among the first of the memory, or of a ring; before each, the front reads.
+//! Each ten bytes of the input are a word and its place, among the first words of the memory or of a ring; the
+//! front reads before each write.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Whatever bytes arrive as the texts of `.htaccess` files: pairs that, put again, are the same pairs.
+//! Texts of `.htaccess` files: the pairs that are read stay the same when they are encoded again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Whatever bytes a worker sends: messages that keep the limits, or an error that ends the packet.
+//! Messages of a worker: they keep the limits, or are an error that ends the packet.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package tools names the program that ./install builds, so that its version and those of what it uses are pinned.
+// Package tools imports the program that ./install builds, so that go.mod pins it and its dependencies.
 package tools
 
 import _ "github.com/summerwind/h2spec/cmd/h2spec"

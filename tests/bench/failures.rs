@@ -75,5 +75,5 @@ fn where_nobody_listens_it_ends_soon() {
     drop(listener);
     let report = failed_report("-t 600 -c 3", &url);
     assert_eq!((&report["completed"], &report["failures"][0]["cause"]), (&0.into(), &"connect".into()), "{report}");
-    assert!(report["notes"].to_string().contains("nobody answers there"), "{report}");
+    assert!(report["notes"].to_string().contains("no connection could be opened"), "{report}");
 }

@@ -76,5 +76,5 @@ fn what_was_due_and_never_sent_is_said() {
     let (requests, unsent) = (report["requests"].as_u64().expect("a number"), report["unsent"].as_u64());
     assert_eq!(unsent, Some(50 - requests), "{report}");
     assert_eq!(requests, server.requests());
-    assert!(report["notes"].to_string().contains("due and never sent"), "{report}");
+    assert!(report["notes"].to_string().contains("requests were never sent"), "{report}");
 }

@@ -97,7 +97,7 @@ fn blocks_of_modules_that_are_not_there_are_surveyed_too() {
     let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
     for expected in [
         "site.conf:2: amber <IfModule mod_proxy.c>",
-        "site.conf:4: amber ProxyPass: is skipped: it stands in an <IfModule> of a module that is not there; else it is not supported",
+        "site.conf:4: amber ProxyPass: is skipped: it is in an <IfModule> of a missing module; otherwise it is not supported",
         "site.conf:6: amber Options",
     ] {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);
@@ -136,7 +136,7 @@ fn modules_of_mod_perl_2_are_judged_where_the_configuration_speaks_of_it() {
         "lib/My/Page.pm:3: green APR::Table",
         "lib/My/Page.pm:4: amber Apache2::Filter: ",
         "lib/My/Page.pm:5: red   ModPerl::Interpreter: is not available: a worker is a process with one interpreter",
-        "lib/My/Page.pm:6: red   Apache2::NoSuchThing: is neither ours nor found in @INC",
+        "lib/My/Page.pm:6: red   Apache2::NoSuchThing: is not found in @INC",
         " 1 amber, 2 red",
     ] {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Suites that others wrote, compared with the result that is committed here.
+"""Runs external test suites and compares their results with the committed ones.
 
     run.py [--bless] [--all] PROGRAM SUITES
 
-PROGRAM is the server, SUITES the folder of the suites, each in a folder of its own. A subtest that was ok and no longer is
-fails the run. What is ok now and was not is told; --bless writes it down.
+PROGRAM is the server, SUITES a folder with one subfolder per suite. A subtest that was ok and no longer is fails the run.
+Subtests that are newly ok are listed; --bless commits them to the result files.
 """
 import argparse, os, re, subprocess, sys, tempfile
 
@@ -13,13 +13,13 @@ LIBRARY = os.path.join(HERE, '..', '..', 'perl', 'lib')
 
 
 def mod_perl_1(folder, program, scratch):
-    """mod_perl 1.31's own tests: by file, the numbers of the subtests that are ok."""
+    """Runs mod_perl 1.31's own tests; returns the numbers of ok subtests by file."""
     command = [sys.executable, os.path.join(folder, 'run.py'), '--server', program + ' serve -f {conf}',
                '--perl-lib', os.path.abspath(LIBRARY), '--keep', scratch]
     said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     row = re.search(r'(?m)^\(start\) +(\d+) .*$', said)
     if not row:
-        sys.exit('the suite did not begin:\n' + said)
+        sys.exit('the suite did not start:\n' + said)
     failed = {int(number) for number in re.findall(r'not ok (\d+):', row[0])}
     ok = {'(start)': set(range(1, int(row[1]) + 1)) - failed}
     for file in re.findall(r'(?m)^(\w+/[\w-]+\.t) ', said):
@@ -29,14 +29,15 @@ def mod_perl_1(folder, program, scratch):
     return ok
 
 
-# Files of mod_perl 2's whose number of subtests follows the configuration or the environment, and how many always mean the same.
+# Tests of mod_perl 2 whose number of subtests depends on the configuration or the environment, with the number
+# of those that are stable.
 FIXED = {'apache/conftree.t': 8, 'api/module.t': 12, 'directive/cmdparms.t': 11, 'modperl/env.t': 23}
-# A flush in the middle of a compressed answer: what arrives in one piece depends on time.
+# A flush in the middle of a compressed response: the pieces depend on timing.
 LEFT_OUT = {'registry/flush.t'}
 
 
 def mod_perl_2(folder, program, scratch):
-    """mod_perl 2.0.12's own tests, which run as nobody: the server is installed where nobody can read it."""
+    """Runs mod_perl 2.0.12's own tests as nobody, with the server installed in a folder that nobody can read."""
     home = os.path.join(scratch, 'installed')
     installed = dict(os.environ, PROGRAM=program, PREFIX=home, PERLLIB=home + '/perl5', SYSCONFDIR=home + '/etc')
     subprocess.run(['sh', os.path.join(HERE, '../../pkg/install-files'), 'install'], env=installed, check=True, stdout=subprocess.DEVNULL)
@@ -44,7 +45,7 @@ def mod_perl_2(folder, program, scratch):
     subprocess.run(['chmod', '-R', 'a+rX', home, scratch + '/stage'], check=True)
     before = committed(os.path.join(HERE, 'mod_perl-2.txt'))
     ok = run_mod_perl_2(folder, home, scratch, 'all', [])
-    # What a busy machine has spoilt is right when it runs alone.
+    # Tests that fail on a busy machine are repeated alone.
     worse = [file for file, were in before.items() if were - ok.get(file, set())]
     if worse:
         again = run_mod_perl_2(folder, home, scratch, 'again', ['--isolate', '--only', '^(%s)$' % '|'.join(map(re.escape, worse))])
@@ -53,13 +54,13 @@ def mod_perl_2(folder, program, scratch):
 
 
 def run_mod_perl_2(folder, home, scratch, name, more):
-    """By file, the numbers of the subtests that are ok."""
+    """Returns the numbers of ok subtests by file."""
     table = os.path.join(scratch, name + '.tsv')
     command = [sys.executable, os.path.join(folder, 'run.py'), '--server', home + '/bin/cameleer serve -f {conf} -d {root} {defs}',
                '--perl5lib', scratch + '/stage', '--tier', '1,2', '--work', os.path.join(scratch, name), '--out', table, *more]
     said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     if not os.path.exists(table):
-        sys.exit('the suite did not begin:\n' + said)
+        sys.exit('the suite did not start:\n' + said)
     print(said.strip().split('\n')[-1])
     with open(table) as lines:
         rows = [line.rstrip('\n').split('\t') for line in lines if not line.startswith('#')]
@@ -77,7 +78,7 @@ def ok_of(file, outcome):
 
 
 SUITES = {'mod_perl-1': mod_perl_1, 'mod_perl-2': mod_perl_2}
-# These take minutes more: they run when all are asked for.
+# Suites that take minutes longer: they run only if all are requested.
 LONG = {'mod_perl-2'}
 
 
@@ -94,7 +95,7 @@ def ok_in(tap):
 
 
 def ranges(numbers):
-    """{1, 2, 3, 7} is `1-3 7`."""
+    """Formats {1, 2, 3, 7} as `1-3 7`."""
     runs = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:
@@ -124,7 +125,7 @@ def write(path, ok):
 
 
 def compare(name, before, now, bless):
-    """Says what has changed; whether nothing that was ok is not."""
+    """Prints the changes; returns whether no subtest has become worse."""
     path = os.path.join(HERE, name + '.txt')
     worse = {file: ranges(ok - now.get(file, set())) for file, ok in before.items() if ok - now.get(file, set())}
     better = {file: ranges(ok - before.get(file, set())) for file, ok in now.items() if ok - before.get(file, set())}
@@ -135,7 +136,7 @@ def compare(name, before, now, bless):
         write(path, now)
         print('written: ' + path)
     elif better:
-        print('%s: write down what is better with `make suites BLESS=1`' % name)
+        print('%s: record the improvements with `make suites BLESS=1`' % name)
     return bless or not worse
 
 

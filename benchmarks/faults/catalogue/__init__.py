@@ -1,4 +1,4 @@
-"""The faults: each does harm to a running server and says in a few words what became of its clients."""
+"""The faults: each harms a running server and returns a short text about its clients."""
 
 from . import workers, scripts, clients, size, life_cycle
 from .registry import CATALOGUE

@@ -23,7 +23,7 @@ def slow_clients(server):
 
 
 def hold(held, port, count, first):
-    """Connections that are opened, begin to ask, and then keep still; a server that is full does not hold us up."""
+    """Opens connections that begin a request and then stop; does not wait for a full server."""
     clients = [held.enter_context(opened(port)) for _ in range(count)]
     time.sleep(0.5)
     for client in clients:
@@ -49,7 +49,7 @@ def burst(server):
             client.sendall(request("/hello"))
         except OSError:
             continue
-    patience = time.monotonic() + 20  # of all together
+    patience = time.monotonic() + 20  # for all connections together
     for client in clients:
         client.settimeout(max(0.01, patience - time.monotonic()))
         try:

@@ -1,4 +1,4 @@
-"""What a fault is, and the list of them in the order in which their modules are read."""
+"""The class of faults, and their list in the order of import."""
 
 from dataclasses import dataclass, field
 from typing import Callable
@@ -10,7 +10,7 @@ class Fault:
     title: str
     wanted: str
     happen: Callable  # server -> str
-    conditions: dict = field(default_factory=dict)  # of the server: see servers.running
+    conditions: dict = field(default_factory=dict)  # arguments of servers.running
 
 
 CATALOGUE = []

@@ -1,4 +1,4 @@
-"""What careless scripts do to themselves, and what the next request finds."""
+"""Careless scripts, and their effects on the next request."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ from .registry import fault
 
 KINDS = ("exit", "die", "segv", "fork", "exec", "stray", "closed", "chdir", "umask", "alarm", "signal", "hook", "slash", "select",
          "env", "files")
-ALWAYS = 6  # so many times the number of workers: each of them has its turn
+ALWAYS = 6  # requests per worker, so that each worker gets some
 
 
 @fault("mischief", f"{len(KINDS)} scripts: " + ", ".join(KINDS), "only their own request suffers, the next one finds nothing of it")
@@ -28,7 +28,7 @@ def mischief(server):
 
 
 def states(server):
-    """How the workers that answer describe themselves, each as often as it is asked."""
+    """The state lines of the workers that answer, one per request."""
     with ThreadPoolExecutor(2 * WORKERS) as pool:
         answers = pool.map(lambda _: get(server.port, "/state", 5), range(ALWAYS * WORKERS))
         return {answer.body.partition(b" ")[2] if answer.ok else answer.reason.encode() for answer in answers}

@@ -1,4 +1,4 @@
-"""Much of everything: bytes, files, descriptors."""
+"""Large amounts of bytes, files and descriptors."""
 
 import time
 
@@ -44,7 +44,7 @@ def disk_full(server):
         try:
             client.sendall(bytes(8 << 20))
         except OSError:
-            pass  # refused in mid-upload; the answer may have come before that
+            pass  # refused in mid-upload; the response may have arrived before
         try:
             said = receive(client)[0][9:12].decode() or "closed without an answer"
         except OSError as error:

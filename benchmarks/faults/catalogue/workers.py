@@ -1,4 +1,4 @@
-"""Workers, and what is in front of them, are killed or stopped."""
+"""Workers, and the processes in front of them, are killed or stopped."""
 
 import os
 import signal

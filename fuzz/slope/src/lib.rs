@@ -1,43 +1,43 @@
-//! Fails a fuzz target whose cost grows faster than its input: [`watch`] gives it the input, and the input several times
-//! over, and compares.
+//! Fails a fuzz target whose cost grows faster than its input: [`watch`] compares the costs of the input and of
+//! the input repeated several times.
 //!
-//! Two things are counted. Steps: the blocks of instrumented code that were entered, which [`run`](../../run) has the
-//! compiler count; they are the same each time, but what the standard library and libc do is not among them. So there is
-//! the thread's processor time, too: it is believed only after several looks, of which the shortest counts, and only when
-//! it grows much more than the input does.
+//! Two costs are counted. The number of executed blocks of instrumented code, which [`run`](../../run) has the
+//! compiler count, is deterministic, but excludes the standard library and libc. So the thread's CPU time is
+//! measured, too: it counts only as the shortest of several measurements, and only if it grows much more than
+//! the input.
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Shorter inputs show nothing.
+/// Shorter inputs are not checked.
 const SHORTEST: usize = 16;
-/// Longer ones than this are not made.
+/// Longest repeated input, in bytes.
 const LONGEST: usize = 256 * 1024;
-/// So many times the input is what is compared with it.
+/// Most repetitions of the input.
 const TIMES: usize = 16;
-/// One input of so many is watched, the first always: a run of one input repeats what was found.
+/// One of this many inputs is checked, always including the first: a run with one input reproduces a finding.
 const EVERY: u32 = 16;
-/// Looks of which the shortest counts.
+/// Number of measurements, of which the shortest counts.
 const LOOKS: usize = 7;
-/// What costs no more steps a byte than this is well, however it has grown.
+/// A cost of at most this many steps per byte is accepted.
 const STEPS_A_BYTE: u64 = 200;
-/// A shorter time is noise.
+/// Shorter times are noise.
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// What some work has cost.
+/// A measured cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
-    /// Blocks of code that were entered.
+    /// Number of executed blocks of code.
     pub steps: u64,
-    /// Of the processor, for this thread.
+    /// CPU time of this thread.
     pub time: Duration,
 }
 
 thread_local!(static SEEN: Cell<u32> = const { Cell::new(0) });
 
-/// Panics when `work` costs much more for a longer input than the longer input explains.
+/// Panics if `work` costs much more for a longer input than its length explains.
 pub fn watch(input: &[u8], work: impl Fn(&[u8])) {
     assert!(steps::count() > 0, "no steps are counted: fuzz/run names the switch of the compiler for that");
     if SEEN.replace(SEEN.get().wrapping_add(1)) % EVERY == 0 {
@@ -45,7 +45,7 @@ pub fn watch(input: &[u8], work: impl Fn(&[u8])) {
     }
 }
 
-/// The same of every input: all of it repeated, or the second half of it behind the first.
+/// Checks an input: repeated as a whole, and with its second half repeated.
 pub fn look(input: &[u8], work: impl Fn(&[u8])) {
     let times = TIMES.min(LONGEST / input.len().max(1));
     if input.len() < SHORTEST || times < 4 {
@@ -60,11 +60,11 @@ pub fn look(input: &[u8], work: impl Fn(&[u8])) {
     }
 }
 
-/// What is wrong, if the costs of two lengths are too far apart each time that they are measured.
+/// Returns an error text if the costs of two lengths differ too much in every measurement.
 pub fn compare(lengths: (usize, usize), mut measure: impl FnMut() -> (Cost, Cost)) -> Option<String> {
     let (mut short, mut long) = measure();
     for _ in 1..LOOKS {
-        // Most inputs are well at the first look.
+        // Most inputs pass at the first measurement.
         if !is_steep(lengths, short, long) {
             return None;
         }
@@ -87,8 +87,7 @@ pub fn compare(lengths: (usize, usize), mut measure: impl FnMut() -> (Cost, Cost
     })
 }
 
-/// Twice the slope of the input, for steps; four times, for time. Where the cost grows with the square, both are sixteen
-/// times as steep.
+/// Steps may grow twice as fast as the input, time four times. Quadratic cost grows sixteen times as fast.
 fn is_steep((from, to): (usize, usize), short: Cost, long: Cost) -> bool {
     let growth = to as u64 / from as u64;
     let many = long.steps > STEPS_A_BYTE * to as u64 && long.steps > 2 * growth * short.steps.max(1);
@@ -110,19 +109,19 @@ fn now() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has this clock").into()
 }
 
-/// The counter behind the blocks of instrumented code.
+/// The counter of executed blocks.
 pub mod steps {
     use std::cell::Cell;
 
     thread_local!(static STEPS: Cell<u64> = const { Cell::new(0) });
 
-    /// Of this thread, so far.
+    /// The count of this thread.
     pub fn count() -> u64 {
         STEPS.get()
     }
 
-    /// Called where a block begins, which fuzz/build.rs sees to. The compiler tells of no blocks in functions whose names
-    /// begin so; what this one calls must be inlined, or it would count itself: hence `--release`.
+    /// Called at the beginning of each block, by fuzz/build.rs. The compiler does not instrument functions with
+    /// this prefix; callees must be inlined, or they would be counted: hence `--release`.
     #[unsafe(no_mangle)]
     pub extern "C" fn __sanitizer_slope_step() {
         STEPS.set(STEPS.get().wrapping_add(1));
@@ -136,19 +135,19 @@ mod tests {
 
     use super::*;
 
-    /// What the compiler calls, where there is no libFuzzer that has it, too.
+    /// The compiler's callback, for builds without libFuzzer, which defines it.
     #[unsafe(no_mangle)]
     extern "C" fn __sanitizer_cov_trace_pc() {
         steps::__sanitizer_slope_step();
     }
 
-    /// Compares each byte with each.
+    /// Compares each byte with each other byte.
     fn square(input: &[u8]) {
         let pairs = input.iter().flat_map(|a| input.iter().map(move |b| (a, b)));
         black_box(pairs.filter(|(a, b)| black_box(a) == b).count());
     }
 
-    /// The same, where nobody counts steps: libc moves all that is left, for each byte.
+    /// Also quadratic, but without counted steps: libc moves the rest for each byte.
     fn hidden_square(input: &[u8]) {
         let mut left = input.to_vec();
         while !left.is_empty() {

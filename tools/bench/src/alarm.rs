@@ -1,4 +1,5 @@
-//! Wakes who waits for a moment, to some 50 µs: the runtime's own timers know milliseconds, which is more than many answers take.
+//! Wakes tasks at given moments, accurate to some 50 µs: tokio's timers have a resolution of a millisecond,
+//! longer than many responses take.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,10 +12,10 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Notify, oneshot};
 
-/// One timer of the kernel for all who wait.
+/// One kernel timer for all waiting tasks.
 pub struct Alarm {
     timer: AsyncFd<Timer>,
-    /// In the order of their moments, since a schedule gives them out in that order.
+    /// Sorted by moment, because a schedule hands out turns in that order.
     waiting: RefCell<VecDeque<(Instant, oneshot::Sender<()>)>>,
     somebody_waits: Notify,
 }
@@ -28,14 +29,14 @@ impl AsRawFd for Timer {
 }
 
 impl Alarm {
-    /// In the runtime that runs.
+    /// An alarm in the current runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a Timer owns its descriptor and never changes it")]
     pub fn new() -> io::Result<Alarm> {
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
         Ok(Alarm { timer: AsyncFd::new(Timer(timer))?, waiting: RefCell::default(), somebody_waits: Notify::new() })
     }
 
-    /// Returns at `moment`, which is no earlier than those that others wait for.
+    /// Waits until `moment`, which must not be earlier than the moments of tasks already waiting.
     pub async fn wait_until(&self, moment: Instant) {
         let (sender, receiver) = oneshot::channel();
         self.waiting.borrow_mut().push_back((moment, sender));
@@ -43,7 +44,7 @@ impl Alarm {
         let _ = receiver.await;
     }
 
-    /// Wakes them, for ever.
+    /// Wakes tasks when their moments come; never returns without an error.
     pub async fn ring(&self) -> io::Result<()> {
         loop {
             let next = self.wake_who_is_due();
@@ -54,7 +55,7 @@ impl Alarm {
         }
     }
 
-    /// The first moment that has not come.
+    /// Wakes tasks whose moment has come; returns the next moment.
     fn wake_who_is_due(&self) -> Option<Instant> {
         let mut waiting = self.waiting.borrow_mut();
         let now = Instant::now();

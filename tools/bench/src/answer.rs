@@ -1,34 +1,34 @@
-//! An answer, as far as it is judged.
+//! A response, as far as the load tester checks it.
 
 use memchr::memmem::Finder;
 
 use super::times::Moments;
 
-/// One whose end has come.
+/// A complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     /// 200
     pub status: u16,
-    /// How many bytes it had.
+    /// Number of bytes received.
     pub received: u64,
-    /// When what of it happened.
+    /// Times of its parts.
     pub moments: Moments,
 }
 
-/// Looks for a text in a body that comes in pieces.
+/// Searches for a text in a body that comes in pieces.
 pub struct Body<'t> {
     text: Option<&'t Finder<'t>>,
-    /// The end of what came, in which the text may have begun.
+    /// The end of the pieces so far, in which the text may have begun.
     tail: Vec<u8>,
 }
 
 impl<'t> Body<'t> {
-    /// Looks for `text`, if for any.
+    /// A search for `text`; without a text it succeeds at once.
     pub fn with(text: Option<&'t Finder<'t>>) -> Body<'t> {
         Body { text: text.filter(|text| !text.needle().is_empty()), tail: Vec::new() }
     }
 
-    /// Another piece has come.
+    /// Searches the next piece.
     pub fn see(&mut self, piece: &[u8]) {
         let Some(text) = self.text else { return };
         self.tail.extend_from_slice(piece);
@@ -40,7 +40,7 @@ impl<'t> Body<'t> {
         self.tail.drain(..self.tail.len() - kept);
     }
 
-    /// Whether the text was there.
+    /// Whether the text was found.
     pub fn was_found(&self) -> bool {
         self.text.is_none()
     }

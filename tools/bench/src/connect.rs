@@ -1,4 +1,4 @@
-//! From a URL to a connection on which HTTP can be spoken.
+//! From a URL to a connection for HTTP.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -14,12 +14,13 @@ use super::failure::{Cause, Failure};
 use super::plan::{Endpoint, Transport};
 use super::tls;
 
-/// A connection, with TLS or without.
+/// A connection, with or without TLS.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
 
-/// The smallest that Linux grants: a client that reads slowly must be felt by the server, not by the kernel between them.
+/// The smallest receive buffer that Linux grants: a slow client must slow down the server, not fill the
+/// kernel's buffers.
 const SLOW_BUFFER: u32 = 2304;
 
 /// Makes connections to one server.
@@ -32,7 +33,8 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// To the server of `target`, whose name is asked for only here: the load is the server's, not the name server's.
+    /// A connector to the server of `target`. The name is resolved only here: the load is meant for the server,
+    /// not the name server.
     pub fn new(target: &Target, transport: &Transport) -> anyhow::Result<Connector> {
         let endpoints = match (&transport.to, &target.socket) {
             (Some(endpoint), _) => vec![endpoint.clone()],
@@ -52,7 +54,7 @@ impl Connector {
         Ok(Connector { endpoints, tls, slow: transport.throttle.is_some(), http2: transport.http2 })
     }
 
-    /// A new one.
+    /// Opens a connection.
     pub async fn connect(&self) -> Result<Box<dyn Stream>, Failure> {
         let stream = self.plain().await.map_err(|error| Failure::new(Cause::Connect, error.to_string()))?;
         let Some((connector, name)) = &self.tls else { return Ok(stream) };
@@ -64,7 +66,7 @@ impl Connector {
         Ok(Box::new(stream))
     }
 
-    /// To the first address that accepts: `localhost` has two, and servers often listen at one.
+    /// Connects to the first address that accepts: `localhost` has two, and servers often listen on one.
     async fn plain(&self) -> io::Result<Box<dyn Stream>> {
         let mut result: io::Result<Box<dyn Stream>> = Err(io::Error::other("the name has no address"));
         for endpoint in &self.endpoints {

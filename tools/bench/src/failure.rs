@@ -1,4 +1,4 @@
-//! What can go wrong with one request, each with its own name.
+//! Causes of failed requests.
 
 use std::io;
 
@@ -7,26 +7,26 @@ use super::answer::Answer;
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// No connection.
+    /// The connection could not be opened.
     Connect,
-    /// A connection, but no TLS on it.
+    /// The TLS handshake failed.
     Tls,
-    /// It ended before the first byte of an answer.
+    /// The connection ended before the first byte of a response.
     Reset,
-    /// It ended in the middle of an answer.
+    /// The connection ended in the middle of a response.
     Truncated,
-    /// No whole answer in time.
+    /// The response was not complete within the timeout.
     Timeout,
-    /// What came is not HTTP.
+    /// The response is not HTTP.
     Malformed,
-    /// Another status than was expected.
+    /// The status is not an expected one.
     Status,
-    /// Another body than was expected.
+    /// The body lacks the expected text.
     Body,
 }
 
 impl Cause {
-    /// As reports call it.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Connect => "connect",
@@ -44,26 +44,26 @@ impl Cause {
 /// A request that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// By which it is counted.
+    /// The cause, by which failures are counted.
     pub cause: Cause,
-    /// What a person wants to know of the first of its kind.
+    /// Details; reports show those of the first failure of each cause.
     pub text: String,
-    /// What came all the same, whole but wrong.
+    /// The response, if it was complete but not as expected.
     pub answer: Option<Answer>,
 }
 
 impl Failure {
-    /// One of these.
+    /// A failure without a response.
     pub fn new(cause: Cause, text: impl Into<String>) -> Failure {
         Failure { cause, text: text.into(), answer: None }
     }
 
-    /// A whole answer, but not the right one.
+    /// A complete response that is not as expected.
     pub fn wrong(cause: Cause, text: impl Into<String>, answer: Answer) -> Failure {
         Failure { cause, text: text.into(), answer: Some(answer) }
     }
 
-    /// A connection that broke: in the answer, or before it.
+    /// A broken connection; `began`: a part of the response had arrived.
     pub fn broken(began: bool, error: &io::Error) -> Failure {
         let cause = if began { Cause::Truncated } else { Cause::Reset };
         Failure::new(cause, error.to_string())

@@ -1,4 +1,4 @@
-//! HTTP/2 as a load tester speaks it: one stream at a time on each connection, or so many.
+//! HTTP/2 for a load tester, with one or several streams on each connection.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,12 +15,12 @@ use super::connect::Stream;
 use super::failure::{Cause, Failure};
 use super::times::Moments;
 
-/// The connection of those who share one.
+/// A connection shared by several users.
 #[derive(Default)]
 pub struct Line(Mutex<Option<Connection>>);
 
 impl Line {
-    /// The one that there is; without one, `open` makes it, while the others wait for that.
+    /// The current connection; without one, `open` makes it while the other users wait.
     pub async fn connection(
         &self,
         open: impl Future<Output = Result<Connection, Failure>>,
@@ -34,32 +34,32 @@ impl Line {
         Ok(connection)
     }
 
-    /// The next request gets another one.
+    /// Makes the next request open a new connection.
     pub async fn forget(&self) {
         self.0.lock().await.take();
     }
 }
 
-/// A connection that may be used again.
+/// A connection that may be reused.
 #[derive(Clone)]
 pub struct Connection {
     sender: SendRequest<Bytes>,
     driver: Rc<Driver>,
 }
 
-/// What reads and writes for a connection; it ends with the last who asks on it.
+/// The task that reads and writes for a connection; it ends with the connection's last user.
 struct Driver {
     task: JoinHandle<()>,
-    /// A request had no whole answer: the server gets no other one on it.
+    /// A request failed: the connection is not used again.
     has_failed: Cell<bool>,
 }
 
 impl Connection {
-    /// Speaks HTTP/2 on `stream`.
+    /// Opens an HTTP/2 connection over `stream`.
     pub async fn open(stream: Box<dyn Stream>) -> Result<Connection, Failure> {
         let (sender, connection) = h2::client::handshake(stream).await.map_err(|error| failed(&error, false))?;
         let task = tokio::task::spawn_local(async {
-            // What goes wrong is told to the stream that waits.
+            // h2 reports errors to the waiting streams.
             let _ = connection.await;
         });
         Ok(Connection { sender, driver: Rc::new(Driver { task, has_failed: Cell::new(false) }) })
@@ -69,7 +69,7 @@ impl Connection {
         !self.driver.has_failed.get() && !self.driver.task.is_finished()
     }
 
-    /// Sends `request` and reads its answer, of which `body` is shown each piece.
+    /// Sends `request` and reads its response; `body` gets each piece of the body.
     pub async fn exchange(&self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
         let mut end = Exchange { driver: &self.driver, is_whole: false };
         let (head, content) = request.in_http2().map_err(|error| Failure::new(Cause::Malformed, error.to_string()))?;
@@ -77,7 +77,7 @@ impl Connection {
         let (response, mut stream) =
             sender.send_request(head, content.is_empty()).map_err(|error| failed(&error, false))?;
         if !content.is_empty() {
-            // h2 keeps it until the server's window has room.
+            // h2 buffers the content until the server's window has room.
             stream.send_data(content, true).map_err(|error| failed(&error, false))?;
         }
         let sent = Instant::now();
@@ -90,7 +90,7 @@ impl Connection {
     }
 }
 
-/// Given up when its time is over, too.
+/// An exchange; dropped early when its timeout expires.
 struct Exchange<'d> {
     driver: &'d Driver,
     is_whole: bool,

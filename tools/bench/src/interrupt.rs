@@ -6,14 +6,14 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use tokio::io::unix::AsyncFd;
 
-/// INT and TERM, held back while this lives, on this thread and those that it starts.
+/// Blocks INT and TERM while it lives, for this thread and threads that it starts.
 pub struct Held {
-    /// What was held back before, and is afterwards.
+    /// The signal mask to restore.
     before: SigSet,
 }
 
 impl Held {
-    /// Holds them back.
+    /// Blocks the signals.
     pub fn new() -> io::Result<Held> {
         Ok(Held { before: signals().thread_swap_mask(SigmaskHow::SIG_BLOCK)? })
     }
@@ -29,18 +29,18 @@ fn signals() -> SigSet {
     SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM])
 }
 
-/// Tells when one of them has come; who has it holds them back.
+/// Waits for one of the signals, which must be blocked.
 pub struct Interrupt(AsyncFd<SignalFd>);
 
 impl Interrupt {
-    /// In the runtime that runs.
+    /// In the current runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a SignalFd owns its descriptor and never changes it")]
     pub fn new() -> io::Result<Interrupt> {
         let descriptor = SignalFd::with_flags(&signals(), SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         Ok(Interrupt(AsyncFd::new(descriptor)?))
     }
 
-    /// Returns when one has come.
+    /// Returns when a signal has come.
     pub async fn wait(&self) -> io::Result<()> {
         loop {
             let mut ready = self.0.readable().await?;

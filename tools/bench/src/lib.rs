@@ -1,7 +1,7 @@
-//! The load tester: asks any HTTP server, and says how long that took.
+//! The load tester: sends requests to any HTTP server and measures response times.
 //!
-//! A `Plan` says what is asked and when; `run` has so many users ask it, on one thread or several, and tallies what came of it. What is printed
-//! is `report`'s; the command line is `cli::bench`'s.
+//! A `Plan` has the requests and their times. `run` sends them by a number of users, on one thread or several,
+//! and tallies the results. `report` formats them; the command line is in `cli::bench`.
 
 #![forbid(unsafe_code)]
 

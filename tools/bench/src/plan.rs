@@ -1,4 +1,4 @@
-//! What will be asked, when, and what counts as an answer.
+//! The requests of a run, their times, and the expected responses.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,118 +7,118 @@ use std::time::Duration;
 
 use super::Request;
 
-/// All that a run needs to know.
+/// All parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What is asked, each once.
+    /// The distinct requests.
     pub requests: Arc<[Request]>,
-    /// In which order: places in `requests`, again from the beginning after the last.
+    /// The order: indices into `requests`, repeated from the beginning.
     pub order: Arc<[u32]>,
-    /// With which place of `order` it begins.
+    /// The first position in `order`.
     pub first: u64,
-    /// How many places it goes on each time.
+    /// Distance between positions in `order` that this plan uses.
     pub stride: u64,
-    /// How many connections ask at the same time.
+    /// Number of connections used at the same time.
     pub connections: usize,
-    /// HTTP/2: how many requests each connection has at the same time.
+    /// HTTP/2: number of concurrent requests on each connection.
     pub streams: usize,
-    /// How many threads ask.
+    /// Number of threads.
     pub threads: usize,
-    /// When a request is due.
+    /// When requests are due.
     pub pace: Pace,
-    /// In an open loop, how long after the beginning the first is due.
+    /// In an open loop, when the first request is due, from the start.
     pub phase: Duration,
-    /// When it is over.
+    /// When the run ends.
     pub end: End,
-    /// At the end of the time, what is under way is given up: the answers that came until then are what is wanted.
+    /// Whether requests under way are dropped at the end of the time; otherwise their responses are awaited.
     pub cuts: bool,
-    /// For how long it runs before anything counts.
+    /// Time at the beginning that is not counted.
     pub warm_up: Duration,
     /// How connections are made and used.
     pub transport: Transport,
-    /// What an answer must be.
+    /// The expected response.
     pub expected: Expected,
-    /// How long one answer may take.
+    /// Timeout of a response.
     pub timeout: Duration,
-    /// What a reader of the report must know of it.
+    /// Notes for the report.
     pub notes: Vec<String>,
-    /// Whether standard error is told each second how it goes.
+    /// Whether progress is written to standard error each second.
     pub progress: bool,
 }
 
-/// When a request is due.
+/// When requests are due.
 #[derive(Debug, Clone)]
 pub enum Pace {
-    /// When its connection has had the answer before (closed loop).
+    /// When the connection's last response has arrived (closed loop).
     Closed,
-    /// So many a second, at even distances, whatever the server does (open loop).
+    /// So many per second, at even distances (open loop).
     Constant(f64),
-    /// So many a second on average, each independent of the others, as visitors come (open loop).
+    /// So many per second on average, with independent random gaps, like visitors (open loop).
     Poisson(f64),
-    /// At these times from the beginning, as an access log has them; over with the last (open loop).
+    /// At these times from the start, as in an access log; ends with the last one (open loop).
     Times(Arc<[Duration]>),
 }
 
-/// It is over with what comes first.
+/// Limits of a run; the first one that is reached ends it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct End {
-    /// After so many requests.
+    /// Number of requests.
     pub requests: Option<u64>,
-    /// After so long.
+    /// Duration.
     pub after: Option<Duration>,
 }
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// At an address.
+    /// An IP address and port.
     Tcp(SocketAddr),
-    /// At a file.
+    /// The path of a unix socket.
     Unix(PathBuf),
 }
 
 /// How connections are made and used.
 #[derive(Debug, Clone, Default)]
 pub struct Transport {
-    /// Where connections lead, unless it is where the URL says.
+    /// Where to connect to, if not to the URL's server.
     pub to: Option<Endpoint>,
-    /// A connection for each request.
+    /// Whether each request gets a new connection.
     pub close: bool,
-    /// HTTP/2.
+    /// Whether HTTP/2 is used.
     pub http2: bool,
-    /// Any certificate will do.
+    /// Whether any certificate is accepted.
     pub insecure: bool,
-    /// Certificates that are trusted beside the system's.
+    /// A file of trusted certificates, in addition to the system's.
     pub authorities: Option<PathBuf>,
-    /// Answers are read at so many bits a second.
+    /// Read rate limit, in bits per second.
     pub throttle: Option<f64>,
 }
 
-/// What an answer must be.
+/// The expected response.
 #[derive(Debug, Clone, Default)]
 pub struct Expected {
-    /// One of these; when there is none, anything below 400.
+    /// Allowed statuses; if empty, all below 400.
     pub statuses: Vec<u16>,
-    /// Stands somewhere in the body.
+    /// A text in the body.
     pub body: Option<Vec<u8>>,
 }
 
 impl Expected {
-    /// Whether an answer may have this status.
+    /// Whether a response may have this status.
     pub fn allows(&self, status: u16) -> bool {
         if self.statuses.is_empty() { status < 400 } else { self.statuses.contains(&status) }
     }
 }
 
 impl Plan {
-    /// The request with this number, counted from 0.
+    /// The request with this number, from 0.
     pub fn request(&self, number: u64) -> Option<&Request> {
         let place = self.place(number).checked_rem(self.order.len() as u64)?;
         let index = self.order.get(usize::try_from(place).ok()?)?;
         self.requests.get(*index as usize)
     }
 
-    /// Its place in the order, before that begins again.
+    /// The position in the order, before it is wrapped.
     pub fn place(&self, number: u64) -> u64 {
         number.wrapping_mul(self.stride).wrapping_add(self.first)
     }

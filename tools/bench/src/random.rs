@@ -1,19 +1,19 @@
-//! Random numbers for loads and statistics, not for secrets: SplitMix64.
+//! Random numbers for loads and statistics, not for cryptography: SplitMix64.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A sequence of them.
+/// A sequence of random numbers.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Another sequence each time.
+    /// A new sequence.
     pub fn new() -> Random {
         Random(RandomState::new().hash_one(0))
     }
 
     #[cfg(test)]
-    /// The same sequence for the same `seed`.
+    /// The sequence of `seed`.
     pub fn seeded(seed: u64) -> Random {
         Random(seed)
     }
@@ -26,12 +26,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From above 0 up to 1.
+    /// A number above 0 and up to 1.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// The time to the next of events that come `rate` a second on average, each independent of the others.
+    /// A gap between events of a Poisson process with `rate` events per second, in seconds.
     pub fn gap(&mut self, rate: f64) -> f64 {
         -self.unit().ln() / rate
     }

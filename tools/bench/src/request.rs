@@ -1,4 +1,4 @@
-//! A request, ready to be sent as often as need be.
+//! A request, encoded once and sent any number of times.
 
 use bytes::Bytes;
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
@@ -6,37 +6,37 @@ use http::{Method, Version};
 
 use super::Target;
 
-/// A body up to this goes with the head into one packet.
+/// Largest body, in bytes, that is sent in one piece with the head.
 const JOINED: usize = 16 * 1024;
 
-/// What all requests of a run have in common.
+/// The common parts of a run's requests.
 #[derive(Debug, Clone, Default)]
 pub struct Template {
-    /// GET without a body, POST with one, unless it is said.
+    /// The method; by default GET without a body, POST with one.
     pub method: Option<Method>,
-    /// Further headers.
+    /// Additional headers.
     pub headers: HeaderMap,
-    /// What is sent.
+    /// The body.
     pub body: Bytes,
-    /// Whether the server is told that the connection ends with the answer.
+    /// Whether the request asks the server to close the connection.
     pub close: bool,
 }
 
-/// One request.
+/// An encoded request.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Where to.
+    /// The target.
     pub target: Target,
-    /// With which method.
+    /// The method.
     pub method: Method,
-    /// HTTP/1: head, and body.
+    /// HTTP/1: the head and the body.
     pub pieces: Vec<Bytes>,
     headers: HeaderMap,
     body: Bytes,
 }
 
 impl Request {
-    /// `template` for `target`.
+    /// Encodes `template` for `target`.
     pub fn new(template: &Template, target: Target) -> Request {
         let method = template.method.clone().unwrap_or(match template.body.is_empty() {
             true => Method::GET,
@@ -86,10 +86,10 @@ impl Request {
         vec![head.into()]
     }
 
-    /// HTTP/2: head, and body.
+    /// HTTP/2: the head and the body.
     pub fn in_http2(&self) -> Result<(http::Request<()>, Bytes), http::Error> {
         let mut own = self.headers.clone();
-        // There it is a part of the URL.
+        // In HTTP/2 the host is part of the URL.
         let host = own.remove(HOST).and_then(|host| host.to_str().map(str::to_owned).ok());
         let url =
             Target { authority: host.unwrap_or_else(|| self.target.authority.clone()), ..self.target.clone() }.uri();
@@ -100,7 +100,7 @@ impl Request {
         Ok((request.body(())?, self.body.clone()))
     }
 
-    /// How many bytes HTTP/1 sends.
+    /// Number of bytes that HTTP/1 sends.
     pub fn size(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.len() as u64).sum()
     }

@@ -1,4 +1,4 @@
-//! A run on one thread, from its first request to its last.
+//! A run on one thread.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -18,23 +18,23 @@ use super::schedule::Schedule;
 use super::tally::Tally;
 use super::user::{self, Shared};
 
-/// What a run has come to.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Counts and times.
     pub tally: Tally,
-    /// From the end of the warm-up to the last answer, or to the time that was set.
+    /// From the end of the warm-up to the last response, or to the time limit.
     pub elapsed: Duration,
-    /// How many processors this program took: near 1 for each of its threads it measures itself.
+    /// Processors used by this program; near 1 for each of its threads it is the bottleneck itself.
     pub cpu: f64,
-    /// Requests whose moment came, and none of the connections was free for them until the end.
+    /// Requests that were due, but found no free connection until the end.
     pub unsent: u64,
-    /// Whether somebody pressed Ctrl-C.
+    /// Whether the user has pressed Ctrl-C.
     pub interrupted: bool,
 }
 
 impl Outcome {
-    /// Adds another run of the same.
+    /// Adds a later run of the same plan.
     pub fn add(&mut self, other: &Outcome) {
         let whole = self.elapsed + other.elapsed;
         let share = self.elapsed.as_secs_f64() / whole.as_secs_f64().max(1e-9);
@@ -45,7 +45,7 @@ impl Outcome {
         self.interrupted |= other.interrupted;
     }
 
-    /// Adds what was done at the same time.
+    /// Adds a concurrent run.
     pub fn add_beside(&mut self, other: &Outcome) {
         self.tally.add_beside(&other.tally);
         self.elapsed = self.elapsed.max(other.elapsed);
@@ -54,36 +54,36 @@ impl Outcome {
     }
 }
 
-/// A picture over time has about as many points.
+/// Approximate number of intervals of a run.
 const INTERVALS: u32 = 120;
 
-/// What the threads of a run tell each other.
+/// State shared by the threads of a run.
 pub struct Beside {
-    /// Whether somebody wants an end.
+    /// Whether the run must stop.
     stop: watch::Sender<bool>,
-    /// Requests so far, and those of them that failed, of each thread.
+    /// For each thread, requests so far, and failed ones.
     counts: Vec<[AtomicU64; 2]>,
 }
 
 impl Beside {
-    /// Of so many.
+    /// For that many threads.
     pub fn new(threads: usize) -> Beside {
         let counts = std::iter::repeat_with(Default::default).take(threads).collect();
         Beside { stop: watch::Sender::new(false), counts }
     }
 
-    /// All threads are to end.
+    /// Stops all threads.
     pub fn stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Returns when they are to end.
+    /// Returns when the threads must stop.
     pub async fn stopped(&self) {
-        // The sender lives as long as this.
+        // The sender is a field of `self`, so this cannot fail.
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
     }
 
-    /// So far, that thread has had so many requests, of which so many failed.
+    /// Stores a thread's counts of requests and failures.
     pub fn tell(&self, thread: usize, requests: u64, failed: u64) {
         if let Some(counts) = self.counts.get(thread) {
             counts[0].store(requests, Ordering::Relaxed);
@@ -91,29 +91,29 @@ impl Beside {
         }
     }
 
-    /// What all have told.
+    /// The sums of all threads' counts.
     pub fn told(&self) -> [u64; 2] {
         [0, 1].map(|which| self.counts.iter().map(|counts| counts[which].load(Ordering::Relaxed)).sum())
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.counts.len()
     }
 }
 
-/// What one thread does.
+/// One thread's part of a run.
 pub struct Part<'a> {
     pub plan: &'a Plan,
     pub connector: Connector,
-    /// When all threads begin.
+    /// When all threads start.
     pub start: Instant,
     pub beside: &'a Beside,
-    /// Which of the threads it is; the first hears Ctrl-C and tells how it goes.
+    /// Number of the thread; thread 0 handles Ctrl-C and shows progress.
     pub number: usize,
 }
 
-/// Does it, on this thread.
+/// Runs the part on this thread.
 pub fn ask(part: Part) -> anyhow::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     LocalSet::new().block_on(&runtime, part.ask())
@@ -138,7 +138,7 @@ impl Part<'_> {
         Ok(Outcome { tally, elapsed, cpu: 0.0, unsent, interrupted })
     }
 
-    /// Whether it was interrupted.
+    /// Runs all requests; returns whether the run was interrupted.
     async fn until_all_is_asked(&self, shared: &Rc<Shared>) -> anyhow::Result<bool> {
         let mut users = JoinSet::new();
         for _ in 0..shared.plan.connections {
@@ -162,7 +162,7 @@ impl Part<'_> {
         }
     }
 
-    /// Returns when somebody has pressed Ctrl-C.
+    /// Returns when the user has pressed Ctrl-C.
     async fn interrupted(&self) -> std::io::Result<()> {
         if self.number == 0 {
             let interrupt = Interrupt::new()?;
@@ -177,7 +177,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// A line on standard error each second, which the next one overwrites.
+    /// Writes progress to standard error each second, over the line before.
     async fn tell_how_it_goes(&self, shared: &Shared) {
         if !shared.plan.progress {
             return std::future::pending().await;
@@ -202,7 +202,7 @@ impl Part<'_> {
     }
 }
 
-/// Where what is under way then is given up.
+/// Returns at the time limit, if requests under way are then dropped.
 async fn time_is_over(shared: &Shared) {
     let end = shared.tally.borrow().window_end;
     match end.filter(|_| shared.plan.cuts) {
@@ -211,7 +211,7 @@ async fn time_is_over(shared: &Shared) {
     }
 }
 
-/// How long the pieces are in which it is told how it went over time.
+/// Length of the intervals in the report.
 fn interval(plan: &Plan) -> Duration {
     let whole = plan.end.after.unwrap_or(Duration::from_secs(60));
     (whole / INTERVALS).max(Duration::from_millis(100))

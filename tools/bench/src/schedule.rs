@@ -1,4 +1,4 @@
-//! Which request is next, and when it is due.
+//! The next request, and when it is due.
 
 use std::time::{Duration, Instant};
 
@@ -6,18 +6,18 @@ use super::plan::{Pace, Plan};
 use super::random::Random;
 use super::times::nanoseconds;
 
-/// One request that somebody is to make.
+/// A request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn {
-    /// Its number, counted from 0.
+    /// Its number, from 0.
     pub number: u64,
-    /// When it should begin, whether or not a connection is free then. Nothing in a closed loop: at once.
+    /// When it is due, whether or not a connection is free; `None` in a closed loop: at once.
     pub due: Option<Instant>,
-    /// Whether it counts, or belongs to the warm-up.
+    /// Whether it is counted; requests of the warm-up are not.
     pub counts: bool,
 }
 
-/// When the next turn begins.
+/// When the next turn is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {
     AtOnce,
@@ -25,26 +25,26 @@ enum Due {
     Never,
 }
 
-/// Gives out turns, those that have a moment in the order of their moments.
+/// Hands out turns; those with a due time are in order.
 pub struct Schedule {
     pace: Pace,
     random: Random,
-    /// When what is due counts.
+    /// Turns due from this moment on are counted.
     counted_from: Instant,
-    /// From when on nothing is due any more.
+    /// No turn is due after this moment.
     until: Option<Instant>,
-    /// How many that count may still be given out.
+    /// Number of counted turns that may still be handed out.
     left: Option<u64>,
     number: u64,
-    /// When the next is due; when all of it began, where times are counted from there.
+    /// When the next turn is due; for times of a log, when the run started.
     next: Instant,
-    /// What a whole number of nanoseconds has left over of a gap; lost, it would add up.
+    /// The fraction of a nanosecond that rounding has cut off the gaps; otherwise errors would accumulate.
     remainder: f64,
     is_stopped: bool,
 }
 
 impl Schedule {
-    /// As `plan` says, beginning at `start`.
+    /// The schedule of `plan` from `start` on.
     pub fn new(plan: &Plan, start: Instant) -> Schedule {
         let counted_from = start + plan.warm_up;
         Schedule {
@@ -60,7 +60,7 @@ impl Schedule {
         }
     }
 
-    /// The next turn at `now`; nothing when it is over.
+    /// The next turn; `None` when the run is over.
     pub fn turn(&mut self, now: Instant) -> Option<Turn> {
         let due = self.due();
         let begins = if let Due::At(moment) = due { moment } else { now };
@@ -78,12 +78,13 @@ impl Schedule {
         Some(Turn { number, due: if due == Due::AtOnce { None } else { Some(begins) }, counts })
     }
 
-    /// Gives out no more.
+    /// Hands out no further turns.
     pub fn stop(&mut self) {
         self.is_stopped = true;
     }
 
-    /// How many were due by `now` and were never given out, since all connections waited for answers; at random distances, about.
+    /// Number of turns that were due by `now` but not handed out, because all connections were busy; an
+    /// estimate with random gaps.
     pub fn overdue(&self, now: Instant) -> u64 {
         let end = self.until.map_or(now, |until| until.min(now));
         let count = match &self.pace {
@@ -159,7 +160,7 @@ mod tests {
         Schedule::new(&plan, start)
     }
 
-    /// When each turn is due, in milliseconds, and whether it counts.
+    /// The due time of each turn in milliseconds, and whether it is counted.
     fn turns(schedule: &mut Schedule, start: Instant) -> Vec<(u128, bool)> {
         let turns = std::iter::from_fn(|| schedule.turn(start));
         turns.map(|turn| ((turn.due.expect("an open loop") - start).as_millis(), turn.counts)).collect()

@@ -1,4 +1,4 @@
-//! What came of the requests so far.
+//! Counts and times of a run's requests.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,65 +9,67 @@ use super::answer::Answer;
 use super::failure::{Cause, Failure};
 use super::times::{DIGITS, Times, histogram, nanoseconds};
 
-/// Quantiles over time need less.
+/// Precision of quantiles in intervals, in digits.
 const DIGITS_OF_AN_INTERVAL: u8 = 2;
-/// The last interval is left out when it is shorter than that part of the others: a few requests in no time have no rate.
+/// A last interval shorter than the others divided by this is left out: its rate would be meaningless.
 const SLIVER: u32 = 5;
 
-/// Counts and times of those requests that count.
+/// Counts and times; warm-up requests are excluded unless stated otherwise.
 #[derive(Debug)]
 pub struct Tally {
-    /// From when a request was due, or sent in a closed loop, to the last byte of its answer; of those that timed out, to then.
+    /// From when a request was due (in a closed loop: sent) to the last byte of its response, or to its
+    /// timeout.
     pub latency: Histogram<u64>,
-    /// How long after its moment a request was sent although a connection was free: this program's own fault.
+    /// Delay of requests although a connection was free, caused by this program.
     pub lateness: Histogram<u64>,
-    /// Where the time of answers went that were as expected.
+    /// Parts of the response times of requests answered as expected.
     pub times: Times,
-    /// Requests whose moment came while all connections waited for answers.
+    /// Requests that were due while all connections were busy.
     pub waited: u64,
-    /// Answers as they were expected.
+    /// Responses as expected.
     pub completed: u64,
-    /// Those of them that came before `window_end`.
+    /// Those of them that arrived before `window_end`.
     pub in_time: u64,
-    /// Answers that came while it counted, those included that were asked for in the warm-up: what the server has done in that time.
+    /// Responses that arrived during the counted time, to requests of the warm-up, too: the server's
+    /// throughput.
     pub came: u64,
-    /// From when on it counts.
+    /// Start of the counted time.
     counted_from: Instant,
-    /// When the time is over for which rates are given; what was under way then is waited for.
+    /// End of the time for which rates are computed; later responses are still awaited.
     pub window_end: Option<Instant>,
-    /// Answers of each status.
+    /// Number of responses of each status.
     pub statuses: BTreeMap<u16, u64>,
-    /// How often each went wrong, and the first of its kind.
+    /// Number of failures by cause, with details of the first.
     pub failures: BTreeMap<Cause, (u64, String)>,
-    /// Bytes of requests.
+    /// Bytes sent.
     pub sent: u64,
-    /// Bytes of answers; in HTTP/2 those of bodies.
+    /// Bytes received; in HTTP/2 only bodies.
     pub received: u64,
-    /// Connections that were opened.
+    /// Connections opened.
     pub opened: u64,
     /// Requests of the warm-up.
     pub warm_up: u64,
-    /// How it went over time.
+    /// The course of the run.
     pub intervals: Vec<Interval>,
     running: Running,
 }
 
-/// A piece of the run.
+/// An interval of the run.
 #[derive(Debug, Clone)]
 pub struct Interval {
-    /// From the beginning of what counts to the end of this.
+    /// Its end, from the start of the counted time.
     pub end: Duration,
-    /// Requests that ended in it, and those of them that failed.
+    /// Requests that ended in the interval.
     pub requests: u64,
-    /// Of those.
+    /// Failed ones among them.
     pub failed: u64,
-    /// Latencies of those that ended in it, in nanoseconds.
+    /// Median of their latencies, in nanoseconds.
     pub median: u64,
-    /// 99 of 100 were no longer.
+    /// 99th percentile, in nanoseconds.
     pub p99: u64,
-    /// The longest.
+    /// Maximum, in nanoseconds.
     pub max: u64,
-    /// All of them, as (latency, how often), where those of other threads come beside them.
+    /// All latencies as (latency, count), needed to merge intervals of several threads.
     latencies: Vec<(u64, u64)>,
 }
 
@@ -79,29 +81,29 @@ struct Running {
     latency: Histogram<u64>,
     requests: u64,
     failed: u64,
-    /// Whether intervals keep all their latencies.
+    /// Whether intervals store all their latencies.
     keeps: bool,
 }
 
-/// One request that is over.
+/// A finished request.
 pub struct Done {
-    /// What came of it.
+    /// The result.
     pub result: Result<Answer, Failure>,
-    /// When its latency began: when it was due.
+    /// Start of its latency: when it was due.
     pub since: Instant,
-    /// When somebody began to ask for it.
+    /// When a user began to send it.
     pub begun: Instant,
-    /// How long that took until there was a connection.
+    /// Time until the connection was open.
     pub connect: Duration,
-    /// When it was over.
+    /// When it finished.
     pub at: Instant,
-    /// How many bytes it had.
+    /// Bytes sent.
     pub sent: u64,
 }
 
 impl Tally {
-    /// Of a run whose requests count from `begun`; intervals have this length, and keep all their latencies when they are one of several
-    /// threads'.
+    /// A tally that counts from `begun`, with intervals of this length. `keeps`: they store all latencies,
+    /// because other threads' are merged into them.
     pub fn new(begun: Instant, interval: Duration, keeps: bool) -> Tally {
         Tally {
             latency: histogram(DIGITS),
@@ -124,7 +126,7 @@ impl Tally {
         }
     }
 
-    /// Counts one that counts.
+    /// Counts a request that is not in the warm-up.
     pub fn record(&mut self, done: Done) {
         let latency = nanoseconds(done.at.saturating_duration_since(done.since));
         self.close_intervals(done.at);
@@ -147,7 +149,7 @@ impl Tally {
         }
     }
 
-    /// Notes one, whether or not it counts.
+    /// Counts a request of the warm-up or after it for the throughput.
     pub fn note(&mut self, done: &Done) {
         let is_in_time = done.at >= self.counted_from && self.window_end.is_none_or(|end| done.at <= end);
         self.came += u64::from(done.result.is_ok() && is_in_time);
@@ -168,23 +170,23 @@ impl Tally {
         self.received += answer.received;
     }
 
-    /// All that failed.
+    /// Number of failed requests.
     pub fn failed(&self) -> u64 {
         self.failures.values().map(|(count, _)| count).sum()
     }
 
-    /// All that ended.
+    /// Number of finished requests.
     pub fn requests(&self) -> u64 {
         self.completed + self.failed()
     }
 
-    /// Whether nobody answers at all: as many failed to get a connection as `enough`, and none has got one.
+    /// Whether the server is unreachable: `enough` connections failed and none succeeded.
     pub fn is_hopeless(&self, enough: u64) -> bool {
         let count = |cause| self.failures.get(&cause).map_or(0, |(count, _)| *count);
         self.opened == 0 && count(Cause::Connect) + count(Cause::Tls) >= enough
     }
 
-    /// Notes that what comes after `now` belongs to later intervals.
+    /// Closes all intervals that end by `now`.
     pub fn close_intervals(&mut self, now: Instant) {
         while now >= self.running.end {
             let interval = self.running.close();
@@ -192,14 +194,14 @@ impl Tally {
         }
     }
 
-    /// Adds what came of another run, whose intervals begin at `since`.
+    /// Adds another run, whose intervals begin at `since`.
     pub fn add(&mut self, other: &Tally, since: Duration) {
         self.count(other);
         let later = other.intervals.iter().cloned();
         self.intervals.extend(later.map(|interval| Interval { end: interval.end + since, ..interval }));
     }
 
-    /// Adds what another thread did at the same time.
+    /// Adds the tally of another thread.
     pub fn add_beside(&mut self, other: &Tally) {
         self.count(other);
         for (own, others) in self.intervals.iter_mut().zip(&other.intervals) {
@@ -228,7 +230,7 @@ impl Tally {
         self.warm_up += other.warm_up;
     }
 
-    /// Notes the last interval, which is shorter, and what the run has come to.
+    /// Closes the last, shorter interval, and computes the final numbers.
     pub fn finish(&mut self, now: Instant) {
         self.close_intervals(now);
         let begun = self.running.end.checked_sub(self.running.length).unwrap_or(now);

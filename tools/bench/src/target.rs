@@ -1,19 +1,19 @@
-//! A URL as a load tester needs it.
+//! A URL, parsed for the load tester.
 
 use std::path::PathBuf;
 
 use http::Uri;
 
-/// Where a request goes.
+/// The target of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// https
+    /// Whether the scheme is https.
     pub tls: bool,
     /// Without the brackets of an IPv6 address.
     pub host: String,
     /// 80 or 443 when the URL has none.
     pub port: u16,
-    /// As the `Host` header says it.
+    /// The value of the `Host` header.
     pub authority: String,
     /// Path and query.
     pub path: String,
@@ -22,7 +22,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// `http://` may be left out.
+    /// Parses a URL; `http://` may be omitted.
     pub fn parse(url: &str) -> Result<Target, String> {
         if let Some(rest) = url.strip_prefix("unix:") {
             return Target::of_socket(rest).map_err(|why| format!("{url}: {why}; expected unix:/path/of.sock:/page"));
@@ -37,7 +37,7 @@ impl Target {
         };
         let authority = uri.authority().ok_or_else(|| wrong("no host"))?;
         if authority.as_str().contains('@') {
-            return Err(wrong("names and passwords go into a header: -H 'Authorization: Basic …'"));
+            return Err(wrong("user names and passwords are not supported in URLs: use -H 'Authorization: Basic …'"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         if host.is_empty() {
@@ -49,7 +49,7 @@ impl Target {
         Ok(Target { tls, host, port, authority: authority.as_str().to_owned(), path, socket: None })
     }
 
-    /// `/run/site.sock:/page`, asked by the name of localhost.
+    /// Parses `/run/site.sock:/page`; the host is localhost.
     fn of_socket(text: &str) -> Result<Target, String> {
         let (socket, path) =
             text.split_once(":/").map_or((text, "/"), |(socket, _)| (socket, &text[socket.len() + 1..]));
@@ -60,18 +60,18 @@ impl Target {
         Ok(Target { socket: Some(socket.into()), ..target })
     }
 
-    /// The same server, another path and query.
+    /// The same server with another path and query.
     pub fn with_path(&self, path: &str) -> Target {
         Target { path: path.to_owned(), ..self.clone() }
     }
 
-    /// Whether one connection can have both.
+    /// Whether one connection can serve both targets.
     pub fn is_of_the_same_server(&self, other: &Target) -> bool {
         (self.tls, self.port, &self.socket) == (other.tls, other.port, &other.socket)
             && self.host.eq_ignore_ascii_case(&other.host)
     }
 
-    /// The URL, as a user would give it.
+    /// The URL in the form that users type.
     pub fn url(&self) -> String {
         match &self.socket {
             Some(socket) => format!("unix:{}:{}", socket.display(), self.path),
@@ -79,7 +79,7 @@ impl Target {
         }
     }
 
-    /// As the server is told it.
+    /// The absolute URI.
     pub fn uri(&self) -> String {
         let scheme = if self.tls { "https" } else { "http" };
         format!("{scheme}://{}{}", self.authority, self.path)

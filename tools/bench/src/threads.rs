@@ -1,5 +1,5 @@
-//! A run on several threads: each has its part of the connections, the requests and the rate, and nothing in common with the others
-//! while it asks.
+//! A run on several threads: each has its share of the connections, requests and rate, and shares nothing with
+//! the others while it runs.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use super::interrupt::Held;
 use super::plan::{End, Pace, Plan};
 use super::run::{Beside, Outcome, Part, ask};
 
-/// Descriptors that are taken by other things than connections.
+/// Descriptors needed beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 32;
 
-/// Does what `plan` says.
+/// Runs `plan`.
 pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     allow_descriptors(plan.connections as u64 + OTHER_DESCRIPTORS)?;
     let target = &plan.request(0).context("nothing to ask")?.target;
@@ -26,12 +26,12 @@ pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Does all parts of it, the first on this thread.
+/// Runs all parts, the first one on this thread.
 fn together(plan: &Plan, connector: &Connector) -> anyhow::Result<Outcome> {
     let parts = parts(plan);
     let beside = Beside::new(parts.len());
     let start = Instant::now();
-    // Before there is another thread: what is sent to the program is for the one that waits for it.
+    // Before other threads start: signals must reach the thread that waits for them.
     let _held = Held::new()?;
     std::thread::scope(|scope| {
         let part = |(number, plan)| {
@@ -50,7 +50,7 @@ fn together(plan: &Plan, connector: &Connector) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Together they are the plan: each begins at another request and skips what the others ask.
+/// Splits a plan: each part begins at another request and skips those of the others.
 fn parts(plan: &Plan) -> Vec<Plan> {
     let threads = plan.threads.min(plan.connections).max(1);
     let share = |all: u64, number: usize| all / threads as u64 + u64::from((number as u64) < all % threads as u64);
@@ -71,13 +71,13 @@ fn pace(pace: &Pace, threads: usize, number: usize) -> Pace {
     match pace {
         Pace::Closed => Pace::Closed,
         Pace::Constant(rate) => Pace::Constant(rate / threads as f64),
-        // Independent of each other, they are together what they are one by one.
+        // Independent Poisson processes add up to one.
         Pace::Poisson(rate) => Pace::Poisson(rate / threads as f64),
         Pace::Times(times) => Pace::Times(times.iter().skip(number).step_by(threads).copied().collect()),
     }
 }
 
-/// The moments of one thread lie between those of the others.
+/// The due times of one thread lie between those of the others.
 fn phase(pace: &Pace, number: usize) -> Duration {
     match pace {
         Pace::Closed | Pace::Times(_) => Duration::ZERO,
@@ -85,19 +85,19 @@ fn phase(pace: &Pace, number: usize) -> Duration {
     }
 }
 
-/// Of all threads of this program, since it began.
+/// CPU time of all threads of this program.
 fn processor_time() -> Duration {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Duration::ZERO };
     let microseconds = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Duration::from_micros(u64::try_from(microseconds).unwrap_or_default())
 }
 
-/// So many connections need as many descriptors, of which a shell grants 1024 unless it is asked.
+/// Raises the limit of descriptors, by default 1024 in a shell, to that number.
 fn allow_descriptors(count: u64) -> anyhow::Result<()> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     anyhow::ensure!(
         count <= hard,
-        "{count} descriptors are needed, and the limit is {hard}: ulimit -n, or fewer connections (-c)"
+        "{count} descriptors are needed, but the limit is {hard}: raise it (ulimit -n), or use fewer connections (-c)"
     );
     if soft < count {
         setrlimit(Resource::RLIMIT_NOFILE, count, hard)?;

@@ -1,4 +1,4 @@
-//! A time limit for one request after the other, without a timer for each.
+//! A timeout for consecutive requests, without a new timer for each.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -7,19 +7,19 @@ use std::time::Instant;
 
 use tokio::time::Sleep;
 
-/// One timer of a connection. It is set anew only when it has rung for a request that is over by now, so that an answer in time costs
-/// no change of the timer wheel.
+/// One timer per connection. It is reset only when it has fired for a request that has ended meanwhile, so that
+/// responses in time cost no change of the timer wheel.
 pub struct Timeout {
     timer: Pin<Box<Sleep>>,
 }
 
 impl Timeout {
-    /// One that has not begun.
+    /// A timeout that was not used yet.
     pub fn new() -> Timeout {
         Timeout { timer: Box::pin(tokio::time::sleep_until(Instant::now().into())) }
     }
 
-    /// What `work` comes to, or nothing when that takes longer than until `deadline`.
+    /// The result of `work`, or `None` if it takes until `deadline`.
     pub async fn until<T>(&mut self, deadline: Instant, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         poll_fn(|context| match work.as_mut().poll(context) {

@@ -1,32 +1,32 @@
-//! Where the time of answers went, as ab tells it, and how times are kept.
+//! Parts of response times, as in ab's report, and histograms of times.
 
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-/// Times are kept in nanoseconds, told apart to a thousandth of themselves, up to an hour.
+/// Longest time in histograms, in nanoseconds: an hour; DIGITS is their precision.
 const LONGEST: u64 = 3_600_000_000_000;
 pub const DIGITS: u8 = 3;
 
-/// The moments of one whole answer.
+/// Moments of a complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moments {
     /// The request has been sent.
     pub sent: Instant,
-    /// The first of the answer has come.
+    /// The first byte of the response has arrived.
     pub first: Instant,
 }
 
-/// Of all answers that were as expected.
+/// Parts of the response times of requests answered as expected.
 #[derive(Debug)]
 pub struct Times {
-    /// Until there was a connection, with TLS; nothing where one was kept.
+    /// Until the connection was open, including TLS; 0 on a reused one.
     pub connect: Histogram<u64>,
     /// From then to the last byte.
     pub processing: Histogram<u64>,
-    /// From the last byte of the request to the first of the answer.
+    /// From the last byte of the request to the first byte of the response.
     pub waiting: Histogram<u64>,
-    /// Both of the first: in an open loop without what a request waited for a connection.
+    /// `connect` and `processing` together; in an open loop without the wait for a free connection.
     pub total: Histogram<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Times {
         Times { connect, processing, waiting, total }
     }
 
-    /// Adds an answer whose connection took so long, and all of it so long.
+    /// Adds a response: time until the connection was open, total time, and moments.
     pub fn record(&mut self, connect: Duration, total: Duration, moments: Moments) {
         self.connect.saturating_record(nanoseconds(connect));
         self.processing.saturating_record(nanoseconds(total.saturating_sub(connect)));
@@ -44,7 +44,7 @@ impl Times {
         self.total.saturating_record(nanoseconds(total));
     }
 
-    /// Adds those of another run.
+    /// Adds the times of another run.
     pub fn add(&mut self, other: &Times) {
         self.connect += &other.connect;
         self.processing += &other.processing;
@@ -53,12 +53,12 @@ impl Times {
     }
 }
 
-/// For times in nanoseconds.
+/// A histogram of times in nanoseconds.
 pub fn histogram(digits: u8) -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST, digits).expect("bounds that are in order, and at most five digits")
 }
 
-/// At most what 64 bits hold, which is 584 years.
+/// The time in nanoseconds, at most u64::MAX (584 years).
 pub fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! TLS as a client speaks it.
+//! TLS for clients.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 
 use super::plan::Transport;
 
-/// Where systems have the authorities that they trust: Debian, Red Hat, SUSE, Alpine.
+/// The trusted authorities of Debian, Red Hat, SUSE and Alpine.
 const SYSTEM: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -22,7 +22,7 @@ const SYSTEM: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// How connections of a run shake hands.
+/// Makes the TLS connector of a run.
 pub fn connector(transport: &Transport) -> anyhow::Result<TlsConnector> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
@@ -46,12 +46,12 @@ fn authorities(own: Option<&Path>) -> anyhow::Result<RootCertStore> {
     }
     anyhow::ensure!(
         !store.is_empty(),
-        "this system has no list of authorities: name one with --cacert, or use --insecure"
+        "this system has no list of trusted certificate authorities: name one with --cacert, or use --insecure"
     );
     Ok(store)
 }
 
-/// `--insecure`: the load is what counts, not who answers.
+/// `--insecure`: accepts any certificate.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

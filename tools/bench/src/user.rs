@@ -1,4 +1,4 @@
-//! One of those who ask: a connection, and a request on it after the other.
+//! A user: sends requests over a connection, one after the other.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,22 +17,22 @@ use super::timeout::Timeout;
 use super::times::nanoseconds;
 use super::{Request, http1, http2};
 
-/// What all users of a run have.
+/// State shared by all users of a run.
 pub struct Shared {
-    /// What they do.
+    /// The plan.
     pub plan: Plan,
-    /// How they get connections.
+    /// Opens connections.
     pub connector: Connector,
-    /// Whose turn it is.
+    /// Hands out turns.
     pub schedule: RefCell<Schedule>,
-    /// For turns that have their moment.
+    /// Wakes users when their turns are due.
     pub alarm: Alarm,
-    /// What came of it.
+    /// The results.
     pub tally: RefCell<Tally>,
 }
 
 impl Shared {
-    /// A new connection; notes how long that took.
+    /// Opens a connection, and measures the time that takes.
     async fn connect(&self, took: &mut Duration) -> Result<Box<dyn Stream>, Failure> {
         let begun = Instant::now();
         let stream = self.connector.connect().await?;
@@ -42,7 +42,7 @@ impl Shared {
     }
 }
 
-/// Asks until it is over.
+/// Sends requests until the run is over.
 pub async fn run(shared: Rc<Shared>, line: Rc<http2::Line>) {
     let finder = shared.plan.expected.body.as_ref().map(|text| Rc::new(Finder::new(text).into_owned()));
     let mut user = User { shared: &shared, line, connection: None, connect: Duration::ZERO, finder };
@@ -63,17 +63,17 @@ pub async fn run(shared: Rc<Shared>, line: Rc<http2::Line>) {
 
 struct User<'s> {
     shared: &'s Shared,
-    /// HTTP/2: what it has together with others.
+    /// HTTP/2: the shared connection.
     line: Rc<http2::Line>,
-    /// HTTP/1: its own.
+    /// HTTP/1: the user's own connection.
     connection: Option<http1::Connection>,
-    /// How long the request that is under way took until it had one.
+    /// Time until the current request's connection was open.
     connect: Duration,
     finder: Option<Rc<Finder<'static>>>,
 }
 
 impl User<'_> {
-    /// Returns when the turn has come, with the time that it is.
+    /// Waits until the turn is due; returns the current time.
     async fn wait_for(&self, turn: Turn, free: Instant) -> Instant {
         let Some(due) = turn.due else { return free };
         if due > free {
@@ -82,7 +82,7 @@ impl User<'_> {
         let now = Instant::now();
         if turn.counts {
             let mut tally = self.shared.tally.borrow_mut();
-            // Before `free` there was no connection for it, which is the server's doing.
+            // A delay before `free` is the server's fault: no connection was free.
             tally.lateness.saturating_record(nanoseconds(now.saturating_duration_since(due.max(free))));
             tally.waited += u64::from(due < free);
         }
@@ -134,7 +134,10 @@ impl User<'_> {
     }
 
     fn timed_out(&self) -> Failure {
-        Failure::new(Cause::Timeout, format!("no whole answer in {} s", self.shared.plan.timeout.as_secs_f64()))
+        Failure::new(
+            Cause::Timeout,
+            format!("no complete response within {} s", self.shared.plan.timeout.as_secs_f64()),
+        )
     }
 
     fn note(&self, turn: Turn, done: Done) {

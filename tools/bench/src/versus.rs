@@ -1,4 +1,4 @@
-//! Two servers in turns, so that what changes on the machine meanwhile meets both.
+//! Compares two servers in alternating rounds, so that changes on the machine affect both.
 
 use std::time::Duration;
 
@@ -6,47 +6,47 @@ use super::plan::{End, Plan};
 use super::run::Outcome;
 use super::threads::run;
 
-/// So many of each.
+/// Number of rounds with each server.
 const ROUNDS: u32 = 10;
-/// What 95 % of Student's t lie within, for that many differences.
+/// Student's t for a 95 % confidence interval of that many differences.
 const T: f64 = 2.262;
-/// Each round opens its connections anew.
+/// Shortest warm-up of a round, which opens its connections anew.
 const SHORTEST_WARM_UP: Duration = Duration::from_millis(100);
 
-/// What came of it.
+/// The results of a comparison.
 #[derive(Debug)]
 pub struct Versus {
-    /// All rounds against the first.
+    /// All rounds with the first server.
     pub a: Outcome,
-    /// All rounds against the second.
+    /// All rounds with the second server.
     pub b: Outcome,
-    /// Each round of the first with that of the second beside it; fewer than were wanted when it was interrupted.
+    /// Pairs of rounds; fewer than ROUNDS if the run was interrupted.
     pub rounds: Vec<[Round; 2]>,
 }
 
-/// What is compared.
+/// The compared numbers of a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
-    /// Requests a second.
+    /// Requests per second.
     pub rate: f64,
     /// The median latency, in seconds.
     pub median: f64,
-    /// The 99 % quantile.
+    /// The 99 % quantile, in seconds.
     pub p99: f64,
 }
 
-/// How many times as much, and from where to where it lies with 95 % confidence.
+/// A ratio with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
     /// The geometric mean over the rounds.
     pub ratio: f64,
-    /// At least.
+    /// Lower bound.
     pub low: f64,
-    /// At most.
+    /// Upper bound.
     pub high: f64,
 }
 
-/// Runs both plans in rounds: A B B A A B B A …, so that neither is always the second.
+/// Runs both plans in rounds: A B B A A B B A …, so that neither is always second.
 pub fn versus(a: &Plan, b: &Plan) -> anyhow::Result<Versus> {
     let [a, b] = [a, b].map(part);
     let mut versus = one(&a, &b, 0)?;
@@ -62,7 +62,7 @@ pub fn versus(a: &Plan, b: &Plan) -> anyhow::Result<Versus> {
     Ok(versus)
 }
 
-/// A round of each.
+/// Runs one round of each.
 fn one(a: &Plan, b: &Plan, number: u32) -> anyhow::Result<Versus> {
     let (a, b) = if number.is_multiple_of(2) {
         let first = run(a)?;
@@ -76,7 +76,7 @@ fn one(a: &Plan, b: &Plan, number: u32) -> anyhow::Result<Versus> {
     Ok(Versus { a, b, rounds })
 }
 
-/// A round's part of `plan`.
+/// The plan of one round.
 fn part(plan: &Plan) -> Plan {
     let end = End {
         requests: plan.end.requests.map(|requests| requests.div_ceil(u64::from(ROUNDS))),
@@ -94,8 +94,8 @@ impl Round {
 }
 
 impl Ratio {
-    /// Of the second to the first, by Student's t over the logarithms of each round's ratio: rounds are few, and ratios lie evenly
-    /// around their mean only as logarithms. Nothing when a round of either has no such number.
+    /// The ratio of the second to the first, by Student's t over the logarithms of the rounds' ratios: rounds
+    /// are few, and ratios are symmetric only as logarithms. `None` if a round lacks the number.
     pub fn of(rounds: &[[Round; 2]], what: impl Fn(&Round) -> f64) -> Option<Ratio> {
         let logs: Vec<f64> = rounds.iter().map(|[a, b]| (what(b) / what(a)).ln()).collect();
         if logs.len() < ROUNDS as usize || logs.iter().any(|log| !log.is_finite()) {
@@ -108,7 +108,7 @@ impl Ratio {
         Some(Ratio { ratio: mean.exp(), low: (mean - margin).exp(), high: (mean + margin).exp() })
     }
 
-    /// Whether it is more than chance.
+    /// Whether the interval excludes 1.
     pub fn shows_a_difference(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
     }
@@ -121,7 +121,7 @@ mod tests {
 
     fn rounds(factor: f64, noise: f64, random: &mut Random) -> Vec<[Round; 2]> {
         let mut round = |rate: f64| {
-            // The sum of twelve is nearly normal.
+            // The sum of twelve uniform numbers is nearly normal.
             let normal = (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
             Round { rate: rate * (normal * noise).exp(), median: 1.0, p99: 0.0 }
         };

@@ -13,9 +13,9 @@ pub enum Name {
     Method(String, String),
 }
 
-/// What `$r->…` and its relatives are blessed into.
+/// Patterns of objects, and the package that they are blessed into.
 const OBJECTS: &[(&str, &str)] = &[
-    // Not `$req`: most often that is a request of LWP's.
+    // `$req` is not included: it is often a request of LWP.
     (r"\$(?:r|apr)\s*->\s*(\w+)", "Apache"),
     (r"\bApache\s*->\s*request\s*->\s*(\w+)", "Apache"),
     (r"->\s*connection\s*->\s*(\w+)", "Apache::Connection"),
@@ -49,7 +49,7 @@ pub fn names(line: &str) -> Vec<Name> {
         names.push(Name::Module(found[1].to_owned()));
     }
     for found in each(&ON_CLASS, line).chain(each(&FUNCTION, line)) {
-        // `use Apache::Constants ();` calls nothing.
+        // `use Apache::Constants ();` contains no call.
         let is_import = names.contains(&Name::Module(format!("{}::{}", &found[1], &found[2])));
         if !is_import {
             names.push(Name::Method(found[1].to_owned(), found[2].to_owned()));
@@ -76,7 +76,7 @@ mod tests {
         let cases = [
             ("use Apache::Constants qw(OK);", vec![module("Apache::Constants")]),
             ("use Apache::Constants ();", vec![module("Apache::Constants")]),
-            // The end of another name is none.
+            // The end of a longer name does not count.
             ("Plack::Handler::Apache2->preload('app.psgi')", vec![]),
             ("my $r = Apache->request;", vec![method("Apache", "request")]),
             ("$r->send_http_header('text/html');", vec![method("Apache", "send_http_header")]),

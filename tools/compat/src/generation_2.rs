@@ -1,10 +1,10 @@
-//! mod_perl 2's modules: which of them are there.
+//! Support of mod_perl 2's modules.
 
 use super::rows::Support;
 
-/// What is there with an exception.
+/// Modules that work with exceptions.
 const PARTLY: &[(&str, &str)] = &[
-    ("APR::Request::Hook", "apr_xml_parser dies: no Perl code could see its result"),
+    ("APR::Request::Hook", "apr_xml_parser dies: Perl code has no access to its result"),
     ("Apache2::Filter", "requests' bodies and answers pass filters; those of connections are refused"),
     (
         "Apache2::Connection",
@@ -12,7 +12,7 @@ const PARTLY: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is not, and what to use.
+/// Modules that do not work, with alternatives.
 const NOT: &[(&str, &str)] = &[
     ("ModPerl::Interpreter", ONE_INTERPRETER),
     ("ModPerl::InterpPool", ONE_INTERPRETER),
@@ -23,7 +23,7 @@ const NOT: &[(&str, &str)] = &[
 
 const ONE_INTERPRETER: &str = "is not available: a worker is a process with one interpreter";
 
-/// Whose files are in perl/lib2 and perl/lib/APR.
+/// Modules in perl/lib2 and perl/lib/APR.
 const OURS: &[&str] = &[
     "mod_perl2",
     "APR",
@@ -103,13 +103,13 @@ const OURS: &[&str] = &[
     "ModPerl::Util",
 ];
 
-/// Whether the name is one of that API.
+/// Whether the name belongs to mod_perl 2's API.
 pub fn is_of_it(module: &str) -> bool {
     let is_below = |top: &str| module.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
     module == "mod_perl2" || ["Apache2", "APR", "ModPerl"].into_iter().any(is_below)
 }
 
-/// How much of a module is there, and what a reader must know; `None` for one that no list has.
+/// The support of a module, with a note; `None` for a module in no list.
 pub fn support(module: &str) -> Option<(Support, &'static str)> {
     let among = |rows: &[(&str, &'static str)]| rows.iter().find(|(name, _)| *name == module).map(|(_, note)| *note);
     let is_ours = || OURS.contains(&module).then_some((Support::Works, ""));

@@ -1,4 +1,5 @@
-//! mod_perl 2's methods: those that the classes of a server have, as tests/mod_perl_2/methods.rs lists them.
+//! Support of mod_perl 2's methods: the methods of a running server's classes, as tests/mod_perl_2/methods.rs
+//! lists them.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,23 +11,23 @@ static METHODS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     lines.filter_map(|mut words| Some((words.next()?, words.collect()))).collect()
 });
 
-/// What is there with an exception.
+/// Methods that work with exceptions.
 const PARTLY: &[(&str, &str, &str)] = &[
     (
         "Apache2::Connection",
         "client_socket",
         "is the client's in a PerlProcessConnectionHandler; in a request nothing ever comes on it",
     ),
-    ("APR::Request::Hook", "apr_xml_parser", "dies: no Perl code could see its result"),
+    ("APR::Request::Hook", "apr_xml_parser", "dies: Perl code has no access to its result"),
 ];
 
-/// Classes of which a program may have an object in `$r`.
+/// Classes of which `$r` may be an object.
 const ALSO: &[(&str, &[&str])] = &[("Apache2::RequestRec", &["Apache2::Request", "Apache2::Filter"])];
 
-/// Every class has them.
+/// Methods of every class.
 const OF_ALL: &[&str] = &["import", "unimport", "can", "isa", "DOES", "VERSION", "handler"];
 
-/// The class of mod_perl 2 for what an object has under mod_perl 1.
+/// mod_perl 2's class for a package of mod_perl 1.
 pub fn class_of(package: &str) -> &str {
     match package {
         "Apache" => "Apache2::RequestRec",
@@ -40,7 +41,7 @@ pub fn class_of(package: &str) -> &str {
     }
 }
 
-/// How much of a method is there; `None` for a class that no list has.
+/// The support of a method, with a note; `None` for a class in no list.
 pub fn support(class: &str, method: &str) -> Option<(Support, &'static str)> {
     let has = |class: &str| METHODS.get(class).is_some_and(|methods| methods.contains(&method));
     let partly = PARTLY.iter().find(|(of, name, _)| *of == class && *name == method);
@@ -51,7 +52,7 @@ pub fn support(class: &str, method: &str) -> Option<(Support, &'static str)> {
     let also = ALSO.iter().filter(|(of, _)| *of == class).flat_map(|(_, classes)| *classes);
     match has(class) || OF_ALL.contains(&method) || also.into_iter().any(|class| has(class)) {
         true => Some((Support::Works, "")),
-        false => Some((Support::Not, "is no method of mod_perl 2 that is here")),
+        false => Some((Support::Not, "is not a supported method of mod_perl 2")),
     }
 }
 

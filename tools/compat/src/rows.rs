@@ -1,20 +1,20 @@
-//! The table of promises, `rows.txt`: what was asked for, whether it works, which test shows it.
+//! The table of supported features, `rows.txt`: name, state, and the tests that prove it.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// How far a promise is kept.
+/// Level of support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
-    /// As documented.
+    /// Works as documented.
     Works,
-    /// With the exception that the note names.
+    /// Works, with the exception in the note.
     Partly,
-    /// The note says what to use instead.
+    /// Does not work; the note has the alternative.
     Not,
 }
 
-/// One promise.
+/// A row of the table.
 #[derive(Debug)]
 pub struct Row {
     /// `Directives`, `Phases`, `Modules`, or the package of a method.
@@ -23,9 +23,9 @@ pub struct Row {
     pub name: &'static str,
     /// See [`Support`].
     pub state: Support,
-    /// `module::test` in `tests/`, or a file below `perl/t/`; several stand with commas between them.
+    /// Tests: `module::test` in `tests/`, or a file below `perl/t/`; separated by commas.
     pub tests: &'static str,
-    /// What a reader must know; empty for nothing.
+    /// A note for the reader, or empty.
     pub note: &'static str,
 }
 
@@ -36,7 +36,7 @@ pub fn all() -> &'static [Row] {
     &ROWS
 }
 
-/// The row of a name in a section; case counts only outside of directives.
+/// The row of a name in a section; directives ignore case.
 pub fn find(section: &str, name: &str) -> Option<&'static Row> {
     all().iter().find(|row| {
         let name_fits = if section == "Directives" { row.name.eq_ignore_ascii_case(name) } else { row.name == name };
@@ -70,7 +70,7 @@ fn row(section: &'static str, line: &'static str) -> Option<Row> {
 }
 
 impl Support {
-    /// For a reader.
+    /// The word on the page.
     pub fn word(self) -> &'static str {
         match self {
             Support::Works => "works",
@@ -80,7 +80,7 @@ impl Support {
     }
 }
 
-/// `docs/compatibility.md`.
+/// The text of `docs/compatibility.md`.
 pub fn page() -> String {
     let mut page = String::from(
         "# Compatibility with mod_perl 1.x, mod_perl 2 and Apache 1.3\n\n\

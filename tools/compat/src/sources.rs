@@ -1,4 +1,4 @@
-//! Which Perl belongs to a site: what its configuration loads, the scripts in its folders, and the site's own modules
+//! The Perl of a site: files that its configuration loads, scripts in its folders, and the site's own modules
 //! that these use.
 
 use std::collections::{BTreeSet, HashSet};
@@ -7,32 +7,33 @@ use std::process::Command;
 
 use config::{Directive, Generation, table};
 
-/// More files than this are not read: a DocumentRoot may be a disk.
+/// Most files that are read: a DocumentRoot may be a whole disk.
 const MAX_FILES: usize = 5000;
-/// A larger file is no program.
+/// Largest program, in bytes.
 const MAX_SIZE: u64 = 2 << 20;
 const MAX_DEPTH: usize = 8;
-/// Nor are more names looked at.
+/// Most names in folders that are checked.
 const MAX_NAMES: usize = 200_000;
-/// `<Directory />` and `<Directory /usr/share>` close and open what others serve: no site lies in them as a whole.
+/// `<Directory />` and `<Directory /usr/share>` set defaults for other folders: no site consists of them as a
+/// whole.
 const LEAST_PARTS: usize = 3;
 
-/// The site's Perl files, and where its modules may be.
+/// The site's Perl files and module folders.
 pub struct Sources {
     /// Files to read.
     pub files: BTreeSet<PathBuf>,
-    /// Whether the configuration means mod_perl 2's API.
+    /// Whether the configuration selects mod_perl 2's API.
     pub speaks_of_2: bool,
     /// The site's own module folders.
     own: Vec<PathBuf>,
-    /// How many names in folders were looked at.
+    /// Number of names checked so far.
     names: usize,
-    /// perl's.
+    /// perl's module folders.
     system: Vec<PathBuf>,
 }
 
 impl Sources {
-    /// Of a configuration.
+    /// The sources of a configuration.
     pub fn of(tree: &[Directive], server_root: &Path) -> Sources {
         let own = vec![server_root.join("lib/perl")];
         let mut sources =
@@ -84,7 +85,7 @@ impl Sources {
         }
     }
 
-    /// Reads on in the site's own modules that the files found so far use.
+    /// Also finds the site's own modules that the files use, recursively.
     fn follow(&mut self) {
         let mut read: HashSet<PathBuf> = HashSet::new();
         while let Some(file) = self.files.iter().find(|file| !read.contains(*file)).cloned() {
@@ -99,7 +100,7 @@ impl Sources {
     }
 
     fn module(&mut self, name: &str) {
-        // `Package::sub`, `Class->method` and `Module => 'list'` name a module too.
+        // `Package::sub`, `Class->method` and `Module => 'list'` contain a module's name, too.
         let name = name.split("->").next().unwrap_or(name);
         let end = name.find(|c: char| !c.is_alphanumeric() && c != ':' && c != '_').unwrap_or(name.len());
         let name = &name[..end];
@@ -113,7 +114,7 @@ impl Sources {
         file_of(&self.own, module)
     }
 
-    /// Whether one of the site's files has the word in quotes or as the name of a sub, as a module that defines a
+    /// Whether one of the site's files has the word in quotes or as a sub's name, as a module that defines a
     /// directive has.
     pub fn mention(&self, word: &str) -> bool {
         let forms = [format!("'{word}'"), format!("\"{word}\""), format!("'<{word}"), format!("sub {word} ")];
@@ -126,7 +127,7 @@ impl Sources {
         self.files.iter().filter_map(|file| text(file)).any(uses)
     }
 
-    /// Whether perl would find it outside of the site.
+    /// Whether perl finds the module outside of the site.
     pub fn is_installed(&self, module: &str) -> bool {
         file_of(&self.system, module).is_some()
     }
@@ -147,7 +148,7 @@ fn file_of(folders: &[PathBuf], module: &str) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(&file)).find(|file| file.is_file())
 }
 
-/// The text of a file that is not too large.
+/// The text of a file, unless it is too large.
 pub fn text(file: &Path) -> Option<String> {
     let size = std::fs::metadata(file).ok()?.len();
     if size > MAX_SIZE {
@@ -165,7 +166,7 @@ fn is_perl(file: &Path) -> bool {
     }
 }
 
-/// Those of `-Ilib` and `-I lib`.
+/// The folders of `-Ilib` and `-I lib`.
 fn switched_folders(words: &[String]) -> impl Iterator<Item = &str> {
     let after = words.iter().skip(1).map(String::as_str).chain([""]);
     words.iter().zip(after).filter_map(|(word, next)| match word.strip_prefix("-I")? {
@@ -191,7 +192,7 @@ fn used_module(line: &str) -> Option<&str> {
     rest.get(..end).filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
-/// Where perl looks.
+/// perl's @INC.
 fn system() -> Vec<PathBuf> {
     let asked = Command::new("perl").args(["-e", "print map qq{$_\\n}, @INC"]).output();
     let text = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A site's directives and calls, each with a light.
+//! A site's directives and calls, each with a traffic light.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,18 +11,18 @@ use super::rows::{self, Row, Support};
 use super::sources::{self, Sources};
 use config::{ConfigError, Directive, is_skipped, reference, without_skipped};
 
-/// Whether something will run.
+/// Whether a feature works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Light {
-    /// As it did.
+    /// Works as before.
     Green,
-    /// With the exception named.
+    /// Works, with the exception in the note.
     Amber,
-    /// Not.
+    /// Does not work.
     Red,
 }
 
-/// One thing that a site uses.
+/// A feature that a site uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// See [`Light`].
@@ -31,19 +31,19 @@ pub struct Finding {
     pub at: String,
     /// `PerlHandler`, `Apache::Util::escape_html`
     pub what: String,
-    /// Why it is not green.
+    /// The reason, unless it is green.
     pub note: String,
 }
 
-/// Everything that a site uses, each once a file, in the order of files and lines. What a start would refuse
-/// (`mistakes`) or complain about (`warnings`) is never green.
+/// The features that a site uses, each once per file, in the order of files and lines. Directives that a start
+/// would refuse (`mistakes`) or warn about (`warnings`) are never green.
 pub fn survey(
     tree: &[Directive],
     server_root: &Path,
     mistakes: &[ConfigError],
     warnings: &[ConfigError],
 ) -> Vec<Finding> {
-    // What is skipped loads nothing.
+    // Skipped sections load nothing.
     let used = without_skipped(tree);
     let sources = Sources::of(&used, server_root);
     let mut lines = Lines { sources: &sources, mistakes, warnings, seen: HashSet::new(), findings: Vec::new() };
@@ -69,7 +69,7 @@ fn perl_sections(tree: &[Directive], sources: &Sources, findings: &mut Vec<Findi
     }
 }
 
-const SKIPPED: &str = "is skipped: it stands in an <IfModule> of a module that is not there";
+const SKIPPED: &str = "is skipped: it is in an <IfModule> of a missing module";
 
 /// The lines of the configuration.
 struct Lines<'a> {
@@ -81,7 +81,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Reads a context; `skipped`: in a block of a module that we lack.
+    /// Reads a context; `skipped`: inside a section of a missing module.
     fn read(&mut self, tree: &[Directive], skipped: bool) {
         for directive in tree {
             let skips = is_skipped(directive);
@@ -92,8 +92,8 @@ impl Lines<'_> {
             };
             let (light, note) = match self.judge(directive, &what) {
                 (Light::Green, _) if skipped => (Light::Amber, SKIPPED.to_owned()),
-                // A start skips it, too.
-                (Light::Red, note) if skipped => (Light::Amber, format!("{SKIPPED}; else it {note}")),
+                // A start skips the directive, too.
+                (Light::Red, note) if skipped => (Light::Amber, format!("{SKIPPED}; otherwise it {note}")),
                 judged => judged,
             };
             if self.seen.insert((directive.at.file.to_string(), what.to_ascii_lowercase(), note.clone())) {
@@ -105,11 +105,11 @@ impl Lines<'_> {
 
     fn judge(&self, directive: &Directive, what: &str) -> (Light, String) {
         if is_skipped(directive) {
-            let note = "its module is not there: what stands in it is skipped";
+            let note = "its module is missing: its contents are skipped";
             return (Light::Amber, note.to_owned());
         }
         let is_ours = reference::entry(&directive.name).is_ok();
-        // A name that is not ours may be one of a Perl module of the site, which no survey loads.
+        // An unknown name may belong to a Perl module of the site, which a survey does not load.
         if is_ours && let Some(mistake) = said_of(self.mistakes, directive) {
             return (Light::Red, mistake);
         }
@@ -123,7 +123,7 @@ impl Lines<'_> {
     }
 }
 
-/// Whether the mistake is told where its directive is.
+/// Whether the mistake is reported at its directive.
 fn is_of_a_line(mistake: &ConfigError, tree: &[Directive]) -> bool {
     tree.iter().any(|directive| {
         mistake.at.as_ref() == Some(&directive.at)
@@ -131,7 +131,7 @@ fn is_of_a_line(mistake: &ConfigError, tree: &[Directive]) -> bool {
     })
 }
 
-/// What is said of a directive's line, without its name.
+/// The message about a directive's line, without the name.
 fn said_of(errors: &[ConfigError], directive: &Directive) -> Option<String> {
     let error = errors.iter().find(|error| error.at.as_ref() == Some(&directive.at))?;
     let bracketed = format!("<{}>: ", directive.name);
@@ -140,7 +140,7 @@ fn said_of(errors: &[ConfigError], directive: &Directive) -> Option<String> {
     Some(message.unwrap_or(&error.message).to_owned())
 }
 
-/// A mistake of which no directive is left: a line that cannot be read, an Include that finds nothing, what is missing.
+/// A mistake without a directive: an unreadable line, an Include without files, a missing directive.
 fn without_line(mistake: &ConfigError) -> Finding {
     let at = mistake.at.as_ref().map_or("configuration".to_owned(), ToString::to_string);
     let (what, note) = mistake.message.split_once(": ").unwrap_or(("this line", &mistake.message));
@@ -155,7 +155,7 @@ fn light_of_directive(directive: &Directive, what: &str, sources: &Sources) -> (
         (None, Err(_), Some((true, message))) => (Light::Amber, message),
         (None, Err(_), Some((false, message))) => (Light::Red, message),
         (None, Err(_), None) if sources.mention(&directive.name) => {
-            (Light::Amber, "is no directive of ours; a module of the site seems to define it".to_owned())
+            (Light::Amber, "is unknown; a module of the site seems to define it".to_owned())
         }
         (None, Err(message), None) => (Light::Red, message),
     }
@@ -187,12 +187,12 @@ fn perl(text: &str, at: impl Fn(u32) -> String, sources: &Sources, findings: &mu
     }
 }
 
-/// `None` for what is the site's own.
+/// `None` for the site's own names.
 fn judge(name: &Name, sources: &Sources) -> Option<(Light, String, String)> {
     match name {
         Name::Module(module) => judge_module(module, sources),
         Name::Method(package, method) if sources.speaks_of_2 => judge_method_of_2(package, method, sources),
-        // Its `use` says it.
+        // The `use` line was reported already.
         Name::Method(package, _) if generation_2::is_of_it(package) => None,
         Name::Method(package, method) if rows::all().iter().any(|row| row.section == package) => {
             Some(judge_method(package, method))
@@ -201,7 +201,7 @@ fn judge(name: &Name, sources: &Sources) -> Option<(Light, String, String)> {
     }
 }
 
-/// A method of mod_perl 2. What is none may be one that Apache2::compat brings.
+/// A method of mod_perl 2. An unknown one may come from Apache2::compat.
 fn judge_method_of_2(package: &str, method: &str, sources: &Sources) -> Option<(Light, String, String)> {
     let class = methods_2::class_of(package);
     if sources.own_file(class).is_some() {
@@ -215,7 +215,7 @@ fn judge_method_of_2(package: &str, method: &str, sources: &Sources) -> Option<(
             false => Some((
                 Light::Red,
                 what,
-                "is mod_perl 1's: say use Apache2::compat, or the method of mod_perl 2".to_owned(),
+                "is mod_perl 1's: load Apache2::compat, or use the method of mod_perl 2".to_owned(),
             )),
         },
         Some((state, note)) => Some((light_of(state), what, note.to_owned())),
@@ -230,12 +230,14 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
     if generation_2::is_of_it(module) {
         let (light, note) = match generation_2::support(module) {
             _ if !sources.speaks_of_2 => {
-                let note = "is mod_perl 2's API: this configuration speaks of that of mod_perl 1, or of none; `PerlGeneration 2` chooses it";
+                let note = "is mod_perl 2's API, but this configuration uses mod_perl 1's, or neither; `PerlGeneration 2` selects it";
                 (Light::Red, note.to_owned())
             }
             Some((state, note)) => (light_of(state), note.to_owned()),
-            None if sources.is_installed(module) => (Light::Amber, "is installed, not ours and not tried".to_owned()),
-            None => (Light::Red, "is neither ours nor found in @INC: install it".to_owned()),
+            None if sources.is_installed(module) => {
+                (Light::Amber, "is installed, but not part of the server and not tested".to_owned())
+            }
+            None => (Light::Red, "is not found in @INC: install it".to_owned()),
         };
         return Some((light, module.to_owned(), note));
     }
@@ -244,13 +246,13 @@ fn judge_module(module: &str, sources: &Sources) -> Option<(Light, String, Strin
     let (light, note) = match rows::find("Modules", module).or_else(|| parent(module).filter(|_| is_installed)) {
         Some(row) => light(row),
         None if known || module == "Apache" => (Light::Green, String::new()),
-        None if is_installed => (Light::Amber, "is installed, not ours and not tried".to_owned()),
-        None => (Light::Red, "is neither ours nor found in @INC: install it".to_owned()),
+        None if is_installed => (Light::Amber, "is installed, but not part of the server and not tested".to_owned()),
+        None => (Light::Red, "is not found in @INC: install it".to_owned()),
     };
     Some((light, module.to_owned(), note))
 }
 
-/// `Apache::ASP::Date` came with Apache::ASP.
+/// `Apache::ASP::Date` comes with Apache::ASP.
 fn parent(module: &str) -> Option<&'static Row> {
     let (parent, _) = module.rsplit_once("::")?;
     rows::find("Modules", parent).or_else(|| self::parent(parent))

@@ -1,6 +1,6 @@
 package Bench::Content;
 
-# What the handlers of all servers answer with, so that they do the same work.
+# The responses of the handlers of all servers, so that all do the same work.
 
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ $page .= ' ' x (100_000 - length $page);
 
 sub page { $page }
 
-# Each process counts in a file of its own: it is work that is compared, not waiting for a lock.
+# Each process has its own counter file: the benchmark compares work, not lock contention.
 my $folder = dirname(dirname(dirname(__FILE__))) . '/db';
 my ($owner, $count, $read) = (0);
 
@@ -43,7 +43,7 @@ sub connect_db {
     $read  = $db->prepare(q{SELECT hits FROM hits WHERE page = '/hits'});
 }
 
-# A query as a program reads it that has no module for that.
+# Parses a query without a module.
 sub split_query {
     my %value;
     for my $pair (split /[&;]/, shift) {

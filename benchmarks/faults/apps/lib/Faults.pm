@@ -1,6 +1,6 @@
 package Faults;
 
-# What the site of the fault scenarios does, whoever serves it. A writer has begin($length or undef) and write($bytes).
+# The site of the fault scenarios, for all servers. A writer has the methods begin($length or undef) and write($bytes).
 
 use strict;
 use warnings;

@@ -1,10 +1,10 @@
-//! The chunked coding (RFC 9112, section 7.1), taken apart as it comes.
+//! Decoder of the chunked coding (RFC 9112, section 7.1), piece by piece.
 
-/// How far it has come.
+/// State of the decoder.
 #[derive(Debug, Default)]
 pub struct Chunks {
     state: State,
-    /// Of a chunk, what is still to come.
+    /// Bytes left of the current chunk.
     left: u64,
 }
 
@@ -21,17 +21,18 @@ enum State {
     Done,
 }
 
-/// A length has no more digits than a number can hold.
+/// Largest chunk length to which another digit may be added.
 const MOST: u64 = u64::MAX >> 4;
 
 impl Chunks {
-    /// Whether the last one has come.
+    /// Whether the last chunk has been read.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// Takes from the beginning of `bytes` and hands `data` the piece of the body that begins there; how much it took, at least one
-    /// byte when there is one and it is not done. Nothing when this is not the chunked coding.
+    /// Decodes from the beginning of `bytes`, and passes the next piece of the body to `data`. Returns the
+    /// number of bytes consumed, at least one unless the input is empty or the body complete. `None`: invalid
+    /// input.
     pub fn take(&mut self, bytes: &[u8], data: &mut dyn FnMut(&[u8])) -> Option<usize> {
         let (first, _) = bytes.split_first()?;
         if self.state == State::Data {

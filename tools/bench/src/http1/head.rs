@@ -1,4 +1,4 @@
-//! The head of an answer, as far as it says where the answer ends.
+//! The head of a response, as far as it determines the response's end.
 
 use http::Method;
 
@@ -6,32 +6,32 @@ use super::super::failure::{Cause, Failure};
 
 const MOST_HEADERS: usize = 128;
 
-/// What a head says.
+/// A parsed head.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Head {
     /// 200
     pub status: u16,
-    /// How many bytes it has.
+    /// Size of the head in bytes.
     pub size: usize,
-    /// How long the body is.
+    /// How the body is delimited.
     pub framing: Framing,
-    /// Whether another request may follow on this connection.
+    /// Whether the connection may be reused.
     pub keeps_alive: bool,
 }
 
 /// How the end of a body is known (RFC 9112, section 6.3).
 #[derive(Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// After so many bytes.
+    /// By its length in bytes.
     Length(u64),
-    /// After the last chunk.
+    /// By the last chunk.
     Chunked,
-    /// When the connection ends.
+    /// By the end of the connection.
     UntilClose,
 }
 
 impl Head {
-    /// Nothing while it is not whole.
+    /// Parses a head; `None` while it is incomplete.
     pub fn parse(bytes: &[u8], method: &Method) -> Result<Option<Head>, Failure> {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut response = httparse::Response::new(&mut headers);

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as a load tester speaks it: what is sent is ready, of what comes only the end must be found.
+//! HTTP/1.1 for a load tester: requests are encoded beforehand, and of responses only the end is searched.
 
 mod chunks;
 mod head;
@@ -20,35 +20,34 @@ use chunks::Chunks;
 use head::{Framing, Head};
 use throttle::Throttle;
 
-/// Enough for most answers; it grows while reads fill it.
+/// Initial buffer size in bytes, enough for most responses; the buffer grows while reads fill it.
 const SMALLEST: usize = 8 * 1024;
-/// Up to this, which is also the longest head.
+/// Largest buffer size in bytes, and so the longest head.
 const LARGEST: usize = 64 * 1024;
 
-/// A connection that may be used again.
+/// A connection that may be reused.
 pub struct Connection {
     stream: Box<dyn Stream>,
     buffer: Vec<u8>,
-    /// What has come and was not looked at: the buffer from here …
+    /// Unread bytes are in `buffer[start..end]`.
     start: usize,
-    /// … to here.
     end: usize,
     throttle: Option<Throttle>,
     received: u64,
-    /// When the first of the answer came.
+    /// When the first byte of the response arrived.
     first: Option<Instant>,
     is_over: bool,
 }
 
 impl Connection {
-    /// Speaks HTTP/1.1 on `stream`; reads so many bits a second.
+    /// Makes an HTTP/1.1 connection of `stream` that reads at `bits` per second.
     pub fn new(stream: Box<dyn Stream>, bits: Option<f64>) -> Connection {
         let (buffer, throttle) = (vec![0; SMALLEST], bits.map(Throttle::new));
         Connection { stream, buffer, start: 0, end: 0, throttle, received: 0, first: None, is_over: false }
     }
 
-    /// Whether the server takes another request. It has often closed the connection meanwhile, which is no failure of a request that was
-    /// not sent. It costs no system call while nothing has come.
+    /// Whether the server still accepts requests on this connection. Servers often close idle connections,
+    /// which is no failure of a request that was not sent. Costs no system call while nothing has arrived.
     pub fn is_usable(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         let mut byte = [0];
@@ -57,14 +56,14 @@ impl Connection {
             && Pin::new(&mut self.stream).poll_read(&mut context, &mut ReadBuf::new(&mut byte)).is_pending()
     }
 
-    /// Sends `request` and reads its answer, of which `body` is shown each piece.
+    /// Sends `request` and reads its response; `body` gets each piece of the body.
     pub async fn exchange(&mut self, request: &Request, body: &mut Body<'_>) -> Result<Answer, Failure> {
         let before = self.received;
         self.is_over = true;
         self.first = None;
         let sent = self.send(request).await;
         let at = Instant::now();
-        // A server may answer and close before it has read the whole request: then the answer counts.
+        // A server may respond and close before it has read the whole request: then the response counts.
         let head = match (self.head(request).await, sent) {
             (Ok(head), _) => head,
             (Err(_), Err(error)) => return Err(Failure::broken(false, &error)),
@@ -87,7 +86,7 @@ impl Connection {
         self.stream.flush().await
     }
 
-    /// The head of the answer; those of 1xx before it are skipped.
+    /// Reads the head of the response; skips informational ones.
     async fn head(&mut self, request: &Request) -> Result<Head, Failure> {
         loop {
             if let Some(head) = Head::parse(self.waiting(), &request.method)? {
@@ -148,7 +147,7 @@ impl Connection {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// At least another byte; `began` says whether there was one of this answer already.
+    /// Reads at least one byte; `began`: a part of the response has been read.
     async fn more(&mut self, began: bool) -> Result<(), Failure> {
         match self.read().await {
             Ok(0) => Err(Failure::broken(began, &io::Error::other("the server closed the connection"))),

@@ -1,4 +1,4 @@
-//! A client behind a slow line: it reads so many bits a second.
+//! A client behind a slow line: it reads at a limited rate.
 
 use std::io;
 use std::time::Duration;
@@ -6,22 +6,22 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep_until};
 
-/// How often a slow client reads.
+/// Interval between reads.
 const STEP: Duration = Duration::from_millis(50);
 
-/// When it may read again, and how much.
+/// Time of the next read, and its size.
 pub struct Throttle {
     bytes_per_second: f64,
     next: Instant,
 }
 
 impl Throttle {
-    /// So many bits a second.
+    /// A limit of `bits` per second.
     pub fn new(bits: f64) -> Throttle {
         Throttle { bytes_per_second: bits / 8.0, next: Instant::now() }
     }
 
-    /// What comes in one step, after the time that what came before has taken.
+    /// Reads the bytes of one interval, after a pause for the bytes read before.
     pub async fn read(&mut self, stream: &mut (impl AsyncRead + Unpin), room: &mut [u8]) -> io::Result<usize> {
         sleep_until(self.next).await;
         let most = (self.bytes_per_second * STEP.as_secs_f64()).max(1.0) as usize;

@@ -6,7 +6,7 @@ use super::Report;
 use super::text::how;
 use super::units::{three, time};
 
-/// Tables in GitHub's Markdown.
+/// Makes tables in GitHub's Markdown.
 pub fn markdown(report: &Report) -> String {
     let mut text = format!("`{}`: {}\n\n", report.url.replace('`', "%60"), how(report));
     text.push_str("| NR | NC | RPS | avtime | completed | failed |\n|--:|--:|--:|--:|--:|--:|\n");

@@ -1,4 +1,4 @@
-//! What a run has come to, for persons and programs: one `Report`, several ways to write it.
+//! The results of a run: one `Report`, and several formats.
 
 mod html;
 mod markdown;
@@ -19,84 +19,84 @@ pub use markdown::markdown;
 pub use text::text;
 pub use versus::Comparison;
 
-/// The quantiles that are printed.
+/// The printed quantiles.
 const QUANTILES: [f64; 5] = [0.5, 0.75, 0.9, 0.99, 0.999];
 
-/// All numbers of a run; times are seconds.
+/// All numbers of a run; times are in seconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// What was asked, or the first of it.
+    /// The URL, or the first of several.
     pub url: String,
-    /// How many different requests there were.
+    /// Number of distinct requests.
     pub urls: usize,
     /// `HTTP/1.1` or `HTTP/2`.
     pub protocol: &'static str,
     /// `closed` or `open`.
     #[serde(rename = "loop")]
     pub kind: &'static str,
-    /// Of an open loop, how many a second were due; a log has no one rate.
+    /// Open loop: requests due per second; `None` for the times of a log.
     pub rate: Option<f64>,
-    /// NC: how many connections asked at the same time.
+    /// NC: number of concurrent connections.
     pub connections: usize,
-    /// HTTP/2: how many requests each of them had at the same time.
+    /// HTTP/2: concurrent requests on each connection.
     pub streams: usize,
-    /// How many threads asked.
+    /// Number of threads.
     pub threads: usize,
-    /// Whether each connection had one request only.
+    /// Whether each connection had only one request.
     pub close: bool,
-    /// NR: how many requests ended.
+    /// NR: number of finished requests.
     pub requests: u64,
-    /// Of those, answered as expected.
+    /// Requests answered as expected.
     pub completed: u64,
-    /// The others.
+    /// Failed requests.
     pub failed: u64,
-    /// Why they failed.
+    /// Failures by cause.
     pub failures: Vec<FailureCount>,
-    /// Answers of each status.
+    /// Number of responses of each status.
     pub statuses: BTreeMap<u16, u64>,
-    /// How long it took, without warm-up.
+    /// Duration without the warm-up.
     pub seconds: f64,
-    /// RPS: completed requests a second.
+    /// RPS: completed requests per second.
     pub requests_per_second: f64,
-    /// How long answers took.
+    /// Response times.
     pub latency: Latency,
-    /// Where that time went, as ab tells it.
+    /// Parts of the response times, as in ab's report.
     pub connection_times: ConnectionTimes,
-    /// Bytes of answers.
+    /// Bytes received.
     pub received_bytes: u64,
-    /// Bytes of requests.
+    /// Bytes sent.
     pub sent_bytes: u64,
-    /// How many connections were opened.
+    /// Number of connections opened.
     pub connections_opened: u64,
-    /// Requests before anything counted.
+    /// Number of requests in the warm-up.
     pub warm_up_requests: u64,
-    /// Of an open loop: requests that had to wait for a connection, and those that never got one.
+    /// Open loop: requests that had to wait for a free connection, `unsent` ones included.
     pub waited: u64,
-    /// The latter.
+    /// Open loop: requests that never got a connection.
     pub unsent: u64,
-    /// Of an open loop: how late this program itself was.
+    /// Open loop: delays caused by this program.
     pub lateness: Option<Latency>,
-    /// How many processors this program took.
+    /// Processors used by this program.
     pub cpu: f64,
-    /// Whether somebody ended it early.
+    /// Whether the run was interrupted.
     pub interrupted: bool,
-    /// What a reader of these numbers must know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Latencies by the number of nines of their quantile: (2, …) is that of 99 %.
+    /// Latencies by the number of nines of their quantile: (2, …) is the 99 % quantile.
     #[serde(skip)]
     pub curve: Vec<(f64, f64)>,
-    /// How it went over time.
+    /// The course of the run.
     pub intervals: Vec<Interval>,
 }
 
-/// How often something went wrong.
+/// Failures of one cause.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureCount {
-    /// By its short name.
+    /// The cause.
     pub cause: &'static str,
-    /// So often.
+    /// Number of failures.
     pub count: u64,
-    /// What was said of the first.
+    /// Details of the first one.
     pub first: String,
 }
 
@@ -105,48 +105,48 @@ pub struct FailureCount {
 pub struct Latency {
     /// avtime
     pub mean: f64,
-    /// How far from it they are.
+    /// Standard deviation.
     pub standard_deviation: f64,
-    /// The shortest.
+    /// Minimum.
     pub min: f64,
-    /// The longest.
+    /// Maximum.
     pub max: f64,
-    /// (0.5, the median) and others.
+    /// Pairs of quantile and value: (0.5, the median) and others.
     pub quantiles: Vec<(f64, f64)>,
 }
 
-/// Where the time of answers went that were as expected.
+/// Parts of the response times of requests answered as expected.
 #[derive(Debug, Clone, Serialize)]
 pub struct ConnectionTimes {
-    /// Until there was a connection, with TLS; nothing where one was kept.
+    /// Until the connection was open, including TLS; 0 on a reused one.
     pub connect: Latency,
     /// From then to the last byte.
     pub processing: Latency,
-    /// From the last byte of the request to the first of the answer.
+    /// From the last byte of the request to the first byte of the response.
     pub waiting: Latency,
-    /// Both of the first.
+    /// `connect` and `processing` together.
     pub total: Latency,
 }
 
-/// A piece of the run.
+/// An interval of the run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Interval {
-    /// Its end, from the end of the warm-up.
+    /// End of the interval, from the end of the warm-up.
     pub end: f64,
-    /// Requests that ended in it.
+    /// Requests that ended in the interval.
     pub requests: u64,
-    /// Of those.
+    /// Failed ones among them.
     pub failed: u64,
-    /// Latencies of those that ended in it.
+    /// Median of their latencies.
     pub median: f64,
-    /// 99 of 100 took no longer.
+    /// 99th percentile of their latencies.
     pub p99: f64,
-    /// The longest.
+    /// Their longest latency.
     pub max: f64,
 }
 
 impl Report {
-    /// Of a run of `plan`.
+    /// The report on a run of `plan`.
     pub fn new(plan: &Plan, outcome: &Outcome) -> Report {
         let tally = &outcome.tally;
         let rate = match plan.pace {
@@ -196,14 +196,14 @@ impl Report {
         report
     }
 
-    /// For programs.
+    /// The report as JSON.
     pub fn json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 
 impl Latency {
-    /// Of nanoseconds.
+    /// Converts a histogram of nanoseconds.
     fn new(histogram: &hdrhistogram::Histogram<u64>) -> Latency {
         let quantile = |q| (q, seconds(histogram.value_at_quantile(q)));
         let is_empty = histogram.is_empty();
@@ -216,7 +216,7 @@ impl Latency {
         }
     }
 
-    /// One of those that are printed.
+    /// One of the printed quantiles.
     pub fn quantile(&self, wanted: f64) -> f64 {
         self.quantiles.iter().find(|(q, _)| *q == wanted).map_or(0.0, |(_, seconds)| *seconds)
     }
@@ -246,7 +246,7 @@ impl Interval {
     }
 }
 
-/// As far as there are answers to tell one quantile from the next.
+/// The latency curve, up to the quantile that the number of responses can distinguish.
 fn curve(latency: &hdrhistogram::Histogram<u64>) -> Vec<(f64, f64)> {
     const STEPS: f64 = 20.0;
     if latency.is_empty() {

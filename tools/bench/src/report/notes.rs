@@ -1,18 +1,18 @@
-//! What a reader of the numbers must know, in sentences.
+//! Warnings about a report's numbers, as sentences.
 
 use super::Report;
 use super::units::{three, time};
 
-/// Above this share of a processor, this program is what is measured.
+/// Share of a processor above which this program may be the bottleneck.
 const BUSY: f64 = 0.9;
-/// The processor time of less is not known well.
+/// Shortest run, in seconds, whose processor time is meaningful.
 const LONG_ENOUGH: f64 = 0.5;
-/// An own lateness that a tenth of all latencies hides is none.
+/// A lateness below this share of the median latency is ignored.
 const OF_MEDIAN: f64 = 0.1;
-/// So late is nobody by chance.
+/// A lateness below this, in seconds, is ignored.
 const LATE: f64 = 0.001;
 
-/// Those that apply.
+/// The notes that apply to the report.
 pub fn notes(report: &Report) -> Vec<String> {
     let notes =
         [interrupted(report), nobody(report), few(report), busy(report), late(report), waited(report), unsent(report)];
@@ -20,17 +20,17 @@ pub fn notes(report: &Report) -> Vec<String> {
 }
 
 fn interrupted(report: &Report) -> Option<String> {
-    report.interrupted.then(|| "it was interrupted: this is what was done so far".to_owned())
+    report.interrupted.then(|| "the run was interrupted; the numbers cover the part before".to_owned())
 }
 
 fn nobody(report: &Report) -> Option<String> {
     let is_nobody = report.connections_opened == 0 && report.failed > 0;
-    is_nobody.then(|| "nobody answers there: it was not tried any longer".to_owned())
+    is_nobody.then(|| "no connection could be opened; the run was stopped".to_owned())
 }
 
 fn few(report: &Report) -> Option<String> {
     let is_few = report.requests < 1000 && report.completed > 0;
-    is_few.then(|| format!("{} requests are few for a 99.9 % quantile: 1,000 give it one", report.requests))
+    is_few.then(|| format!("{} requests are too few for a 99.9 % quantile; use at least 1,000", report.requests))
 }
 
 fn busy(report: &Report) -> Option<String> {
@@ -38,7 +38,7 @@ fn busy(report: &Report) -> Option<String> {
     (cpu > BUSY && report.seconds >= LONG_ENOUGH).then(|| {
         let share = cpu * 100.0;
         let of = if report.threads > 1 { "each of its processors" } else { "a processor" };
-        format!("this program took {share:.0} % of {of}: it may be slower than the server, and what is measured is its own speed")
+        format!("this program took {share:.0} % of {of}: it may be slower than the server, so that the numbers show its own speed")
     })
 }
 
@@ -47,7 +47,7 @@ fn late(report: &Report) -> Option<String> {
     let is_late = p99 > LATE && p99 > report.latency.quantile(0.5) * OF_MEDIAN;
     is_late.then(|| {
         format!(
-            "this program, or the machine that it runs on, could not keep up: 1 % of its requests were sent {} late or more, which is in the latencies",
+            "this program, or the machine that it runs on, could not keep up: 1 % of its requests were sent at least {} late, which is included in the latencies",
             time(p99)
         )
     })
@@ -68,7 +68,7 @@ fn waited(report: &Report) -> Option<String> {
 fn unsent(report: &Report) -> Option<String> {
     (report.unsent > 0).then(|| {
         format!(
-            "{} requests were due and never sent, since no connection was free: their latencies are missing here",
+            "{} requests were never sent, because no connection was free; their latencies are missing",
             report.unsent
         )
     })

@@ -1,11 +1,11 @@
-//! The report as a terminal shows it.
+//! The report for a terminal.
 
 use std::fmt::Write;
 
 use super::units::{size, three, time};
 use super::{Latency, Report};
 
-/// At most 80 columns, but for notes and URLs.
+/// At most 80 columns, except notes and URLs.
 pub fn text(report: &Report) -> String {
     let mut text = String::new();
     let more = if report.urls > 1 { format!(" and {} more", report.urls - 1) } else { String::new() };
@@ -38,7 +38,7 @@ pub fn how(report: &Report) -> String {
     format!("{kind}, {connections} connections {kept}{streams}, {protocol}{threads}, {time}")
 }
 
-/// The table of mod_perl's documents.
+/// The table in the format of mod_perl's documents.
 fn table(report: &Report, text: &mut String) {
     let _ =
         writeln!(text, "{:>10} {:>6} {:>10} {:>10} {:>10} {:>8}", "NR", "NC", "RPS", "avtime", "completed", "failed");
@@ -77,7 +77,7 @@ fn latency(latency: &Latency, text: &mut String) {
     let _ = writeln!(text, "{:>17} {:>9}   standard deviation {deviation}\n", "mean", time(latency.mean));
 }
 
-/// The table of ab.
+/// The table in the format of ab.
 fn connection_times(report: &Report, text: &mut String) {
     let times = &report.connection_times;
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Times, sizes and rates as a person reads them: three digits that matter.
+//! Times, sizes and rates with three significant digits.
 
 /// `85.2 µs`, `3.41 ms`, `12.0 s`
 pub fn time(seconds: f64) -> String {
@@ -10,7 +10,7 @@ pub fn time(seconds: f64) -> String {
     format!("{} {unit}", three(value))
 }
 
-/// `812 B`, `12.3 kB`, `1.04 GB`; a kB has 1000 bytes, as in what lines carry.
+/// `812 B`, `12.3 kB`, `1.04 GB`; a kB has 1000 bytes.
 pub fn size(bytes: f64) -> String {
     let (value, unit) = match bytes {
         ..1e3 => return format!("{bytes:.0} B"),

@@ -1,4 +1,4 @@
-//! Two servers, side by side.
+//! The report on a comparison of two servers.
 
 use std::fmt::Write;
 
@@ -10,31 +10,31 @@ use super::Report;
 use super::text::how;
 use super::units::{three, time};
 
-/// What a comparison has come to.
+/// The result of a comparison.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// The first.
+    /// The first server.
     pub a: Report,
-    /// The second.
+    /// The second server.
     pub b: Report,
-    /// How often each had its turn.
+    /// Number of rounds with each server.
     pub rounds: usize,
-    /// What was compared.
+    /// The compared numbers.
     pub ratios: Vec<Compared>,
 }
 
-/// One number of both.
+/// A compared number.
 #[derive(Debug, Serialize)]
 pub struct Compared {
-    /// Which.
+    /// Its name.
     pub of: &'static str,
-    /// How many times as much the second has, with its interval of 95 % confidence; nothing when there is none.
+    /// The second server's number divided by the first's; `None` if there is none.
     pub ratio: Option<f64>,
-    /// At least.
+    /// Lower bound of the 95 % confidence interval.
     pub low: Option<f64>,
-    /// At most.
+    /// Upper bound of the 95 % confidence interval.
     pub high: Option<f64>,
-    /// Whether that is more than chance.
+    /// Whether the difference is significant.
     pub difference: bool,
     #[serde(skip)]
     a: String,
@@ -45,7 +45,7 @@ pub struct Compared {
 }
 
 impl Comparison {
-    /// Of these plans.
+    /// The result of these plans.
     pub fn new(a: &Plan, b: &Plan, versus: &Versus) -> Comparison {
         let (a, b) = (Report::new(a, &versus.a), Report::new(b, &versus.b));
         let rate = Ratio::of(&versus.rounds, |round: &Round| round.rate);
@@ -61,17 +61,17 @@ impl Comparison {
         Comparison { a, b, rounds: versus.rounds.len(), ratios }
     }
 
-    /// Requests that failed, at either.
+    /// Failed requests of both servers.
     pub fn failed(&self) -> u64 {
         self.a.failed + self.b.failed
     }
 
-    /// For programs.
+    /// The comparison as JSON.
     pub fn json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// As a terminal shows it.
+    /// The comparison for a terminal.
     pub fn text(&self) -> String {
         let mut text = format!(
             "A  {}\nB  {}\n{} rounds of each in turns, {}\n\n",
@@ -100,7 +100,7 @@ impl Comparison {
         text
     }
 
-    /// What was compared: its name, both numbers, their ratio, its bounds, and what that says.
+    /// Rows of name, both numbers, ratio, its bounds, and the verdict.
     pub fn rows(&self) -> Vec<[String; 7]> {
         let number = |number: Option<f64>| number.map_or("-".to_owned(), |number| format!("{number:.3}"));
         let row = |compared: &Compared| {
@@ -111,7 +111,7 @@ impl Comparison {
         self.ratios.iter().map(row).collect()
     }
 
-    /// A table for documents.
+    /// The comparison as a Markdown table.
     pub fn markdown(&self) -> String {
         let mut text = format!(
             "A: `{}`, B: `{}`; {} rounds of each in turns, {}\n\n",
@@ -141,7 +141,7 @@ impl Compared {
 fn compared(of: &'static str, [a, b]: [String; 2], ratio: Option<Ratio>, does: &str, times: &str) -> Compared {
     let difference = ratio.is_some_and(|ratio| ratio.shows_a_difference());
     let verdict = match ratio {
-        None => "cannot be compared: not every round of both has answers".to_owned(),
+        None => "cannot be compared: a round has no answers".to_owned(),
         Some(ratio) if difference => format!("B {does} {:.3} {times} A", ratio.ratio),
         Some(_) => "no difference shown".to_owned(),
     };

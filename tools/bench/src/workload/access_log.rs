@@ -2,19 +2,20 @@
 
 use chrono::DateTime;
 
-/// What such a line says of its request.
+/// The request in such a line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry<'l> {
     /// `GET`
     pub method: &'l str,
     /// Path and query.
     pub path: &'l str,
-    /// When it came, in seconds since 1970.
+    /// When the request came, in seconds since 1970.
     pub second: i64,
 }
 
 impl Entry<'_> {
-    /// `host ident user [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 …`; a user's name may have blanks.
+    /// Parses `host ident user [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 …`; the user's name may have
+    /// blanks.
     pub fn parse(line: &str) -> Option<Entry<'_>> {
         let (_, rest) = line.split_once(" [")?;
         let (time, rest) = rest.split_once("] \"")?;
@@ -26,14 +27,14 @@ impl Entry<'_> {
         is_whole.then_some(Entry { method, path: path(target), second })
     }
 
-    /// Whether it can be sent as it is: logs escape what cannot stand in a line.
+    /// Whether the path can be sent unchanged: logs escape special characters.
     pub fn can_be_asked(&self) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
         self.path.starts_with('/') && self.path.bytes().all(is_plain)
     }
 }
 
-/// Of a request to a proxy, too, whose target is a whole URL.
+/// The path of a target, which is a whole URL in requests to a proxy.
 fn path(target: &str) -> &str {
     let Some((_, rest)) = target.split_once("://").filter(|_| !target.starts_with('/')) else { return target };
     rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/")

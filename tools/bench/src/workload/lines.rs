@@ -1,4 +1,4 @@
-//! Files of lines that somebody else has written: bounded in each line and in their number.
+//! Reads files of lines, with limits for the length and the number of lines.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -6,10 +6,11 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-/// No URL is longer, and no line of a log.
+/// Longest line, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// Hands each line of a file to `take` until that has had enough. It may be a pipe; a file without lines is refused, however long.
+/// Passes each line of a file to `take` until it returns `Enough::Yes`. The file may be a pipe; too long a line
+/// is an error.
 pub fn each(path: &Path, mut take: impl FnMut(usize, &str) -> anyhow::Result<Enough>) -> anyhow::Result<()> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let mut reader = BufReader::new(file);
@@ -28,11 +29,11 @@ pub fn each(path: &Path, mut take: impl FnMut(usize, &str) -> anyhow::Result<Eno
     Ok(())
 }
 
-/// Whether further lines are wanted.
+/// Whether the reader may stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enough {
-    /// None.
+    /// No further line is needed.
     Yes,
-    /// All there are.
+    /// Further lines are needed.
     No,
 }

@@ -1,4 +1,4 @@
-//! What is asked: one URL, a list of them, or what a log has.
+//! The requests of a run: one URL, a list of URLs, or those of an access log.
 
 mod access_log;
 mod lines;
@@ -15,35 +15,35 @@ use super::{Request, Target, Template};
 use access_log::Entry;
 use lines::Enough;
 
-/// So many are held in memory.
+/// Most requests in memory.
 const MOST: usize = 1_000_000;
-/// So many lines of a log are looked at: those of other methods cost time, too.
+/// Most lines of a log that are read; lines with other methods count.
 const MOST_LINES: usize = 20_000_000;
 
-/// What is asked of one server, in the order in which it is asked.
+/// The requests to a server, in order.
 #[derive(Debug, Default, Clone)]
 pub struct Workload {
     asked: Vec<Asked>,
     places: HashMap<Asked, u32>,
     order: Vec<u32>,
-    /// When each of `order` came, if that is known.
+    /// The times of `order`, if known.
     times: Vec<Duration>,
-    /// What a reader of the report must know.
+    /// Notes for the report.
     pub notes: Vec<String>,
 }
 
-/// A path; with which method, where a log names another than GET.
+/// A path, with its method if a log has another than GET.
 type Asked = (Option<Method>, String);
 
 impl Workload {
-    /// The path of one URL.
+    /// The request of one URL.
     pub fn of(target: &Target) -> Workload {
         let mut workload = Workload::default();
         workload.add(None, &target.path);
         workload
     }
 
-    /// URLs and paths of the server of `target`.
+    /// URLs and paths of `target`'s server.
     pub fn of_urls(urls: &[String], target: &Target) -> anyhow::Result<Workload> {
         let mut workload = Workload::default();
         for url in urls {
@@ -52,7 +52,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// A file with a URL or a path in each line; all are of the server of `target`.
+    /// A file with a URL or path on each line, all of `target`'s server.
     pub fn of_list(file: &Path, target: &Target) -> anyhow::Result<Workload> {
         let mut workload = Workload::default();
         lines::each(file, |number, line| {
@@ -65,7 +65,8 @@ impl Workload {
         workload.must_have_some(file, "no URL in it")
     }
 
-    /// The requests of these methods in an access log in common or combined format, with their times; bodies are in no log.
+    /// The requests of these methods in an access log of common or combined format, with their times; logs have
+    /// no bodies.
     pub fn of_log(file: &Path, methods: &[Method]) -> anyhow::Result<Workload> {
         let wanted = |name: &str| methods.iter().find(|method| method.as_str() == name).cloned();
         let (mut workload, mut seconds, mut others) = (Workload::default(), Vec::new(), 0);
@@ -114,7 +115,7 @@ impl Workload {
         if self.order.len() < MOST { Enough::No } else { Enough::Yes }
     }
 
-    /// The requests for the server of `target`, each once.
+    /// The distinct requests to `target`'s server.
     pub fn requests(&self, template: &Template, target: &Target) -> Arc<[Request]> {
         let one = |(method, path): &Asked| {
             let method = template.method.clone().or_else(|| method.clone());
@@ -123,12 +124,12 @@ impl Workload {
         self.asked.iter().map(one).collect()
     }
 
-    /// In which order they are asked.
+    /// The order of the requests.
     pub fn order(&self) -> Arc<[u32]> {
         self.order.as_slice().into()
     }
 
-    /// When each of the order is due, so many times as fast as it came.
+    /// The due times of `order`, divided by `faster`.
     pub fn times(&self, faster: f64) -> Arc<[Duration]> {
         self.times.iter().map(|time| time.div_f64(faster)).collect()
     }
@@ -138,12 +139,13 @@ fn path_of(line: &str, target: &Target) -> anyhow::Result<String> {
     let url = if line.starts_with('/') { target.with_path("").url() + line } else { line.to_owned() };
     let listed = Target::parse(&url).map_err(anyhow::Error::msg)?;
     if !listed.is_of_the_same_server(target) {
-        bail!("{line}: not of the server of {}; a run measures one", target.url());
+        bail!("{line}: is on another server than {}; a run measures one server", target.url());
     }
     Ok(listed.path)
 }
 
-/// A log knows seconds: what came in the same one is spread evenly over it. What is logged out of order comes with the one before.
+/// Log times are whole seconds: requests of one second are spread evenly over it. A line out of order gets the
+/// time of the one before.
 fn spread(seconds: &[i64]) -> Vec<Duration> {
     let mut seconds = seconds.to_vec();
     let mut latest = i64::MIN;

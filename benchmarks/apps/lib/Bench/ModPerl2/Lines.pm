@@ -7,7 +7,7 @@ use APR::Socket         ();
 use Apache2::Connection ();
 use Apache2::Const -compile => qw(OK);
 
-# A connection that is no HTTP: what comes goes back.
+# A protocol other than HTTP: echoes its input.
 sub handler {
     my $c      = shift;
     my $socket = $c->client_socket;

@@ -1,6 +1,6 @@
 package Bench::ModPerl2::Upper;
 
-# Each letter of a page on its way out: a stream filter, as the manual of mod_perl 2 has them.
+# Converts a page to upper case: a stream filter, as in the manual of mod_perl 2.
 
 use strict;
 use warnings;

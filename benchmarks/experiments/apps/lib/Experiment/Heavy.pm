@@ -1,6 +1,6 @@
 package Experiment::Heavy;
 
-# The same, and arithmetic for some milliseconds.
+# Like Experiment::Light, with some milliseconds of arithmetic.
 use strict;
 use warnings;
 

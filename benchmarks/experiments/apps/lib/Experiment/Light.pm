@@ -1,6 +1,6 @@
 package Experiment::Light;
 
-# A few words, by a handler that mod_perl 1 and, with its compatibility layer, mod_perl 2 understand.
+# A small response, from a handler for mod_perl 1 and, with its compatibility layer, for mod_perl 2.
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
 package Experiment::Trans;
 
-# Says at once where /news/... leads, so that nobody looks for a file.
+# Translates /news/... at once, so that no file is looked up.
 use strict;
 use warnings;
 

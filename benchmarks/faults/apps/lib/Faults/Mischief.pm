@@ -1,6 +1,6 @@
 package Faults::Mischief;
 
-# What careless scripts do, and how to see what of it is left for the next request.
+# Careless acts of scripts, and a check of what they leave for the next request.
 
 use strict;
 use warnings;
@@ -31,7 +31,7 @@ our %KINDS = (
 
 sub commit { ( $KINDS{ $_[0] } || sub { } )->() }
 
-# One line of words; a worker that was left as it was found says the same as before.
+# The process' state as a line; equal lines mean that nothing was left behind.
 sub state {
     my $left = POSIX::strtol( alarm(0), 10 );
     my @zombies = grep { is_zombie($_) } children();

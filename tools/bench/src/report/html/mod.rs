@@ -1,4 +1,4 @@
-//! The report as a page with pictures; it needs nothing else, and is light or dark as its reader is.
+//! The report as an HTML page with diagrams; self-contained, light or dark as the reader's system.
 
 mod plot;
 
@@ -9,9 +9,9 @@ use super::units::{three, time};
 use super::{Comparison, Interval, Report};
 pub use plot::{Axis, Plot};
 
-/// More points than these are no better a picture.
+/// Most points in a diagram.
 const MOST_POINTS: usize = 400;
-/// Nothing is shorter in a picture of logarithms.
+/// Shortest time in a logarithmic diagram, in seconds.
 const SHORTEST: f64 = 1e-6;
 
 const STYLE: &str = "\
@@ -25,7 +25,7 @@ svg{width:100%;height:auto;margin:.8em 0}text{font:12px system-ui,sans-serif;fil
 .below{text-anchor:middle;fill:var(--dim)}.beside{text-anchor:end;fill:var(--dim)}.rule{stroke:var(--rule);fill:none}\
 .line{fill:none;stroke-width:1.8;stroke-linejoin:round}.one{stroke:var(--one)}.two{stroke:var(--two)}.three{stroke:var(--three)}.four{stroke:var(--four)}";
 
-/// Of one run.
+/// The page for one run.
 pub fn page(report: &Report) -> String {
     let mut body = format!("<h1>{}</h1><p class=\"dim\">{}</p>", escape(&report.url), escape(&how(report)));
     body += &table(&[("", report)]);
@@ -34,7 +34,7 @@ pub fn page(report: &Report) -> String {
     whole(&report.url, &body)
 }
 
-/// Of two servers.
+/// The page for a comparison of two servers.
 pub fn page_of_two(comparison: &Comparison) -> String {
     let Comparison { a, b, rounds, .. } = comparison;
     let title = format!("{} and {}", a.url, b.url);
@@ -56,7 +56,7 @@ pub fn page_of_two(comparison: &Comparison) -> String {
     whole(&title, &body)
 }
 
-/// What a browser must not take for its own.
+/// Escapes text for HTML.
 fn escape(text: &str) -> String {
     let text = base::printable::lines(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
@@ -102,7 +102,7 @@ fn pictures(reports: &[(&str, &Report)]) -> String {
     html
 }
 
-/// Each step to the right is a tenth of the answers that were left.
+/// Each step to the right is a tenth of the remaining responses.
 fn quantiles(reports: &[(&str, &Report)]) -> Plot {
     let name = |name: &str| if name.is_empty() { "latency".to_owned() } else { name.to_owned() };
     let line = |report: &Report| report.curve.iter().map(|(nines, seconds)| (*nines, height(*seconds))).collect();
@@ -110,7 +110,7 @@ fn quantiles(reports: &[(&str, &Report)]) -> Plot {
     let marks = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %"];
     let marks = (0..).map(f64::from).zip(marks.map(str::to_owned)).filter(|(at, _)| *at <= last).collect();
     Plot {
-        title: "so much of the answers within …".to_owned(),
+        title: "share of responses within …".to_owned(),
         x: Axis { low: 0.0, high: last, marks },
         y: latencies(reports.iter().flat_map(|(_, report)| report.curve.iter().map(|(_, seconds)| *seconds))),
         lines: reports.iter().map(|(called, report)| (name(called), line(report))).collect(),
@@ -174,7 +174,7 @@ fn height(seconds: f64) -> f64 {
     seconds.max(SHORTEST).log10()
 }
 
-/// So many neighbours are one point that it fits: with their worst, and the mean of their medians.
+/// Joins neighbours until the points fit: their worst values, and the mean of their medians.
 fn thinned(intervals: &[Interval]) -> Vec<Interval> {
     let group = intervals.len().div_ceil(MOST_POINTS).max(1);
     let join = |group: &[Interval]| {

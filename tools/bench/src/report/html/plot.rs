@@ -1,4 +1,4 @@
-//! Lines over two axes, as an SVG that takes its colours from the page.
+//! Line diagrams as SVG, with the page's colours.
 
 use std::fmt::Write;
 
@@ -10,35 +10,35 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 744.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 246.0;
-/// Lines of a class have a colour of their own.
+/// CSS classes of the lines' colours.
 const CLASSES: [&str; 4] = ["one", "two", "three", "four"];
 
-/// A picture.
+/// A diagram.
 pub struct Plot {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What stands below.
+    /// The horizontal axis.
     pub x: Axis,
-    /// What stands at the left.
+    /// The vertical axis.
     pub y: Axis,
-    /// At most four, each with its name.
+    /// Names and points of at most four lines.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
-    /// A place on the axis below that is marked, with a word.
+    /// A marked position on the horizontal axis, with its label.
     pub upright: Option<(f64, String)>,
 }
 
-/// From where to where, with its marks.
+/// An axis with its range and labels.
 pub struct Axis {
-    /// The least.
+    /// The lowest value.
     pub low: f64,
-    /// The most, more than the least.
+    /// The highest value, above `low`.
     pub high: f64,
-    /// Where a word stands.
+    /// Positions and texts of the labels.
     pub marks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// From 0, with a mark at each round number.
+    /// A linear axis from 0, labelled at round numbers.
     pub fn linear(most: f64, name: impl Fn(f64) -> String) -> Axis {
         let high = if most > 0.0 { most } else { 1.0 };
         let rough = high / 5.0;
@@ -49,7 +49,7 @@ impl Axis {
         Axis { low: 0.0, high: high * 1.05, marks }
     }
 
-    /// Of logarithms, with a mark at 1, 2 and 5 of each decade, or at 1 where there are many.
+    /// A logarithmic axis, labelled at 1, 2 and 5 of each decade, or only at 1 if there are many decades.
     pub fn logarithmic(least: f64, most: f64, name: impl Fn(f64) -> String) -> Axis {
         let low = least.log10().floor();
         let high = most.log10().max(low + 0.5);
@@ -66,13 +66,13 @@ impl Axis {
 }
 
 impl Plot {
-    /// The element.
+    /// The SVG element.
     pub fn svg(&self) -> String {
         let title = escape(&self.title);
         format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">{}</svg>", self.drawn())
     }
 
-    /// What is in it, for a larger picture.
+    /// The contents of the element, for a larger picture.
     pub fn drawn(&self) -> String {
         let title = escape(&self.title);
         let mut svg = format!("<text class=\"title\" x=\"{LEFT}\" y=\"18\">{title}</text>");

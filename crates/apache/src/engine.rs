@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What follows a piece of the response's body.
+/// The continuation after a piece of the response's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceEnd {
     /// More pieces, later.

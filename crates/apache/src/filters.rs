@@ -25,14 +25,14 @@ impl RequestRec {
     /// Whether `bytes` alone are worth a call while the buffer is empty, so that buffering them is unnecessary.
     fn is_piece(&self, bytes: &[u8]) -> bool {
         let is_first = self.output.unfiltered.is_empty() && !self.begins_with_header(bytes);
-        let is_heard = !self.output.is_in_vain() && !matches!(self.output.stage, Stage::Script);
+        let is_heard = !self.output.drops_body() && !matches!(self.output.stage, Stage::Script);
         bytes.len() >= PIECE && self.filtering == Filtering::On && is_first && is_heard
     }
 
     /// Takes the buffered output for the filters, which may change the head from now on. The Content-Length
     /// said before is remembered as stale.
     fn begin_filtering(&mut self) -> Option<Vec<u8>> {
-        if self.filtering != Filtering::On || self.output.is_deaf() || matches!(self.output.stage, Stage::Script) {
+        if self.filtering != Filtering::On || self.output.drops_output() || matches!(self.output.stage, Stage::Script) {
             return None;
         }
         self.filtering = Filtering::Passing;

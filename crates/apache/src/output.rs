@@ -128,14 +128,14 @@ impl Output {
     }
 
     /// Whether further output would be dropped.
-    pub fn is_deaf(&self) -> bool {
+    pub fn drops_output(&self) -> bool {
         let is_lost = self.failed.is_some() || self.front_is_gone || self.is_handed_over;
         is_lost || self.is_settled() || matches!(self.stage, Stage::Ended)
     }
 
-    /// Whether further body would be dropped. A head is made all the same: the front waits for one.
-    pub fn is_in_vain(&self) -> bool {
-        self.is_deaf() || (self.client_is_gone && self.has_head())
+    /// Whether further body would be dropped. A head is made nevertheless: the front waits for one.
+    pub fn drops_body(&self) -> bool {
+        self.drops_output() || (self.client_is_gone && self.has_head())
     }
 
     /// Whether the response is decided, but is not the program's output.

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_decoded_and_what_is_no_escape_stays() {
+    fn escapes_are_decoded_and_invalid_ones_stay() {
         for (word, expected) in [("a%20b", "a b"), ("%", "%"), ("%4", "%4"), ("%zz%41", "%zzA"), ("", "")] {
             assert_eq!(percent_decoded(word.as_bytes()), expected.as_bytes(), "{word}");
         }

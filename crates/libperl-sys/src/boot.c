@@ -141,7 +141,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     return 0;
 }
 
-/* In a fresh worker: sets what must differ from its siblings. */
+/* Runs in a fresh worker: resets state that must differ from its siblings'. */
 void cml_after_fork(void)
 {
     dTHXa(cml_perl);

@@ -16,7 +16,7 @@ extern PerlInterpreter *cml_perl;
 typedef void (*cml_body)(pTHX_ void *argument);
 cml_status cml_guarded(pTHX_ cml_body body, void *argument);
 
-/* The same for a body without an eval of its own. */
+/* Like cml_guarded, for a body without an eval of its own. */
 cml_status cml_guarded_whole(pTHX_ cml_body body, void *argument);
 typedef struct {
     cml_body body;

@@ -110,7 +110,7 @@ typedef enum {
     CML_END_BLOCKS,
     CML_END_PROCESS,
     CML_END_ALL,
-    /* With a time limit of 3 s. */
+    /* With a time limit of 3 s: */
     CML_END_OBJECTS,
     CML_END_BLOCKS_SOON,
 } cml_ending;

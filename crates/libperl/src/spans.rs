@@ -1,4 +1,4 @@
-//! Where Perl's values lie in memory, and by which names a programmer knows them.
+//! Finds where Perl's values lie in memory, and by which names a programmer knows them.
 //!
 //! A value belongs to the variable or sub that names it; an unnamed value to the nearest named one that leads
 //! to it, or else to its class.
@@ -14,9 +14,9 @@ use crate::Interpreter;
 /// A range of memory that belongs to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Its address.
+    /// Start address.
     pub start: usize,
-    /// In bytes.
+    /// Length in bytes.
     pub length: usize,
     /// Index of its owner in [`Owned::names`].
     pub owner: u32,
@@ -88,7 +88,7 @@ fn values() -> Vec<Value> {
 #[derive(Default)]
 struct Naming {
     package: String,
-    /// With its package.
+    /// The sub's name with its package.
     sub: Option<String>,
     named: Vec<Named>,
 }
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_overlaps_is_cut() {
+    fn overlapping_ranges_are_cut() {
         let span = |start, length, owner| Span { start, length, owner, is_head: false };
         let mut spans = vec![span(500, usize::MAX - 500, 3), span(100, 50, 1), span(100, 10, 2), span(120, 10, 4)];
         set_apart(&mut spans);

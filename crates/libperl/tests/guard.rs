@@ -55,7 +55,7 @@ unsafe extern "C" fn environment() {
 
 static ENDED: AtomicUsize = AtomicUsize::new(0);
 
-/// What has a destructor.
+/// A Rust value whose destructor must run.
 struct Frame;
 
 impl Drop for Frame {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_up_is_written_by_the_next() {
+    fn a_new_writer_repairs_a_board_left_in_mid_write() {
         let (writer, reader) = create("board").expect("memory");
         let again = writer.try_clone().expect("a descriptor");
         let first = Writer::new(writer).expect("a board");

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_messages_of_a_side_that_left_without_listening_arrive() {
+    fn the_last_messages_of_a_peer_that_closed_with_unread_data_arrive() {
         let (ours, theirs) = pair().expect("pair");
         let (ours, theirs) = (Channel::<u32, u32>::new(ours), Channel::<u32, u32>::new(theirs));
         ours.send(&1, &[]).expect("sent");

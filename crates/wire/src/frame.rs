@@ -47,7 +47,7 @@ pub enum Field {
     Protocol = 2,
     /// The path, percent-decoded once and normalised.
     Path = 3,
-    /// What follows the first `?`, as sent.
+    /// The text after the first `?`, as sent.
     Query = 4,
     /// The client's address, without port.
     RemoteAddr = 5,
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spoiled_frame_is_refused_or_still_safe_to_read() {
+    fn a_damaged_frame_is_refused_or_still_safe_to_read() {
         let good = sample();
         for at in 0..good.len() {
             for value in [0, 1, 0x7f, 0xff] {

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_is_read_in_the_same_order() {
+    fn pairs_are_read_in_the_order_of_writing() {
         let mut field = Vec::new();
         put(b"/srv/caf\xe9", "Options None\n", &mut field);
         put(b"/srv/caf\xe9/a", "", &mut field);
@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spoiled_field_gives_less_but_no_panic() {
+    fn a_damaged_field_gives_fewer_pairs_but_no_panic() {
         assert_eq!(pairs(b"/a").count(), 0);
         assert_eq!(pairs(b"/a\0\xff\0/b\0x\0").collect::<Vec<_>>(), [(&b"/b"[..], "x")]);
     }

@@ -55,9 +55,9 @@ While this module is loaded, a call of a missing method dies with the name of th
 the method, or with mod_perl 2's replacement for a method of mod_perl 1. (C<require> of a mod_perl 1
 module dies so in any case.) The errors are in the error log, like those of every handler that dies.
 
-It takes effect when a worker starts: code that runs earlier, with the configuration, is not
-checked. It hides no error and changes no behaviour, but it slows down method lookups, and cannot be
-loaded together with Apache2::compat: remove it when the site works.
+The checks begin when a worker starts: code that runs earlier, with the configuration, is not
+checked. The module hides no error and changes no behaviour, but it slows down method lookups, and
+cannot be loaded together with Apache2::compat: remove it when the site works.
 
 C<cameleer check --compat> checks a site's files in the same way, without running them.
 

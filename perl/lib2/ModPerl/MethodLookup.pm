@@ -147,7 +147,7 @@ Apache2::RequestIO, C<< $r->construct_url >> from Apache2::URI. This module find
 method. It knows the methods of mod_perl 2.0.12, and names replacements for those that only mod_perl
 1 has.
 
-It does not know the methods of pure Perl modules such as Apache2::Request.
+Methods of pure Perl modules such as Apache2::Request are not listed.
 
 =head1 FUNCTIONS
 

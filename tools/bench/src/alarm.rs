@@ -47,7 +47,7 @@ impl Alarm {
     /// Wakes tasks when their moments come; never returns without an error.
     pub async fn ring(&self) -> io::Result<()> {
         loop {
-            let next = self.wake_who_is_due();
+            let next = self.wake_due();
             match next {
                 None => self.somebody_waits.notified().await,
                 Some(moment) => self.sleep_until(moment).await?,
@@ -56,7 +56,7 @@ impl Alarm {
     }
 
     /// Wakes tasks whose moment has come; returns the next moment.
-    fn wake_who_is_due(&self) -> Option<Instant> {
+    fn wake_due(&self) -> Option<Instant> {
         let mut waiting = self.waiting.borrow_mut();
         let now = Instant::now();
         while waiting.front().is_some_and(|(moment, _)| *moment <= now) {

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_found_wherever_the_body_was_cut() {
+    fn a_text_is_found_across_pieces_of_a_body() {
         let finder = Finder::new("hello");
         for cut in 0..=11 {
             let (head, tail) = "say hellohe".split_at(cut);

@@ -51,9 +51,9 @@ pub struct Plan {
 pub enum Pace {
     /// When the connection's last response has arrived (closed loop).
     Closed,
-    /// So many per second, at even distances (open loop).
+    /// At this rate per second, at even distances (open loop).
     Constant(f64),
-    /// So many per second on average, with independent random gaps, like visitors (open loop).
+    /// At this mean rate per second, with independent random gaps, like visitors (open loop).
     Poisson(f64),
     /// At these times from the start, as in an access log; ends with the last one (open loop).
     Times(Arc<[Duration]>),

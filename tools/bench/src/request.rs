@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_what_was_said_and_what_http_wants() {
+    fn a_request_has_the_given_headers_and_those_of_http() {
         let plain = "GET /a?b HTTP/1.1\r\nhost: localhost:81\r\nuser-agent: cameleer-bench/V\r\n\r\n";
         assert_eq!(sent(&Template::default()), plain);
         let own = HeaderMap::from_iter([(HOST, HeaderValue::from_static("other"))]);

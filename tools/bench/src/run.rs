@@ -46,8 +46,8 @@ impl Outcome {
     }
 
     /// Adds a concurrent run.
-    pub fn add_beside(&mut self, other: &Outcome) {
-        self.tally.add_beside(&other.tally);
+    pub fn add_concurrent(&mut self, other: &Outcome) {
+        self.tally.add_concurrent(&other.tally);
         self.elapsed = self.elapsed.max(other.elapsed);
         self.unsent += other.unsent;
         self.interrupted |= other.interrupted;
@@ -129,7 +129,7 @@ impl Part<'_> {
         let tally = RefCell::new(tally);
         let connector = self.connector.clone();
         let shared = Rc::new(Shared { plan: plan.clone(), connector, schedule, alarm: Alarm::new()?, tally });
-        let interrupted = self.until_all_is_asked(&shared).await?;
+        let interrupted = self.run_users(&shared).await?;
         let end = Instant::now();
         let unsent = shared.schedule.borrow().overdue(end);
         let mut tally = shared.tally.replace(Tally::new(end, interval(plan), false));
@@ -139,7 +139,7 @@ impl Part<'_> {
     }
 
     /// Runs all requests; returns whether the run was interrupted.
-    async fn until_all_is_asked(&self, shared: &Rc<Shared>) -> anyhow::Result<bool> {
+    async fn run_users(&self, shared: &Rc<Shared>) -> anyhow::Result<bool> {
         let mut users = JoinSet::new();
         for _ in 0..shared.plan.connections {
             let line = Rc::new(http2::Line::default());
@@ -157,8 +157,8 @@ impl Part<'_> {
             result = all_are_done => result,
             result = self.interrupted() => Ok(result.map(|()| true)?),
             result = shared.alarm.ring() => Ok(result.map(|()| false)?),
-            () = self.tell_how_it_goes(shared) => Ok(false),
-            () = time_is_over(shared) => Ok(false),
+            () = self.show_progress(shared) => Ok(false),
+            () = time_limit(shared) => Ok(false),
         }
     }
 
@@ -178,7 +178,7 @@ impl Part<'_> {
     }
 
     /// Writes progress to standard error each second, over the line before.
-    async fn tell_how_it_goes(&self, shared: &Shared) {
+    async fn show_progress(&self, shared: &Shared) {
         if !shared.plan.progress {
             return std::future::pending().await;
         }
@@ -203,7 +203,7 @@ impl Part<'_> {
 }
 
 /// Returns at the time limit, if requests under way are then dropped.
-async fn time_is_over(shared: &Shared) {
+async fn time_limit(shared: &Shared) {
     let end = shared.tally.borrow().window_end;
     match end.filter(|_| shared.plan.cuts) {
         Some(end) => tokio::time::sleep_until(end.into()).await,

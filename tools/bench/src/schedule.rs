@@ -9,7 +9,7 @@ use super::times::nanoseconds;
 /// A request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn {
-    /// Its number, from 0.
+    /// Number of the turn, from 0.
     pub number: u64,
     /// When it is due, whether or not a connection is free; `None` in a closed loop: at once.
     pub due: Option<Instant>,
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_whose_gap_is_no_whole_number_of_nanoseconds_is_kept() {
+    fn a_rate_is_exact_although_gaps_are_rounded_to_nanoseconds() {
         let start = Instant::now();
         let mut schedule = schedule(Pace::Constant(3e6), End::default(), Duration::ZERO, start);
         let last = (0..3_000_001).filter_map(|_| schedule.turn(start)).last().and_then(|turn| turn.due);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_given_out_is_counted() {
+    fn overdue_turns_are_counted() {
         let (start, ms) = (Instant::now(), Duration::from_millis);
         let end = End { requests: None, after: Some(ms(500)) };
         let mut schedule = schedule(Pace::Constant(100.0), end, Duration::ZERO, start);

@@ -28,7 +28,7 @@ pub struct Tally {
     pub waited: u64,
     /// Responses as expected.
     pub completed: u64,
-    /// Those of them that arrived before `window_end`.
+    /// Responses as expected that arrived before `window_end`.
     pub in_time: u64,
     /// Responses that arrived during the counted time, to requests of the warm-up, too: the server's
     /// throughput.
@@ -57,7 +57,7 @@ pub struct Tally {
 /// An interval of the run.
 #[derive(Debug, Clone)]
 pub struct Interval {
-    /// Its end, from the start of the counted time.
+    /// End of the interval, from the start of the counted time.
     pub end: Duration,
     /// Requests that ended in the interval.
     pub requests: u64,
@@ -181,7 +181,7 @@ impl Tally {
     }
 
     /// Whether the server is unreachable: `enough` connections failed and none succeeded.
-    pub fn is_hopeless(&self, enough: u64) -> bool {
+    pub fn is_unreachable(&self, enough: u64) -> bool {
         let count = |cause| self.failures.get(&cause).map_or(0, |(count, _)| *count);
         self.opened == 0 && count(Cause::Connect) + count(Cause::Tls) >= enough
     }
@@ -202,10 +202,10 @@ impl Tally {
     }
 
     /// Adds the tally of another thread.
-    pub fn add_beside(&mut self, other: &Tally) {
+    pub fn add_concurrent(&mut self, other: &Tally) {
         self.count(other);
         for (own, others) in self.intervals.iter_mut().zip(&other.intervals) {
-            own.add_beside(others);
+            own.add_concurrent(others);
         }
         self.intervals.extend(other.intervals.iter().skip(self.intervals.len()).cloned());
     }
@@ -244,7 +244,7 @@ impl Tally {
 }
 
 impl Interval {
-    fn add_beside(&mut self, other: &Interval) {
+    fn add_concurrent(&mut self, other: &Interval) {
         let mut latency = histogram(DIGITS_OF_AN_INTERVAL);
         for (value, count) in self.latencies.iter().chain(&other.latencies) {
             latency.saturating_record_n(*value, *count);

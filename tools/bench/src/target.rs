@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_says_where() {
+    fn a_url_is_parsed_into_scheme_host_port_and_path() {
         for (url, expected) in [
             ("http://localhost/", "false localhost 80 localhost /"),
             ("localhost:8080/a?b=c#d", "false localhost 8080 localhost:8080 /a?b=c"),

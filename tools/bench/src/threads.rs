@@ -44,7 +44,7 @@ fn together(plan: &Plan, connector: &Connector) -> anyhow::Result<Outcome> {
         let mut outcome = first().inspect_err(|_| beside.stop())?;
         for other in others {
             let other = other.join().map_err(|_| anyhow!("a thread of the load tester panicked"))??;
-            outcome.add_beside(&other);
+            outcome.add_concurrent(&other);
         }
         Ok(outcome)
     })
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_together_the_whole() {
+    fn parts_of_a_plan_add_up_to_the_plan() {
         let parts = parts(&plan(3, 10, Pace::Closed, 100));
         assert_eq!(parts.iter().map(|part| part.connections).collect::<Vec<_>>(), [4, 3, 3]);
         assert_eq!(parts.iter().filter_map(|part| part.end.requests).collect::<Vec<_>>(), [34, 33, 33]);
@@ -147,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_no_connection() {
+    fn every_thread_has_a_connection() {
         assert_eq!(parts(&plan(8, 3, Pace::Closed, 100)).len(), 3);
         assert_eq!(parts(&plan(8, 1, Pace::Closed, 100)).len(), 1);
     }
 
     #[test]
-    fn moments_are_those_of_one_thread() {
+    fn due_times_of_several_threads_equal_those_of_one() {
         let ms = Duration::from_millis;
         let of_log: Vec<Duration> = [0, 5, 5, 70, 80].map(ms).into();
         let parts_of = |pace: Pace| parts(&plan(2, 4, pace, 100));

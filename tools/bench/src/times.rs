@@ -20,11 +20,11 @@ pub struct Moments {
 /// Parts of the response times of requests answered as expected.
 #[derive(Debug)]
 pub struct Times {
-    /// Until the connection was open, including TLS; 0 on a reused one.
+    /// Time until the connection was open, including TLS; 0 on a reused one.
     pub connect: Histogram<u64>,
-    /// From then to the last byte.
+    /// Time from the open connection to the last byte.
     pub processing: Histogram<u64>,
-    /// From the last byte of the request to the first byte of the response.
+    /// Time from the last byte of the request to the first byte of the response.
     pub waiting: Histogram<u64>,
     /// `connect` and `processing` together; in an open loop without the wait for a free connection.
     pub total: Histogram<u64>,

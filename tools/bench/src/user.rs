@@ -147,7 +147,7 @@ impl User<'_> {
             true => tally.record(done),
             false => tally.warm_up += 1,
         }
-        if tally.is_hopeless(self.shared.plan.connections as u64) {
+        if tally.is_unreachable(self.shared.plan.connections as u64) {
             self.shared.schedule.borrow_mut().stop();
         }
     }

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_holds_the_truth_nineteen_times_of_twenty() {
+    fn a_95_percent_interval_contains_the_true_ratio_in_95_percent_of_runs() {
         let mut random = Random::seeded(7);
         let ratios = (0..2000).filter_map(|_| Ratio::of(&rounds(1.2, 0.1, &mut random), |round| round.rate));
         let held = ratios.filter(|ratio| ratio.low <= 1.2 && ratio.high >= 1.2).count();

@@ -306,7 +306,7 @@ fn judge_method(package: &str, method: &str) -> (Light, String, String) {
         return (light, what, note);
     }
     match package {
-        // Tags are many; the module knows them, and says so when it does not.
+        // The tags' names are many; the module itself reports unknown ones.
         "Apache::Constants" => (Light::Green, what, String::new()),
         _ => (Light::Red, what, "is no method of mod_perl 1".to_owned()),
     }

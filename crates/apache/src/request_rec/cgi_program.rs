@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_finds_cgi_1_1_and_no_mod_perl_whatever_perl_has_looked_at() {
+    fn a_program_gets_cgi_1_1_variables_and_no_mod_perl() {
         for (setup_env, looks) in [(true, false), (true, true), (false, false), (false, true)] {
             let place = Place {
                 setup_env,

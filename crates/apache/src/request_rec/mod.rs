@@ -63,7 +63,7 @@ pub struct Finished {
     pub cleanup: bool,
 }
 
-/// What a finished request leaves to the worker.
+/// Results of a finished request, for the worker.
 #[derive(Debug, Default)]
 pub struct Ended {
     /// Why the worker leaves after the request, if it does.
@@ -258,9 +258,9 @@ impl RequestRec {
             | Text::PerlOptions => server_text(place, field),
             Text::PlaceAuthType => place.auth_type.as_deref().map(str::as_bytes),
             Text::PlaceAuthName => place.auth_name.as_deref().map(str::as_bytes),
-            Text::User => told(frame, Field::User),
-            Text::AuthType => told(frame, Field::AuthType),
-            Text::RemoteHost => told(frame, Field::RemoteHost),
+            Text::User => known_field(frame, Field::User),
+            Text::AuthType => known_field(frame, Field::AuthType),
+            Text::RemoteHost => known_field(frame, Field::RemoteHost),
             Text::TheRequest | Text::ContentType | Text::ContentEncoding | Text::StatusLine => None,
         }
     }
@@ -353,7 +353,7 @@ impl RequestRec {
 }
 
 /// A field of the frame, unless it is empty: the front may not have determined it.
-fn told(frame: &Frame, field: Field) -> Option<&[u8]> {
+fn known_field(frame: &Frame, field: Field) -> Option<&[u8]> {
     Some(frame.field(field)).filter(|bytes| !bytes.is_empty())
 }
 

@@ -1,4 +1,4 @@
-//! Where a path's script ends and its extra segments begin.
+//! The border between a path's script name and its extra segments.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -151,7 +151,7 @@ impl RequestRec {
 
     /// `$r->send_cgi_header`: header lines, perhaps with the beginning of the body.
     pub fn send_cgi_header(&mut self, text: &[u8]) {
-        if self.output.has_head() || self.output.is_deaf() {
+        if self.output.has_head() || self.output.drops_output() {
             return;
         }
         match script_headers::scan(text) {

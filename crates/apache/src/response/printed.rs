@@ -28,7 +28,7 @@ impl RequestRec {
     }
 
     fn write_content(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.output.is_in_vain() {
+        if bytes.is_empty() || self.output.drops_body() {
             return;
         }
         self.send_info();
@@ -51,7 +51,7 @@ impl RequestRec {
 
     /// Writes output of the last response filter.
     pub fn write_filtered(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.output.is_in_vain() {
+        if bytes.is_empty() || self.output.drops_body() {
             return;
         }
         self.send_info();
@@ -111,7 +111,7 @@ impl RequestRec {
     fn write_through(&mut self, bytes: &[u8]) {
         self.commit();
         self.look_for_client();
-        if self.output.is_in_vain() {
+        if self.output.drops_body() {
             return;
         }
         let id = self.frame.id();
@@ -126,7 +126,7 @@ impl RequestRec {
 
     /// `$r->rflush`: sends the output so far.
     pub fn flush(&mut self) {
-        if self.output.is_deaf() {
+        if self.output.drops_output() {
             return;
         }
         self.send_info();
@@ -135,7 +135,7 @@ impl RequestRec {
         }
         self.commit();
         self.look_for_client();
-        if !self.output.is_in_vain() && !self.output.is_part {
+        if !self.output.drops_body() && !self.output.is_part {
             self.output.leaves_in_pieces();
             self.output.send_gathered(self.frame.id(), &mut *self.client);
         }
@@ -157,7 +157,7 @@ impl RequestRec {
 
     /// Writes a subrequest's output: no header is looked for in it.
     pub fn write_part(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.output.is_in_vain() {
+        if bytes.is_empty() || self.output.drops_body() {
             return;
         }
         self.send_info();

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn script_headers() {
+    fn script_headers_are_parsed() {
         let cases = [
             ("Content-type: text/plain\n\nhi", "|text/plain|||hi"),
             ("Content-Type: text/plain\r\n\r\nhi\n\n", "|text/plain|||hi\n\n"),

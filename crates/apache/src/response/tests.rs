@@ -60,7 +60,7 @@ fn shown(reply: &Reply<'_>) -> String {
 type Handler = fn(&mut RequestRec);
 
 #[test]
-fn a_handlers_words_become_replies() {
+fn a_handlers_output_becomes_replies() {
     let cases: &[(&str, Handler, &str)] = &[
         (
             "nothing",
@@ -251,7 +251,7 @@ fn a_scripts_output_begins_with_its_header() {
 }
 
 #[test]
-fn what_a_program_says_of_its_body_stands_instead_of_what_is_in_the_tables() {
+fn content_type_and_encoding_methods_take_precedence_over_tables() {
     let said = heard(Place::default(), |r| {
         r.tables.of_mut(Id::HeadersOut).set(b"content-encoding", b"one");
         r.tables.of_mut(Id::ErrHeadersOut).set(b"Content-Encoding", b"two");
@@ -266,7 +266,7 @@ fn what_a_program_says_of_its_body_stands_instead_of_what_is_in_the_tables() {
 
 /// The front kills a worker that sends too long a message.
 #[test]
-fn whatever_is_too_long_leaves_as_messages_that_the_front_takes() {
+fn too_long_responses_become_messages_within_the_limits() {
     const LONG: &[u8] = &[b'x'; 200_000];
     let cases: [Handler; 9] = [
         |r| r.tables.of_mut(Id::HeadersOut).set(b"X-Long", LONG),

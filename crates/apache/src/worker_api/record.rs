@@ -12,7 +12,7 @@ use crate::request_rec::table::Table;
 use crate::request_rec::tables::Id;
 use crate::request_stack::with;
 
-/// What a record was made for.
+/// The identity of a record: the request that it was made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requested {
     /// The id of the client's request at the front.

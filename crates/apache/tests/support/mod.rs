@@ -1,4 +1,4 @@
-//! A worker in miniature: one request after the other through the interpreter, answers taken apart.
+//! A minimal worker: sends consecutive requests through the interpreter and parses the responses.
 
 mod fake_front;
 
@@ -20,7 +20,7 @@ fn log(level: Level, _: Context, text: &[u8]) {
     LOG.with_borrow_mut(|log| *log += &format!("[{}] {}\n", level.name(), String::from_utf8_lossy(text)));
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Default)]
 pub struct Answer {
     pub infos: Vec<Head>,
@@ -65,7 +65,7 @@ impl Answer {
     }
 }
 
-/// A request to be made.
+/// The parameters of a request.
 pub struct Ask<'a> {
     pub method: &'a str,
     pub path: &'a str,
@@ -129,7 +129,7 @@ impl Server {
         Server { perl, place, front: FakeFront::default() }
     }
 
-    /// The answer of a handler given as `sub { … }`, or by name.
+    /// Sends a request to a handler, given as `sub { … }` or by name.
     pub fn ask(&mut self, handler: &str, ask: &Ask<'_>) -> Answer {
         let handler = self.perl.resolve_handler(handler).unwrap_or_else(|e| panic!("{handler}: {e}"));
         let body = (!ask.body.is_empty()).then(|| in_memory("body", ask.body.as_bytes()).expect("memfd").into());

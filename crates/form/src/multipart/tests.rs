@@ -60,13 +60,13 @@ fn the_end_of_a_body_shows_whether_it_is_whole() {
 }
 
 #[test]
-fn parts_are_counted() {
+fn too_many_parts_are_an_error() {
     let body = part("name=a", "").repeat(MAX_FIELDS + 1);
     assert!(shown(&body, 65536).ends_with("there are more than 10000 parts"));
 }
 
 #[test]
-fn parameters_of_a_header() {
+fn a_header_parameter_may_be_quoted() {
     let cases = [
         ("multipart/form-data; boundary=x", Some("x")),
         ("multipart/form-data; charset=utf-8; Boundary=\"a b\"; z", Some("a b")),

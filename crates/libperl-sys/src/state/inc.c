@@ -46,7 +46,7 @@ void cml_remember_inc(pTHX)
     }
 }
 
-/* The same array if possible: the program may hold a reference to it. */
+/* Empties the array in place if possible: the program may hold a reference to it. */
 static AV *emptied(pTHX_ AV *inc)
 {
     if (!SvMAGICAL(inc) && !SvREADONLY(inc)) {

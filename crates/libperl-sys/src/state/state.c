@@ -107,7 +107,7 @@ unsigned cml_restore_state(void)
     cml_look(aTHX);
     r.left |= cml_restore_timers() | restore_folder() | restore_umask();
     r.left |= cml_restore_mask(); /* before the handlers go: a blocked signal must not meet the default action */
-    /* Destructors and layers may die here: the handles are restored all the same. */
+    /* Destructors and layers may die here; the handles are restored nevertheless. */
     if (cml_guarded_whole(aTHX_ whole_body, &r) != CML_OK)
         cml_guarded_whole(aTHX_ handles_body, &r);
     cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS; /* also when a cleanup handler changed it */

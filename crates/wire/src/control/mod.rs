@@ -173,7 +173,7 @@ pub enum FromFront {
     Drained,
 }
 
-/// How busy a pool of the serving generation is.
+/// The load of a pool of the serving generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Load {
     /// The pool.
@@ -199,7 +199,7 @@ pub enum GenerationState {
     Draining,
     /// The code did not load; the error is in the log.
     Failed,
-    /// All its processes have ended.
+    /// All processes of the generation have ended.
     Gone,
 }
 
@@ -242,7 +242,7 @@ pub enum FromMold {
     },
     /// A worker has become this mold and can fork. The first message of a mold that gets no `Configure`.
     Promoted {
-        /// Its process, a child of the master.
+        /// Process id of the mold, a child of the master.
         pid: i32,
         /// Time since the fork, in microseconds.
         fork_us: u32,
@@ -292,11 +292,11 @@ impl LateCode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inspection {
-    /// What the process has loaded since it was forked.
+    /// The code that the process has loaded since it was forked.
     Loaded,
-    /// What occupies Perl's memory, by class.
+    /// The contents of Perl's memory, by class.
     Census,
-    /// By how much requests have grown the process, by URL path.
+    /// The growth of the process by requests, by URL path.
     Growth,
     /// Which data occupies pages that are no longer shared with the mold. Descriptors: pagemap and mem of the
     /// worker, mem of the mold.
@@ -332,7 +332,7 @@ pub enum FromExpander {
     Expanded,
 }
 
-/// How a process ended.
+/// The way a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
     /// Exit code.

@@ -340,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_what_came_since() {
+    fn a_spread_gives_the_quantiles_since_an_earlier_one() {
         let spread = |of: &[(u64, u64)]| Spread(of.iter().copied().collect());
         let (before, after) = (spread(&[(100, 50), (200, 1)]), spread(&[(100, 149), (200, 1), (9000, 1)]));
         let since = after.since(&before);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_a_block_lies_in_several_side_by_side() {
+    fn a_long_piece_lies_in_several_adjacent_blocks() {
         let memory = memory();
         let (worker, (front, _)) = (Writer::new(&memory, MOST), lender(&memory));
         let long: Vec<u8> = (0..3 * SIZE - 5).map(|n| n as u8).collect();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_says_of_blocks_is_checked() {
+    fn block_numbers_from_a_worker_are_checked() {
         let memory = memory();
         let (_worker, (front, _)) = (Writer::new(&memory, MOST), lender(&memory));
         let too_long = (LONGEST_RUN * SIZE) as u32 + 1;

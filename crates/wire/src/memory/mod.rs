@@ -38,7 +38,7 @@ pub use worker::{Lack, WorkerMemory};
 
 /// Memory mapped by several processes; any of them may write to it at any time.
 pub trait SharedMemory: Send + Sync {
-    /// All of it, [`WORDS`] long.
+    /// The whole memory, [`WORDS`] words long.
     fn words(&self) -> &[AtomicU64];
 
     /// Copies `bytes` to the words from index `at` on, as far as there are words. The rest of the last word has

@@ -104,7 +104,7 @@ fn a_worker_that_sleeps_is_woken_for_each_request() {
 }
 
 #[test]
-fn of_the_front_and_the_worker_exactly_one_gets_a_request() {
+fn either_the_front_or_the_worker_gets_a_request() {
     loom::model(|| {
         let memory = memory();
         let (mut front, mut worker) = (Sender::new(&memory), Receiver::new(&memory));

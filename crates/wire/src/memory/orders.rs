@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_begun_comes_back_and_its_slots_serve_again() {
+    fn requests_not_begun_are_taken_back_and_their_slots_reused() {
         let memory = memory();
         let (mut front, mut worker) = (Sender::new(&memory), Receiver::new(&memory));
         let mut frame = Vec::new();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_front_and_the_worker_exactly_one_gets_each_request() {
+    fn either_the_front_or_the_worker_gets_each_request() {
         const REQUESTS: u64 = 20_000;
         let memory = memory();
         let (mut front, mut worker) = (Sender::new(&memory), Receiver::new(&memory));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_front_begins_anew() {
+    fn a_new_front_starts_with_empty_slots() {
         let memory = memory();
         let (mut dead, mut worker) = (Sender::new(&memory), Receiver::new(&memory));
         let mut frame = Vec::new();

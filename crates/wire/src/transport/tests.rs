@@ -36,7 +36,7 @@ fn small_and_large_frames_arrive_alike() {
 }
 
 #[test]
-fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
+fn requests_not_begun_can_be_taken_back_and_other_orders_stay() {
     let (front, mut worker) = ends(1);
     (1..=3).for_each(|id| ask_for(&front, id, &TOO_LONG_FOR_A_SLOT));
     front.send(&Order::Leave).map(drop).expect("sent");
@@ -49,7 +49,7 @@ fn what_the_worker_has_not_begun_can_be_taken_back_and_the_rest_stays() {
 }
 
 #[test]
-fn a_worker_that_sends_descriptors_is_not_heard() {
+fn descriptors_from_a_worker_are_an_error() {
     let (front, worker) = ends(1);
     let (_reading, writing) = nix::unistd::pipe().expect("a pipe");
     send_packet(worker.as_fd(), &[IoSlice::new(b"hello")], &[writing.as_raw_fd()]).expect("sent");
@@ -57,7 +57,7 @@ fn a_worker_that_sends_descriptors_is_not_heard() {
 }
 
 #[test]
-fn what_is_no_file_is_not_read() {
+fn a_descriptor_that_is_no_file_is_not_read() {
     let (reading, _writing) = nix::unistd::pipe().expect("a pipe");
     assert_eq!(read_frame(reading).expect_err("refused").kind(), io::ErrorKind::InvalidData);
     let memory = in_memory("test", b"text").expect("a memfd");
@@ -65,7 +65,7 @@ fn what_is_no_file_is_not_read() {
 }
 
 #[test]
-fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later() {
+fn a_worker_learns_during_a_request_that_its_client_has_gone_and_leaves_other_orders() {
     let (front, mut worker) = ends(1);
     assert_eq!(worker.presence(1).expect("nothing was said"), Presence::Here);
     let log = in_memory("log", b"").expect("a memfd");
@@ -82,7 +82,7 @@ fn a_worker_hears_in_the_middle_that_nobody_waits_and_leaves_the_rest_for_later(
 }
 
 #[test]
-fn another_front_that_greets_means_that_nobody_waits() {
+fn a_new_fronts_greeting_means_that_the_client_has_gone() {
     let (front, mut worker) = ends(1);
     front.send(&Order::Greet).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("well formed"), Presence::Gone);
@@ -90,14 +90,14 @@ fn another_front_that_greets_means_that_nobody_waits() {
 }
 
 #[test]
-fn the_end_is_seen_when_the_other_side_has_gone() {
+fn a_closed_peer_is_seen_as_the_end() {
     let (front, mut worker) = ends(1);
     drop(front);
     assert!(worker.next(Vec::new()).expect("end").is_none());
 }
 
 #[test]
-fn a_client_that_has_hung_up_may_be_gone_later() {
+fn a_client_that_has_hung_up_can_later_be_reported_gone() {
     let (front, mut worker) = ends(1);
     front.send(&Order::HungUp { request: 4 }).map(drop).expect("sent");
     assert_eq!(worker.presence(5).expect("another's"), Presence::Here);
@@ -159,7 +159,7 @@ fn a_worker_that_is_awake_needs_no_packet() {
 }
 
 #[test]
-fn what_is_large_or_has_descriptors_still_arrives() {
+fn large_orders_and_orders_with_descriptors_arrive() {
     let (front, mut worker, _ring) = connected(4);
     ask_for(&front, 1, &[b'x'; 10_000]);
     ask_for(&front, 2, &vec![b'x'; MAX_INLINE + 1]);
@@ -188,7 +188,7 @@ fn a_request_in_a_packet_is_begun_before_those_in_memory_that_were_sent_after_it
 }
 
 #[test]
-fn a_worker_that_sleeps_is_woken_for_what_comes_into_its_memory() {
+fn a_sleeping_worker_is_woken_for_a_request_in_its_memory() {
     let (front, mut worker, mut ring) = connected(4);
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -279,7 +279,7 @@ fn many_small_answers_wait_for_room_in_the_ring() {
 }
 
 #[test]
-fn a_worker_whose_front_has_died_says_nothing_more_and_begins_anew_with_the_next() {
+fn a_worker_whose_front_has_died_drops_its_answer_and_serves_the_next_front() {
     let (dead, mut worker, _ring) = connected(2);
     (1..=2).for_each(|id| ask_for(&dead, id, b"/"));
     let id = begin(&mut worker);

@@ -66,7 +66,7 @@ impl WorkerPort {
             if let Some(heard) = self.line.heard.pop_front() {
                 return Ok(Some(self.begins(heard)));
             }
-            let request_lies_in_socket = self.line.hear_what_is_announced(&self.memory)?;
+            let request_lies_in_socket = self.line.receive_announced(&self.memory)?;
             if !self.line.heard.is_empty() {
                 continue;
             }
@@ -127,7 +127,7 @@ impl WorkerPort {
     /// Whether the answer to this request is still wanted, by the orders that have arrived. Takes no request
     /// out of the socket: the front may want it back.
     pub fn presence(&mut self, request: u64) -> io::Result<Presence> {
-        self.line.hear_what_is_announced(&self.memory)?;
+        self.line.receive_announced(&self.memory)?;
         Ok(self.line.presence(request))
     }
 }
@@ -141,8 +141,8 @@ impl Line {
 
     /// Receives announced orders, but no request. Returns whether a request lies in the socket; its
     /// announcement stays.
-    fn hear_what_is_announced(&mut self, memory: &WorkerMemory) -> io::Result<bool> {
-        let request_lies_there = memory.control.take() && self.hear_all()?;
+    fn receive_announced(&mut self, memory: &WorkerMemory) -> io::Result<bool> {
+        let request_lies_there = memory.control.take() && self.receive_orders()?;
         if request_lies_there {
             memory.control.raise();
         }
@@ -150,7 +150,7 @@ impl Line {
     }
 
     /// Receives the orders that lie in the socket, but no request. Returns whether a request lies there.
-    fn hear_all(&mut self) -> io::Result<bool> {
+    fn receive_orders(&mut self) -> io::Result<bool> {
         loop {
             match first_byte(self.socket.as_fd())? {
                 None => return Ok(false),

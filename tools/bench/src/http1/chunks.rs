@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_the_same_wherever_it_was_cut() {
+    fn a_chunked_body_is_decoded_alike_in_any_pieces() {
         let coded = b"5\r\nhello\r\n09; name=value\r\n 1234\r\n89\r\n0\r\nTrailer: x\r\n\r\n";
         for cut in 0..coded.len() {
             let (head, tail) = coded.split_at(cut);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_chunk_is_told_apart() {
+    fn invalid_chunks_are_refused() {
         for wrong in ["x", "\r\n", "5\r\nhelloX", "-1\r\n", "11111111111111111\r\n"] {
             assert_eq!(decode(&[wrong.as_bytes()]), None, "{wrong:?}");
         }

@@ -13,13 +13,13 @@ pub struct Head {
     pub status: u16,
     /// Size of the head in bytes.
     pub size: usize,
-    /// How the body is delimited.
+    /// The framing of the body.
     pub framing: Framing,
     /// Whether the connection may be reused.
     pub keeps_alive: bool,
 }
 
-/// How the end of a body is known (RFC 9112, section 6.3).
+/// How a client finds the end of a body (RFC 9112, section 6.3).
 #[derive(Debug, PartialEq, Eq)]
 pub enum Framing {
     /// By its length in bytes.
@@ -41,7 +41,7 @@ impl Head {
         let status = response.code.unwrap_or_default();
         let mut head = Head { status, size, framing: Framing::UntilClose, keeps_alive: response.version == Some(1) };
         for header in response.headers.iter() {
-            head.heed(header).map_err(malformed)?;
+            head.apply_header(header).map_err(malformed)?;
         }
         if *method == Method::HEAD || matches!(status, 100..200 | 204 | 304) {
             head.framing = Framing::Length(0);
@@ -50,7 +50,7 @@ impl Head {
         Ok(Some(head))
     }
 
-    fn heed(&mut self, header: &httparse::Header<'_>) -> Result<(), String> {
+    fn apply_header(&mut self, header: &httparse::Header<'_>) -> Result<(), String> {
         let value = header.value.trim_ascii();
         let has = |word: &str| value.split(|byte| *byte == b',').any(|part| is(part.trim_ascii(), word));
         if is(header.name.as_bytes(), "transfer-encoding") {

@@ -118,11 +118,11 @@ pub struct Latency {
 /// Parts of the response times of requests answered as expected.
 #[derive(Debug, Clone, Serialize)]
 pub struct ConnectionTimes {
-    /// Until the connection was open, including TLS; 0 on a reused one.
+    /// Time until the connection was open, including TLS; 0 on a reused one.
     pub connect: Latency,
-    /// From then to the last byte.
+    /// Time from the open connection to the last byte.
     pub processing: Latency,
-    /// From the last byte of the request to the first byte of the response.
+    /// Time from the last byte of the request to the first byte of the response.
     pub waiting: Latency,
     /// `connect` and `processing` together.
     pub total: Latency,
@@ -141,7 +141,7 @@ pub struct Interval {
     pub median: f64,
     /// 99th percentile of their latencies.
     pub p99: f64,
-    /// Their longest latency.
+    /// Maximum of their latencies.
     pub max: f64,
 }
 

@@ -14,8 +14,15 @@ const LATE: f64 = 0.001;
 
 /// The notes that apply to the report.
 pub fn notes(report: &Report) -> Vec<String> {
-    let notes =
-        [interrupted(report), nobody(report), few(report), busy(report), late(report), waited(report), unsent(report)];
+    let notes = [
+        interrupted(report),
+        unreachable(report),
+        few(report),
+        busy(report),
+        late(report),
+        waited(report),
+        unsent(report),
+    ];
     notes.into_iter().flatten().collect()
 }
 
@@ -23,7 +30,7 @@ fn interrupted(report: &Report) -> Option<String> {
     report.interrupted.then(|| "the run was interrupted; the numbers cover the part before".to_owned())
 }
 
-fn nobody(report: &Report) -> Option<String> {
+fn unreachable(report: &Report) -> Option<String> {
     let is_nobody = report.connections_opened == 0 && report.failed > 0;
     is_nobody.then(|| "no connection could be opened; the run was stopped".to_owned())
 }

@@ -26,7 +26,7 @@ pub struct Comparison {
 /// A compared number.
 #[derive(Debug, Serialize)]
 pub struct Compared {
-    /// Its name.
+    /// Name of the number.
     pub of: &'static str,
     /// The second server's number divided by the first's; `None` if there is none.
     pub ratio: Option<f64>,

@@ -28,7 +28,7 @@ impl Entry<'_> {
     }
 
     /// Whether the path can be sent unchanged: logs escape special characters.
-    pub fn can_be_asked(&self) -> bool {
+    pub fn is_sendable(&self) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
         self.path.starts_with('/') && self.path.bytes().all(is_plain)
     }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_was_asked_and_when() {
+    fn a_log_line_has_method_path_and_time() {
         let common = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a.gif?b=c HTTP/1.0" 200 2326"#;
         let expected = Entry { method: "GET", path: "/a.gif?b=c", second: 971_211_336 };
         assert_eq!(Entry::parse(common), Some(expected));
@@ -63,7 +63,7 @@ mod tests {
             ("\\x16\\x03\\x01", None),
         ] {
             let line = line(request);
-            let path = Entry::parse(&line).filter(Entry::can_be_asked).map(|entry| entry.path.to_owned());
+            let path = Entry::parse(&line).filter(Entry::is_sendable).map(|entry| entry.path.to_owned());
             assert_eq!(path.as_deref(), expected, "{request}");
         }
         for wrong in ["", "[", " [x] \"GET / HTTP/1.1\"", " [10/Oct/2000:13:55:36 +0000] \"GET"] {

@@ -62,7 +62,7 @@ impl Workload {
             let path = path_of(line, target).with_context(|| format!("{}:{number}", file.display()))?;
             Ok(workload.add(None, &path))
         })?;
-        workload.must_have_some(file, "no URL in it")
+        workload.ensure_not_empty(file, "no URL in it")
     }
 
     /// The requests of these methods in an access log of common or combined format, with their times; logs have
@@ -71,7 +71,7 @@ impl Workload {
         let wanted = |name: &str| methods.iter().find(|method| method.as_str() == name).cloned();
         let (mut workload, mut seconds, mut others) = (Workload::default(), Vec::new(), 0);
         lines::each(file, |number, line| {
-            let entry = Entry::parse(line).filter(Entry::can_be_asked);
+            let entry = Entry::parse(line).filter(Entry::is_sendable);
             match entry.and_then(|entry| Some((wanted(entry.method)?, entry))) {
                 None => others += 1,
                 Some((method, entry)) => {
@@ -88,10 +88,10 @@ impl Workload {
             workload.notes.push(format!("of the log, {count} {names} are asked; {others} other lines are left out"));
         }
         let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(" or ");
-        workload.must_have_some(file, &format!("no {names} in it, in common or combined format"))
+        workload.ensure_not_empty(file, &format!("no {names} in it, in common or combined format"))
     }
 
-    fn must_have_some(mut self, file: &Path, otherwise: &str) -> anyhow::Result<Workload> {
+    fn ensure_not_empty(mut self, file: &Path, otherwise: &str) -> anyhow::Result<Workload> {
         match self.order.len() {
             0 => bail!("{}: {otherwise}", file.display()),
             MOST => self.notes.push(format!("the first {MOST} requests of {} are asked", file.display())),
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_in_the_same_second_is_spread_over_it() {
+    fn requests_of_the_same_second_are_spread_over_it() {
         let times: Vec<f64> = spread(&[100, 100, 101, 100, 105]).iter().map(Duration::as_secs_f64).collect();
         assert_eq!(times, [0.0, 0.5, 1.0, 1.5, 5.0]);
     }

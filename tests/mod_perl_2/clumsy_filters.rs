@@ -7,7 +7,7 @@ use super::filters::filtered;
 fn a_clumsy_filter_ends_its_own_answer_only() {
     let cases = [
         ("twice", "my ($f, $bb) = @_; $f->next->pass_brigade($bb); $f->next->pass_brigade($bb)", 200, "Hello", ""),
-        ("itself", "my ($f, $bb) = @_; $f->pass_brigade($bb)", 500, "", "has handed a brigade to itself"),
+        ("itself", "my ($f, $bb) = @_; $f->pass_brigade($bb)", 500, "", "has passed a brigade to itself"),
         (
             "gone",
             "my ($f, $bb) = @_; $bb->destroy; $f->next->pass_brigade($bb)",

@@ -26,7 +26,7 @@ fn a_client_that_asks_too_fast_is_refused_whichever_worker_it_meets() {
     assert_eq!(pids.len(), 6, "each was another worker");
     assert_eq!(verdict(&server, "visitor").0, "0", "others are not affected");
     let line = server.logged("SpeedLimit is 20");
-    assert!(line.contains("the client asks") && line.contains("/perl/test.pl"), "{line}");
+    assert!(line.contains("the client sends") && line.contains("/perl/test.pl"), "{line}");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_list_is_asked_in_turn() {
 fn a_list_that_makes_no_sense_is_refused_with_its_line() {
     let server = Scripted::saying(OK);
     let site = Site::new().file("other.txt", "/a\nhttp://elsewhere.test/\n").file("empty.txt", "# nothing\n");
-    ask(&site, "--urls other.txt", &server).failed(1, "other.txt:2: http://elsewhere.test/: not of the server");
+    ask(&site, "--urls other.txt", &server).failed(1, "other.txt:2: http://elsewhere.test/: is on another server than");
     ask(&site, "--urls empty.txt", &server).failed(1, "no URL in it");
     ask(&site, "--urls /dev/zero", &server).failed(1, "/dev/zero:1: a line of more than 65536 bytes");
     ask(&site, "--log empty.txt", &server).failed(1, "no GET in it");

@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 
 use crate::http2::raw::Raw;
-use crate::support::{Connection, Server, Site, until};
+use crate::support::{Connection, Server, Site, Trace, own_memory, until};
 
 /// 32 MB, more than the sockets between us hold, of which each kilobyte says its number.
 const APP: &str = r#"sub { my $e = shift; $e->{PATH_INFO} eq '/large' or return [200, [], ['small']];
@@ -178,4 +178,118 @@ fn without_room_for_their_answers_only_the_clients_that_read_nothing_lose_someth
             drop(slow);
         }
     }
+}
+
+/// A disk of 4 MB, and nobody else's: a file system in a mount namespace of its own.
+fn serve_with_small_disk() -> Server {
+    let site = Site::new().file("app.psgi", OF_ANY_SIZE);
+    let pool =
+        "StartServers 2\nMinSpareServers 2\nMaxSpareServers 2\nMaxClients 2\nQueueStale 300s\nQueueTimeout 300s\n";
+    site.configure(&format!("{pool}<Location />\nPsgiApp app.psgi\n</Location>"));
+    let mount = "mount -t tmpfs -o size=4m none \"$TMPDIR\" && exec \"$0\" \"$@\"";
+    Server::start_by(site, &["unshare", "--map-root-user", "--mount", "sh", "-c", mount])
+}
+
+/// Bytes that are in use on the small disk, as the front sees it.
+fn used(server: &Server) -> u64 {
+    let disk = format!("/proc/{}/root{}", server.front(), server.site.path("tmp").display());
+    let disk = nix::sys::statvfs::statvfs(disk.as_str()).expect("the small disk");
+    (disk.blocks() - disk.blocks_free()) as u64 * disk.fragment_size() as u64
+}
+
+#[test]
+fn a_full_disk_costs_only_the_clients_that_read_nothing() {
+    let server = serve_with_small_disk();
+    let empty = used(&server);
+    let slow = Protocol::Http1.ask(&server, 10, 16);
+    Protocol::Http1.others_are_served(&server, 10);
+    let lost = server.status()["front"]["slow_readers"].as_u64().expect("a number");
+    assert!((1..=10).contains(&lost), "{lost}");
+    server.logged("cannot store an answer in");
+    let told = server.log().matches("cannot store an answer in").count();
+    assert!((1..=10).contains(&told), "each of the ten at most once: {told}");
+    drop(slow);
+    until("the disk is empty again", || used(&server) == empty);
+    let mut quick = server.connect();
+    quick.raw("GET /16 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assert_eq!(quick.response().is(200).body.len(), 16 << 20, "whoever reads is answered in full");
+}
+
+/// The calls by which the front reads and writes files at a place of their own, by the thread that makes them.
+fn disk_calls(trace: Trace) -> Vec<(i32, String)> {
+    let calls = trace.end_of_all().into_iter().filter(|line| line.contains("pwrite64(") || line.contains("ftruncate("));
+    calls
+        .map(|line| (line.split_whitespace().next().and_then(|pid| pid.parse().ok()).expect("a thread"), line))
+        .collect()
+}
+
+#[test]
+fn the_threads_that_have_the_clients_write_no_answer_to_a_file() {
+    let server = Protocol::Http1.serve("");
+    let clients: Vec<i32> = threads_of_clients(&server);
+    let trace = Trace::of(&server, &[server.front()], "pwrite64,ftruncate");
+    let slow = Protocol::Http1.ask(&server, 4, 16);
+    Protocol::Http1.others_are_served(&server, 4);
+    until("all of it is stored", || stored(&server) > 32 << 20);
+    drop(slow);
+    until("nothing is stored", || stored(&server) == 0);
+    let calls = disk_calls(trace);
+    assert!(calls.len() > 32, "{calls:?}");
+    let wrong: Vec<_> = calls.iter().filter(|(thread, _)| clients.contains(thread)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn the_threads_that_have_the_clients_write_no_upload_to_a_file() {
+    let server = Protocol::Http1.serve("");
+    let clients: Vec<i32> = threads_of_clients(&server);
+    let trace = Trace::of(&server, &[server.front()], "write");
+    let mut upload = server.connect();
+    upload.raw(format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", 4 << 20));
+    upload.raw(vec![b'x'; 4 << 20]);
+    assert_eq!(upload.response().is(200).text(), "small");
+    let calls = trace.end_of_all().into_iter().filter(|line| line.contains("xxxx"));
+    let calls: Vec<i32> = calls.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
+    assert!(calls.len() > 4, "{calls:?}");
+    assert!(!calls.iter().any(|thread| clients.contains(thread)), "{calls:?} of {clients:?}");
+}
+
+/// The threads of the front before any other was needed.
+fn threads_of_clients(server: &Server) -> Vec<i32> {
+    assert_eq!(server.text("/"), "small");
+    let threads = std::fs::read_dir(format!("/proc/{}/task", server.front())).expect("the front runs").flatten();
+    threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Bytes of the files without a name that the front has open.
+fn stored(server: &Server) -> u64 {
+    let held = std::fs::read_dir(format!("/proc/{}/fd", server.front())).expect("the front runs").flatten();
+    let of_spool = held.map(|fd| fd.path()).filter(|fd| {
+        std::fs::read_link(fd).is_ok_and(|file| {
+            file.starts_with(server.site.path("spool")) && file.to_string_lossy().ends_with("(deleted)")
+        })
+    });
+    of_spool.filter_map(|fd| Some(std::fs::metadata(fd).ok()?.len())).sum()
+}
+
+#[test]
+fn a_client_that_reads_nothing_holds_little_of_a_file_in_memory() {
+    const CLIENTS: u64 = 100;
+    let server = Site::new().serve("");
+    let large = std::fs::File::create(server.site.path("htdocs/large")).expect("a file");
+    large.set_len(64 << 20).expect("a sparse file");
+    server.get("/none").is(404);
+    let before = own_memory(server.front());
+    let slow: Vec<Connection> = (0..CLIENTS)
+        .map(|_| {
+            let mut connection = server.connect();
+            connection.raw("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            connection.head();
+            connection
+        })
+        .collect();
+    let held = own_memory(server.front()).saturating_sub(before) / CLIENTS;
+    // Two pieces or three, and what a connection needs in any case.
+    assert!(held < 320 << 10, "{held} bytes for each client");
+    drop(slow);
 }

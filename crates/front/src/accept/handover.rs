@@ -83,7 +83,7 @@ fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Strea
             connection,
             &frame::Request { id, logged_as: id, host, sections: &sections, ..Default::default() },
         ),
-        body: Some(File::from(copy)),
+        body: Some(File::from(copy).into()),
         label: label(host, client),
         timeouts: timeouts(&settings),
         share: settings.scheduling.share.as_ref(),

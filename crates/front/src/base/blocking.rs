@@ -1,6 +1,6 @@
 //! Work that waits or computes for long, on threads of its own, so that the one that has all clients never does: files
-//! that may be slow, names, hashes by [`run`], compression and slow signatures by [`compute`]. There is no other way to a
-//! thread in the front.
+//! that may be slow, names, hashes by [`run`], files of `SpoolDirectory` by [`store`], compression and slow signatures by
+//! [`compute`]. There is no other way to a thread in the front.
 //!
 //! tokio's own `spawn_blocking` panics when the system gives it no thread (`ulimit -u`, systemd's `TasksMax`), and its
 //! runtime does not end before the last of them has. Here the first is a [`NoThread`], which becomes a 503, and the second
@@ -21,6 +21,8 @@ use base::log;
 
 /// Threads that wait, at most; further work waits its turn.
 const MOST: usize = 64;
+/// Threads that wait for the disk of `SpoolDirectory`, at most. When that disk hangs, the threads of [`run`] still read other files.
+const MOST_STORING: usize = 4;
 /// Threads that compute, at most: more than there are processors would only take time from one another, and from the thread
 /// that has the clients.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, Into::into));
@@ -39,9 +41,34 @@ where
     T: Send + 'static,
     F: FnOnce() -> T + Send + 'static,
 {
+    run_on(&WAITING, what, work).await
+}
+
+/// The same for work with files of `SpoolDirectory`, in the order in which it is asked for.
+pub async fn store<T, F>(what: impl Display, work: F) -> Result<T, NoThread>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
+    run_on(&STORING, what, work).await
+}
+
+/// Drops `value` on a thread that may wait for the disk: the last close of a large file without a name frees its blocks. Without a
+/// thread the value is dropped at once.
+pub fn drop_aside<T: Send + 'static>(value: T) {
+    if let Err((job, _)) = STORING.take(Box::new(move || drop(value))) {
+        job();
+    }
+}
+
+async fn run_on<T, F>(threads: &'static Threads, what: impl Display, work: F) -> Result<T, NoThread>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
     let (done, result) = oneshot::channel();
     let job = Box::new(move || drop(done.send(work())));
-    if let Err((_, error)) = WAITING.take(job) {
+    if let Err((_, error)) = threads.take(job) {
         log::error(
             "front",
             format_args!("cannot {what}: no thread: {error}: see ulimit -u of User, systemd's TasksMax"),
@@ -85,6 +112,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// One pool of each kind for the process, as the limit on threads is the process's.
 static WAITING: Threads = Threads::new("cameleer-aside", || MOST);
+static STORING: Threads = Threads::new("cameleer-spool", || MOST_STORING);
 static COMPUTING: Threads = Threads::new("cameleer-comput", || *PROCESSORS);
 
 struct Threads {
@@ -190,6 +218,40 @@ mod tests {
             go.send(()).expect("it listens");
             assert!(slow.await.expect("a thread"));
         });
+    }
+
+    #[test]
+    fn a_spool_directory_that_hangs_keeps_no_other_file_from_anybody() {
+        let gates: Vec<_> = (0..2 * MOST_STORING).map(|_| channel::<()>()).collect();
+        let (go, gone): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
+        wait_for(async {
+            let mut hung: Vec<_> =
+                gone.into_iter().map(|gone| Box::pin(store("hang", move || gone.recv().is_ok()))).collect();
+            std::future::poll_fn(|cx| {
+                assert!(hung.iter_mut().all(|one| one.as_mut().poll(cx).is_pending()), "all of them wait");
+                std::task::Poll::Ready(())
+            })
+            .await;
+            assert_eq!(run("go on", || 7).await.expect("a thread"), 7);
+            assert!(STORING.state().threads <= MOST_STORING);
+            go.iter().for_each(|go| go.send(()).expect("it listens"));
+            for one in hung {
+                assert!(one.await.expect("a thread"));
+            }
+        });
+    }
+
+    #[test]
+    fn a_value_is_dropped_on_another_thread() {
+        struct Dropped(std::sync::mpsc::Sender<std::thread::ThreadId>);
+        impl Drop for Dropped {
+            fn drop(&mut self) {
+                self.0.send(std::thread::current().id()).expect("the test listens");
+            }
+        }
+        let (tell, told) = channel();
+        drop_aside(Dropped(tell));
+        assert_ne!(told.recv().expect("it is dropped"), std::thread::current().id());
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod fair;
 pub mod lock;
 pub mod master;
 pub mod measures;
+pub mod pieces;
 pub mod protocol;
 pub mod refusal;
 pub mod refusals;

@@ -12,6 +12,7 @@ use super::pool::queue::Change;
 use super::pool::{Action, Cause, RequestId, Stretch};
 use super::ring::owe_bell;
 use super::shared_pool::{SharedPool, State};
+use super::spool::LateClose;
 use super::submitted::Begun;
 use crate::base::failure::Failure;
 use crate::base::shared::count;
@@ -87,7 +88,8 @@ impl SharedPool {
 
     fn send(&self, state: &mut State, worker: WorkerId, request: RequestId, ahead: bool) {
         let (Some(to), Some(sent)) = (state.workers.get(&worker), state.requests.get(&request)) else { return };
-        match to.send(&sent.frame, sent.body.as_ref().map(|file| file.as_fd()), sent.thread) {
+        let body = sent.body.as_ref().and_then(LateClose::get);
+        match to.send(&sent.frame, body.map(AsFd::as_fd), sent.thread) {
             Ok(sent) => {
                 if sent == Sent::Left {
                     owe_bell(to);
@@ -110,7 +112,8 @@ impl SharedPool {
 
     fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: Option<Stretch>) {
         // A handler that waits for the client of its connection hears no signal, but the end. What is no socket stays as it is.
-        if let Some(body) = state.requests.get(&request).and_then(|interrupted| interrupted.body.as_ref()) {
+        let interrupted = state.requests.get(&request).and_then(|interrupted| interrupted.body.as_ref());
+        if let Some(body) = interrupted.and_then(LateClose::get) {
             let _ = shutdown(body.as_raw_fd(), Shutdown::Both);
         }
         if let Some(stretch) = first {

@@ -8,7 +8,7 @@
 //! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
 
 use std::cell::RefCell;
-use std::fs::File;
+use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use super::content_length::ContentLength;
 use super::pool::{ClientId, RequestId, RequestTimeouts};
 use super::reply_port::ReplyPort;
 use super::slow_client::Pressure;
-use super::spool::{Spool, Store};
+use super::spool::{Batch, LateClose, Spool, Store};
 use super::submitted::{Begun, Label};
 use crate::base::failure::{Failure, Truncated};
 use config::scheduling::PoolShare;
@@ -101,7 +101,7 @@ pub struct Job<'a> {
     /// The encoded request.
     pub frame: Vec<u8>,
     /// Its body when that is in a file.
-    pub body: Option<File>,
+    pub body: Option<LateClose>,
     /// For logs and status.
     pub label: Label,
     /// How long it may take.
@@ -282,6 +282,22 @@ impl Exchange {
         self.spool.is_empty() && self.is_complete() && !self.length.is_exceeded()
     }
 
+    /// What is to be written to its file next.
+    pub fn next_batch(&mut self) -> Option<Batch> {
+        self.spool.next_batch()
+    }
+
+    /// What came of the last batch, which had so many bytes. A worker that has waited for the disk goes on.
+    pub fn written(&mut self, result: io::Result<()>, bytes: usize) {
+        if result.is_ok() {
+            self.pressure.taken(bytes);
+        }
+        self.spool.written(result);
+        if !self.spool.is_full() {
+            self.resume();
+        }
+    }
+
     /// Others wait for its worker: what its client does not take goes to a file.
     pub fn spill(&mut self) {
         self.spool.spill();
@@ -322,10 +338,11 @@ impl Exchange {
         if self.is_cut {
             return Poll::Ready(Some(Err(Truncated)));
         }
-        let Ok(chunk) = self.spool.pop() else { return Poll::Ready(Some(Err(Truncated))) };
+        let Poll::Ready(chunk) = self.spool.poll(cx) else { return self.wait(cx) };
+        let Ok(chunk) = chunk else { return Poll::Ready(Some(Err(Truncated))) };
         if let Some(chunk) = chunk {
             self.pressure.taken(chunk.len());
-            if self.spool.has_room() {
+            if !self.spool.is_full() {
                 self.resume();
             }
             return Poll::Ready(Some(Ok(chunk)));

@@ -24,6 +24,7 @@ mod shared_pool;
 mod slow_client;
 pub mod spool;
 mod status;
+mod storing;
 mod submitted;
 mod takeover;
 mod worker;
@@ -122,7 +123,10 @@ impl Workers {
                 let workers = self.clone();
                 tokio::task::spawn_local(async move { workers.listen(worker, way).await });
             }
-            Notice::Spill(id) => self.exchange(id).iter().for_each(|exchange| exchange.borrow_mut().spill()),
+            Notice::Spill(id) => self.exchange(id).iter().for_each(|exchange| {
+                exchange.borrow_mut().spill();
+                storing::store(exchange);
+            }),
             Notice::Press(id, patience) => self.press(id, patience),
             // Whoever looks for its view has noticed.
             Notice::GenerationIsOver => {}
@@ -157,8 +161,8 @@ impl Workers {
             if let Some(slow) = state.requests.get(&id) {
                 let label = &slow.label;
                 log::warn("front", format_args!(
-                    "{label}: a slow client loses the rest of its answer: requests wait for its worker, and the answer fits neither \
-                     into SpoolDirectory nor into SpoolLimit and SpoolTotalLimit"
+                    "{label}: a slow client loses the rest of its answer: requests wait for its worker, and the answer cannot be \
+                     stored: SpoolDirectory is full or slow, or SpoolLimit or SpoolTotalLimit is reached"
                 ));
             }
         });

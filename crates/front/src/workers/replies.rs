@@ -10,6 +10,7 @@ use wire::reply::{Packet, Reply};
 
 use super::exchange::SharedExchange;
 use super::reply_port::ReplyPort;
+use super::storing::store;
 use super::worker::{Way, Worker};
 use super::{Failure, RequestId, Workers};
 
@@ -135,6 +136,9 @@ impl Workers {
             if heard.is_full() && self.pool.queued() > 0 {
                 heard.spill();
             }
+            drop(heard);
+            store(exchange);
+            let heard = exchange.borrow();
             if heard.is_whole() {
                 drop(heard);
                 self.tell(|pool| pool.completed(worker, id, Instant::now()));
@@ -148,6 +152,7 @@ impl Workers {
         };
         let leaving = outcome.as_ref().ok().and_then(|end| end.leaving);
         drop(heard);
+        store(exchange);
         self.tell(|pool| pool.ended(worker, id, leaving, Instant::now()));
     }
 }

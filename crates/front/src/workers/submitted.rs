@@ -1,12 +1,12 @@
 //! A request as all threads have it, from when it is submitted until it is over.
 
 use std::fmt;
-use std::fs::File;
 use std::time::{Duration, Instant};
 
 use http::Method;
 use wire::control::WorkerId;
 
+use super::spool::LateClose;
 use base::printable;
 
 /// Characters of a request in a table.
@@ -19,7 +19,7 @@ pub struct Submitted {
     /// The encoded request. It is kept until the end: a worker that has not begun may give it back.
     pub frame: Vec<u8>,
     /// The request's body when it is in a file.
-    pub body: Option<File>,
+    pub body: Option<LateClose>,
     /// For logs and status.
     pub label: Label,
     /// When it was submitted.

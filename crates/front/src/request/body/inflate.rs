@@ -134,7 +134,10 @@ async fn aside(body: Body, bounds: Bounds, rules: &Spooling) -> Result<Result<Bo
         let _turn = turn;
         match body {
             Body::Memory(bytes) => inflate(&bytes[..], bounds, &rules, &is_awaited),
-            Body::File(file, _) => inflate(BufReader::new(file), bounds, &rules, &is_awaited),
+            Body::File(file, _) => {
+                let file = file.into_file().map_err(Trouble::NoRoom)?;
+                inflate(BufReader::new(file), bounds, &rules, &is_awaited)
+            }
         }
     };
     let done = blocking::run("unpack a request's body", work).await?;
@@ -165,10 +168,13 @@ fn inflate(from: impl BufRead, bounds: Bounds, rules: &Spooling, is_awaited: &We
         if is_awaited.strong_count() == 0 {
             return Err(Trouble::Broken(io::ErrorKind::Interrupted.into()));
         }
-        store.add(&piece[..length], rules).map_err(Trouble::NoRoom)?;
+        store.add(&piece[..length]);
+        if store.is_heavy() {
+            store = store.write(rules).map_err(Trouble::NoRoom)?;
+        }
     }
     match decoder.get_mut().fill_buf() {
-        Ok([]) => store.close().map_err(Trouble::NoRoom),
+        Ok([]) => store.close(rules).map_err(Trouble::NoRoom),
         Ok(_) => Err(Trouble::Broken(io::Error::other("more follows behind its end"))),
         Err(error) => Err(Trouble::Broken(error)),
     }

@@ -3,18 +3,20 @@
 pub mod inflate;
 pub mod source;
 
-use std::fs::File;
-use std::io::{Seek, Write};
+use std::io::{self, Seek, Write};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::StatusCode;
-use http_body::Body as _;
+use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
 use tokio::time::timeout_at;
 
+use crate::base::blocking;
 use crate::base::refusal::Refusal;
-use crate::workers::spool;
+use crate::workers::spool::{self, LateClose};
 use base::log;
 use config::{Pace, Spooling};
 use files::open::is_shortage;
@@ -29,7 +31,7 @@ pub enum Body {
     /// It travels in the frame.
     Memory(Bytes),
     /// It travels as a descriptor, positioned at its start.
-    File(File, u64),
+    File(LateClose, u64),
 }
 
 impl Body {
@@ -69,15 +71,43 @@ pub async fn receive(mut incoming: Source, limit: u64, patience: Patience, rules
     }
     let (mut store, begun) = (Store::default(), Instant::now());
     loop {
-        let by = patience.deadline(begun, store.length()).into();
-        let Some(frame) = timeout_at(by, incoming.frame()).await.map_err(|_| late())? else { break };
+        let mut frame = at_once(&mut incoming).await;
+        // A client that pauses finds all in the file, so that as little as possible stays in memory.
+        if store.is_heavy() || (frame.is_pending() && store.is_for_the_disk()) {
+            store = aside(store, rules, Store::write).await?;
+        }
+        if frame.is_pending() {
+            let by = patience.deadline(begun, store.length()).into();
+            frame = Poll::Ready(timeout_at(by, incoming.frame()).await.map_err(|_| late())?);
+        }
+        let Poll::Ready(Some(frame)) = frame else { break };
         let Ok(piece) = frame.map_err(|_| broken())?.into_data() else { continue };
         if store.length() + piece.len() as u64 > limit {
             return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
         }
-        store.add(&piece, rules).map_err(|error| full(error, rules))?;
+        store.add(&piece);
     }
-    store.close().map_err(|error| full(error, rules))
+    match store.file {
+        None if !store.is_heavy() => Ok(Body::Memory(store.memory.into())),
+        _ => aside(store, rules, Store::close).await,
+    }
+}
+
+/// The next frame, if it has come.
+async fn at_once(incoming: &mut Source) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+    let mut frame = pin!(incoming.frame());
+    std::future::poll_fn(|cx| Poll::Ready(frame.as_mut().poll(cx))).await
+}
+
+/// Does `work` on a thread that may wait for the disk.
+async fn aside<T: Send + 'static>(
+    store: Store,
+    rules: &Spooling,
+    work: fn(Store, &Spooling) -> io::Result<T>,
+) -> Result<T, Refusal> {
+    let ours = rules.clone();
+    let done = blocking::store("store a request's body", move || work(store, &ours)).await?;
+    done.map_err(|error| full(error, rules))
 }
 
 fn late() -> Refusal {
@@ -101,39 +131,51 @@ pub fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
 /// What has come so far.
 #[derive(Default)]
 pub struct Store {
+    /// What is not in the file.
     memory: Vec<u8>,
-    file: Option<(File, u64)>,
+    file: Option<(LateClose, u64)>,
 }
 
 impl Store {
     /// How long it is.
     pub fn length(&self) -> u64 {
-        self.file.as_ref().map_or(self.memory.len() as u64, |(_, length)| *length)
+        self.memory.len() as u64 + self.file.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Keeps `piece` behind the others.
-    pub fn add(&mut self, piece: &[u8], rules: &Spooling) -> std::io::Result<()> {
-        if let Some((file, length)) = &mut self.file {
-            file.write_all(piece)?;
-            *length += piece.len() as u64;
-            return Ok(());
-        }
+    /// Adds `piece` behind the others.
+    pub fn add(&mut self, piece: &[u8]) {
         self.memory.extend_from_slice(piece);
-        if self.memory.len() > IN_MEMORY {
-            let mut file = spool::file(rules)?;
-            file.write_all(&self.memory)?;
-            self.file = Some((file, self.memory.len() as u64));
-            self.memory = Vec::new();
-        }
-        Ok(())
     }
 
-    /// The body is whole.
-    pub fn close(self) -> std::io::Result<Body> {
-        match self.file {
-            None => Ok(Body::Memory(self.memory.into())),
+    /// Whether so much is in memory that it must be written before more comes.
+    pub fn is_heavy(&self) -> bool {
+        self.memory.len() > IN_MEMORY
+    }
+
+    /// Whether something must be written, should nothing more come.
+    fn is_for_the_disk(&self) -> bool {
+        self.is_heavy() || (self.file.is_some() && !self.memory.is_empty())
+    }
+
+    /// Writes what is in memory to the file. Waits for the disk.
+    pub fn write(mut self, rules: &Spooling) -> io::Result<Store> {
+        let (mut file, length) = match self.file.take() {
+            Some(known) => known,
+            None => (spool::file(rules)?.into(), 0),
+        };
+        file.get_mut()?.write_all(&self.memory)?;
+        let length = length + self.memory.len() as u64;
+        self.memory.clear();
+        Ok(Store { memory: self.memory, file: Some((file, length)) })
+    }
+
+    /// The body is whole. Waits for the disk when the body does not fit into memory.
+    pub fn close(self, rules: &Spooling) -> io::Result<Body> {
+        let store = if self.is_for_the_disk() { self.write(rules)? } else { self };
+        match store.file {
+            None => Ok(Body::Memory(store.memory.into())),
             Some((mut file, length)) => {
-                file.rewind()?;
+                file.get_mut()?.rewind()?;
                 Ok(Body::File(file, length))
             }
         }

@@ -108,7 +108,9 @@ pub async fn answer(
     let (page, _) = aside(turn, move || kept(&wanted.page(visible), &spooling)).await?;
     let mut response = Response::new(match page.map_err(|error| cannot_keep(context, error))? {
         Body::Memory(page) => BodySource::whole(page),
-        Body::File(page, length) => FileBody::all(page, length),
+        Body::File(page, length) => {
+            FileBody::all(page.into_file().map_err(|error| cannot_keep(context, error))?, length)
+        }
     });
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     Ok(response)
@@ -117,8 +119,8 @@ pub async fn answer(
 /// A long page waits in a file for clients that take it slowly: many of them would fill the memory.
 fn kept(page: &str, spooling: &Spooling) -> io::Result<Body> {
     let mut store = Store::default();
-    store.add(page.as_bytes(), spooling)?;
-    store.close()
+    store.add(page.as_bytes());
+    store.close(spooling)
 }
 
 fn cannot_keep(context: &RequestContext, error: io::Error) -> Refusal {

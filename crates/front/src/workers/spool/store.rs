@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, LazyLock};
 
+use super::answer_file::AnswerFile;
 use config::Spooling;
 
 /// Bytes of answers in the front's memory above which every further piece goes to a file, whether others wait or not.
@@ -21,6 +22,19 @@ impl Totals {
     pub fn of_front() -> Arc<Totals> {
         static FRONT: LazyLock<Arc<Totals>> = LazyLock::new(Arc::default);
         FRONT.clone()
+    }
+
+    /// Reserves room in files, unless that makes more than `total` bytes.
+    pub(super) fn reserve_disk(&self, bytes: u64, total: u64) -> bool {
+        let reserved = self.disk.fetch_add(bytes, Relaxed).saturating_add(bytes) <= total;
+        if !reserved {
+            self.free_disk(bytes);
+        }
+        reserved
+    }
+
+    pub(super) fn free_disk(&self, bytes: u64) {
+        self.disk.fetch_sub(bytes, Relaxed);
     }
 }
 
@@ -51,17 +65,21 @@ impl Store {
         self.totals.memory.fetch_sub(bytes as u64, Relaxed);
     }
 
-    /// Reserves room in files, unless that exceeds `SpoolTotalLimit`.
-    pub(super) fn reserve_disk(&self, bytes: u64) -> bool {
-        let reserved = self.totals.disk.fetch_add(bytes, Relaxed).saturating_add(bytes) <= self.rules.total;
-        if !reserved {
-            self.free_disk(bytes);
-        }
-        reserved
+    /// Whether there are files.
+    #[cfg(test)]
+    pub(super) fn holds_files(&self) -> bool {
+        self.totals.disk.load(Relaxed) > 0
     }
 
-    pub(super) fn free_disk(&self, bytes: u64) {
-        self.totals.disk.fetch_sub(bytes, Relaxed);
+    /// Whether there is something in memory.
+    #[cfg(test)]
+    pub(super) fn holds_memory(&self) -> bool {
+        self.totals.memory.load(Relaxed) > 0
+    }
+
+    /// The file of an answer.
+    pub(super) fn new_file(&self) -> AnswerFile {
+        AnswerFile::new(&self.rules, &self.totals)
     }
 }
 
@@ -72,9 +90,13 @@ mod tests {
     #[test]
     fn all_answers_together_have_a_limit_on_the_disk() {
         let store = Store::new(Spooling { folder: None, most: 100, total: 150 }, Arc::default());
-        assert!(store.reserve_disk(100) && !store.reserve_disk(100) && store.reserve_disk(50));
-        store.free_disk(100);
-        assert!(store.reserve_disk(100) && !store.reserve_disk(1));
+        let (one, other) = (store.new_file(), store.new_file());
+        assert!(one.reserve(100) && !one.reserve(1), "of one answer");
+        assert!(!other.reserve(100) && other.reserve(50), "of all together");
+        one.free(100);
+        assert!(other.reserve(50) && one.reserve(50) && !one.reserve(1));
+        drop((one, other));
+        assert!(!store.holds_files());
     }
 
     #[test]

@@ -12,8 +12,8 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 
 use super::BodySource;
-use super::pieces::{PIECE, read, read_from_memory};
 use crate::base::blocking::{self, NoThread};
+use crate::base::pieces::{PIECE, read, read_from_memory};
 
 /// Parts of a file with text between them (multipart ranges), or one part without.
 pub struct FileBody {

@@ -3,13 +3,12 @@
 mod compressed;
 mod encoder;
 mod file;
-mod pieces;
 mod teed;
 
+pub use crate::base::pieces::PIECE;
 pub use compressed::{AT_ONCE, Compressed, STEP};
 pub use encoder::{Encoder, Step, Then};
 pub use file::{FileBody, Segment};
-pub use pieces::PIECE;
 pub use teed::{Teed, tee};
 
 use std::io;

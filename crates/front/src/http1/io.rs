@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::paced::Unwritten;
 use crate::client::Client;
 use crate::client::transport::Transport;
 
@@ -24,12 +25,18 @@ pub struct Stream {
     client: Rc<Client>,
     /// hyper has bytes of a response that are not written yet: an interim response must not get between them.
     amid: bool,
+    unwritten: Rc<Unwritten>,
 }
 
 impl Stream {
     /// The stream of `client`.
     pub fn new(line: Transport, client: Rc<Client>) -> Stream {
-        Stream { line, client, amid: false }
+        Stream { line, client, amid: false, unwritten: Rc::default() }
+    }
+
+    /// What hyper has for it.
+    pub fn unwritten(&self) -> &Rc<Unwritten> {
+        &self.unwritten
     }
 
     /// See [`Transport::end_with_reset`].
@@ -86,7 +93,9 @@ impl AsyncWrite for Stream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_interim(cx))?;
         self.amid = true;
-        self.line().poll_write(cx, bytes)
+        let written = ready!(self.line().poll_write(cx, bytes))?;
+        self.unwritten.written(written);
+        Poll::Ready(Ok(written))
     }
 
     fn poll_write_vectored(
@@ -96,14 +105,17 @@ impl AsyncWrite for Stream {
     ) -> Poll<io::Result<usize>> {
         ready!(self.poll_interim(cx))?;
         self.amid = true;
-        if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
-            return self.line().poll_write_vectored(cx, parts);
-        }
-        SMALL_WRITE.with_borrow_mut(|whole| {
-            whole.clear();
-            parts.iter().for_each(|part| whole.extend_from_slice(part));
-            self.line().poll_write(cx, whole)
-        })
+        let written = if parts.iter().map(|part| part.len()).sum::<usize>() > SMALL {
+            ready!(self.line().poll_write_vectored(cx, parts))?
+        } else {
+            ready!(SMALL_WRITE.with_borrow_mut(|whole| {
+                whole.clear();
+                parts.iter().for_each(|part| whole.extend_from_slice(part));
+                self.line().poll_write(cx, whole)
+            }))?
+        };
+        self.unwritten.written(written);
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -114,6 +126,7 @@ impl AsyncWrite for Stream {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.amid = false;
         ready!(self.line().poll_flush(cx))?;
+        self.unwritten.all_written();
         self.client.flushed();
         self.poll_interim(cx)
     }

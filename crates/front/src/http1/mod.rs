@@ -2,6 +2,7 @@
 
 pub mod io;
 pub mod lingering_close;
+mod paced;
 pub mod strict;
 pub mod strict_io;
 
@@ -30,6 +31,7 @@ use super::request::context::RequestGuard;
 use super::request::services::Connection;
 use config::{Config, RequestLimits};
 use io::Stream;
+use paced::Paced;
 use strict::Violation;
 use strict_io::StrictIo;
 
@@ -71,7 +73,7 @@ enum ConnectionEnd {
 /// Requests and their answers.
 async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     let client = &connection.client;
-    let asked = Cell::new(0_u32);
+    let (asked, unwritten) = (Cell::new(0_u32), io.unwritten());
     let service = service_fn(|request: Request<Incoming>| {
         let connection = connection.clone();
         asked.set(asked.get().wrapping_add(1));
@@ -80,7 +82,11 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
             target::restore(&mut head, target);
         }
         let request = Request::from_parts(head, body);
-        async move { Ok::<_, Infallible>(request::answer(&connection, request, None).await) }
+        let unwritten = unwritten.clone();
+        async move {
+            let response = request::answer(&connection, request, None).await;
+            Ok::<_, Infallible>(response.map(|body| Paced::new(body, unwritten)))
+        }
     });
     let mut machine = pin!(builder(&client.config).serve_connection(TokioIo::new(io.clone()), service));
     let mut timer = pin!(sleep_until(first_look(client, io).into()));

@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::io::Stream;
+use super::paced::Unwritten;
 use super::strict::{Buffer, HeadLimits, Violation};
 use crate::client::Client;
 
@@ -40,6 +41,11 @@ impl StrictIo {
             resets: false,
             sleeps: false,
         })))
+    }
+
+    /// What hyper has of answers and has not written.
+    pub fn unwritten(&self) -> Rc<Unwritten> {
+        self.0.borrow().stream.unwritten().clone()
     }
 
     /// What is wrong with the head that came last, once every request before it was answered.

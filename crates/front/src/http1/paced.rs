@@ -1,0 +1,109 @@
+//! Bodies of answers no faster than the socket takes them. hyper by itself takes up to 16 pieces of a body before it writes the first,
+//! which for a slow client would stay in memory that nobody counts.
+
+use std::cell::Cell;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+
+/// Bytes of bodies that hyper may have before it gets a further piece.
+const MOST: usize = 128 * 1024;
+
+/// What hyper has of a connection's answers and the socket has not taken.
+#[derive(Default)]
+pub struct Unwritten {
+    bytes: Cell<usize>,
+    /// The connection's task, whose body waits until hyper has written.
+    waiting: Cell<Option<Waker>>,
+}
+
+impl Unwritten {
+    /// The socket took `n` bytes, of heads or bodies.
+    pub fn written(&self, n: usize) {
+        self.bytes.update(|bytes| bytes.saturating_sub(n));
+    }
+
+    /// The socket took all that there was.
+    pub fn all_written(&self) {
+        self.bytes.set(0);
+        self.waiting.take().into_iter().for_each(Waker::wake);
+    }
+
+    fn poll_room(&self, cx: &Context<'_>) -> Poll<()> {
+        if self.bytes.get() < MOST {
+            return Poll::Ready(());
+        }
+        self.waiting.set(Some(cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+/// The body of an answer.
+pub struct Paced<B> {
+    body: B,
+    unwritten: Rc<Unwritten>,
+}
+
+impl<B> Paced<B> {
+    /// `body`, on the connection of `unwritten`.
+    pub fn new(body: B, unwritten: Rc<Unwritten>) -> Paced<B> {
+        Paced { body, unwritten }
+    }
+}
+
+impl<B: Body<Data = Bytes, Error = io::Error> + Unpin> Body for Paced<B> {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        ready!(self.unwritten.poll_room(cx));
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if let Some(Ok(frame)) = &frame {
+            let added = frame.data_ref().map_or(0, Bytes::len);
+            self.unwritten.bytes.update(|bytes| bytes + added);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Always has another kilobyte.
+    struct Endless;
+
+    impl Body for Endless {
+        type Data = Bytes;
+        type Error = io::Error;
+
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[0; 1000])))))
+        }
+    }
+
+    #[test]
+    fn a_body_waits_until_what_hyper_has_of_it_is_written() {
+        let unwritten = Rc::new(Unwritten::default());
+        let mut body = Paced::new(Endless, unwritten.clone());
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut take = || (0..1000).take_while(|_| Pin::new(&mut body).poll_frame(&mut cx).is_ready()).count();
+        assert_eq!(take(), MOST.div_ceil(1000));
+        unwritten.written(2000);
+        assert_eq!(take(), 2);
+        unwritten.all_written();
+        assert_eq!(take(), MOST.div_ceil(1000));
+    }
+}

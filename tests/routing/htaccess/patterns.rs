@@ -224,3 +224,39 @@ fn ordinary_lists_are_held_against_long_values_as_often_as_anybody_asks() {
     }
     connection.ask(Request::get("/a/page").header("Cookie", &format!("{cookie} robot299"))).is(403);
 }
+
+/// Two tenants with three folders each: what one of them spends is missing in all folders of the same one only.
+#[test]
+fn a_tenant_has_one_reserve_for_all_folders_and_the_neighbour_another() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let slow = format!("SetEnvIf X \"{SLOW}\" a\n").repeat(7);
+    let mut site = Site::new();
+    for folder in ["ann/a", "ann/b", "ann/c/d", "bob/a"] {
+        let text = if folder == "ann/a" { &slow } else { "SetEnvIf X a a\n" };
+        site = site.file(&format!("htdocs/{folder}/.htaccess"), text).file(&format!("htdocs/{folder}/page"), "page");
+    }
+    for (tenant, uid) in [("ann", 2001), ("bob", 2002)] {
+        for folder in ["", "/a", "/b", "/c", "/c/d"] {
+            let folder = site.path(&format!("htdocs/{tenant}{folder}"));
+            if folder.is_dir() {
+                std::os::unix::fs::chown(folder, Some(uid), None).expect("root may");
+            }
+        }
+    }
+    let server = serve(site);
+    for folder in ["ann/a", "ann/b", "ann/c/d", "bob/a"] {
+        server.get(&format!("/{folder}/page")).is(200);
+    }
+    server.send(Request::get("/ann/a/page").header("X", &"a".repeat(8000))).is(500);
+    server.logged(&format!("what lies below {} is refused", server.site.path("htdocs/ann").display()));
+    for folder in ["ann/a", "ann/b", "ann/c/d"] {
+        soon_status(&server, &format!("/{folder}/page"), 500);
+    }
+    server.get("/bob/a/page").is(200);
+    server.site.write("htdocs/ann/a/.htaccess", "SetEnvIf X a a\n");
+    for folder in ["ann/a", "ann/b", "ann/c/d"] {
+        soon_status(&server, &format!("/{folder}/page"), 200);
+    }
+}

@@ -170,7 +170,7 @@ impl Config {
         let mut reader = Reader::without_files(&source);
         reader.text(text, &file.to_string_lossy());
         let (tree, errors) = reader.into_parts();
-        let meter = Meter::new(file.to_string_lossy().into_owned());
+        let meter = Meter::new(folder, file.to_string_lossy().into_owned(), text);
         let patterns = Budget::of_htaccess().measured_by(meter.clone());
         let draft = Draft::of_htaccess(self, folder, rules, patterns, &tree);
         match errors.into_iter().chain(draft.errors).next() {

@@ -1,36 +1,64 @@
 //! Time limit for regular expressions of `.htaccess` files. Neither the author of such a file nor the client whose request is
 //! matched may block the event thread for other clients.
 //!
-//! A thread that others wait for uses [`stretch`]. Each file has a reserve of CPU time, which is refilled a little in each
-//! stretch. A file that exceeds its reserve is disabled for a while. The limit is on the CPU time of the thread, so machine load
+//! A thread that others wait for uses [`stretch`]. Files have a [`Reserve`] of CPU time, which is refilled a little in each
+//! stretch. Files that exceed their reserve are disabled for a while. The limit is on the CPU time of the thread, so machine load
 //! does not count. CPU time is read only if the elapsed time, which is never less, exceeds the allowance.
+//!
+//! A file in a folder of root has a reserve of its own. All files of another owner share the reserve of the topmost folder of that
+//! owner, so a tenant gains no time by more folders.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Initial and maximum reserve of a file. The first matches are slower, until the caches of the expressions are filled.
+/// Initial and maximum reserve. The first matches are slower, until the caches of the expressions are filled.
 const RESERVE: Duration = Duration::from_millis(100);
 /// Refill of the reserve for each stretch.
 const ALLOWANCE: Duration = Duration::from_millis(2);
-/// Time for which a file is disabled. It is limited, because a client may have sent the slow input.
+/// Time for which files are disabled. It is limited, because a client may have sent the slow input.
 const PAUSE: Duration = Duration::from_secs(60);
 
 /// CPU time used by the expressions of one file.
 #[derive(Debug)]
 pub struct Meter {
     file: String,
-    state: Mutex<MeterState>,
+    /// Digest of the text.
+    digest: u64,
+    reserve: Arc<Reserve>,
+}
+
+/// CPU time for the expressions of all files of a tenant.
+#[derive(Debug)]
+struct Reserve {
+    /// Topmost folder of the tenant. `None`: the reserve belongs to a single file.
+    top: Option<PathBuf>,
+    state: Mutex<ReserveState>,
 }
 
 #[derive(Debug)]
-struct MeterState {
+struct ReserveState {
     left: Duration,
-    paused_until: Option<Instant>,
+    pause: Option<Pause>,
     untold: Option<String>,
 }
+
+/// Why and how long the files are disabled. A change of the slowest file ends the pause.
+#[derive(Debug)]
+struct Pause {
+    until: Instant,
+    file: String,
+    digest: u64,
+}
+
+/// Reserves of all tenants in this process. Each thread reads the files separately, but all threads share the reserve.
+static RESERVES: LazyLock<Mutex<HashMap<PathBuf, Weak<Reserve>>>> = LazyLock::new(Mutex::default);
 
 /// Time that a thread has spent in expressions since [`stretch`] began.
 #[derive(Default)]
@@ -40,10 +68,11 @@ struct Stretch {
     spenders: Vec<Spender>,
 }
 
+/// Time spent on the files of one reserve, with the slowest line and its file.
 struct Spender {
-    meter: Arc<Meter>,
     took: Duration,
     longest: (Duration, u32),
+    meter: Arc<Meter>,
 }
 
 thread_local! {
@@ -65,18 +94,26 @@ pub fn stretch<T>(work: impl FnOnce() -> T) -> T {
 }
 
 impl Meter {
-    /// A meter for a file of this name.
-    pub fn new(file: String) -> Arc<Meter> {
-        Arc::new(Meter { file, state: Mutex::new(MeterState { left: RESERVE, paused_until: None, untold: None }) })
+    /// A meter for a file of this name and text in `folder`. Reads the owners of folders, so it may block on a disk.
+    pub fn new(folder: &Path, file: String, text: &str) -> Arc<Meter> {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let meter = Meter { file, digest: hasher.finish(), reserve: Reserve::of(topmost(folder)) };
+        let mut state = meter.reserve.state();
+        if state.pause.as_ref().is_some_and(|pause| pause.file == meter.file && pause.digest != meter.digest) {
+            (state.pause, state.left) = (None, RESERVE);
+        }
+        drop(state);
+        Arc::new(meter)
     }
 
     /// Whether the file is disabled, so that results of its expressions are void.
     pub fn is_used_up(&self) -> bool {
-        let mut state = self.state();
-        let Some(until) = state.paused_until else { return false };
-        let is_over = Instant::now() >= until;
+        let mut state = self.reserve.state();
+        let Some(pause) = &state.pause else { return false };
+        let is_over = Instant::now() >= pause.until;
         if is_over {
-            (state.paused_until, state.left) = (None, RESERVE);
+            (state.pause, state.left) = (None, RESERVE);
         }
         !is_over
     }
@@ -88,7 +125,7 @@ impl Meter {
 
     /// The message for the error log, if it was not fetched before.
     pub fn untold(&self) -> Option<String> {
-        self.state().untold.take()
+        self.reserve.state().untold.take()
     }
 
     /// Runs the expression of a line. `None`: the file is disabled.
@@ -113,47 +150,87 @@ impl Meter {
         Some(found)
     }
 
-    fn fill(&self) {
-        let mut state = self.state();
-        state.left = RESERVE.min(state.left + ALLOWANCE);
-    }
-
+    /// Charges `cost` to the reserve. `line` of this file was the slowest.
     fn charge(&self, cost: Duration, line: u32) {
-        let mut state = self.state();
+        let mut state = self.reserve.state();
         match state.left.checked_sub(cost) {
             Some(left) => state.left = left,
-            None if state.paused_until.is_none() => {
-                state.paused_until = Some(Instant::now() + PAUSE);
-                state.untold = Some(format!(
-                    "{}:{line}: the regular expressions of this file take too long, and this line longest: its folder is \
-                     refused for {} s or until the file changes; write simpler or fewer expressions, or write them in the main \
-                     configuration",
-                    self.file,
-                    PAUSE.as_secs()
-                ));
+            None if state.pause.is_none() => {
+                let until = Instant::now() + PAUSE;
+                state.pause = Some(Pause { until, file: self.file.clone(), digest: self.digest });
+                state.untold = Some(self.explain(line));
             }
             None => {}
         }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, MeterState> {
+    fn explain(&self, line: u32) -> String {
+        let (with, what) = match &self.reserve.top {
+            None => (String::new(), "its folder".to_owned()),
+            Some(top) => {
+                let top = top.display();
+                (format!(" with those of the other .htaccess files below {top}"), format!("what lies below {top}"))
+            }
+        };
+        format!(
+            "{}:{line}: the regular expressions of this file take too long{with}, and this line longest: {what} is refused for {} s or \
+             until the file changes; write simpler or fewer expressions, or write them in the main configuration",
+            self.file,
+            PAUSE.as_secs()
+        )
+    }
+}
+
+impl Reserve {
+    /// The reserve of the tenant with this topmost folder; without one, a new reserve for a single file.
+    fn of(top: Option<PathBuf>) -> Arc<Reserve> {
+        let new = |top| {
+            let state = ReserveState { left: RESERVE, pause: None, untold: None };
+            Arc::new(Reserve { top, state: Mutex::new(state) })
+        };
+        let Some(top) = top else { return new(None) };
+        let mut all = RESERVES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(&top).and_then(Weak::upgrade) {
+            return known;
+        }
+        all.retain(|_, known| known.strong_count() > 0);
+        let reserve = new(Some(top.clone()));
+        all.insert(top, Arc::downgrade(&reserve));
+        reserve
+    }
+
+    fn fill(&self) {
+        let mut state = self.state();
+        state.left = RESERVE.min(state.left + ALLOWANCE);
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, ReserveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// The outermost folder above `folder` with the same owner. `None`: the owner is root or unknown.
+fn topmost(folder: &Path) -> Option<PathBuf> {
+    let owner = |folder: &Path| folder.metadata().ok().map(|it| it.uid());
+    let own = owner(folder).filter(|uid| *uid != 0)?;
+    folder.ancestors().filter(|above| owner(above) == Some(own)).last().map(Path::to_owned)
+}
+
 impl Stretch {
     fn add(&mut self, meter: &Arc<Meter>, line: u32, took: Duration) {
-        match self.spenders.iter_mut().find(|spender| Arc::ptr_eq(&spender.meter, meter)) {
+        match self.spenders.iter_mut().find(|spender| Arc::ptr_eq(&spender.meter.reserve, &meter.reserve)) {
             Some(spender) => {
                 spender.took += took;
-                spender.longest = spender.longest.max((took, line));
+                if took > spender.longest.0 {
+                    (spender.longest, spender.meter) = ((took, line), meter.clone());
+                }
             }
             None => {
-                meter.fill();
+                meter.reserve.fill();
                 self.spenders.push(Spender { meter: meter.clone(), took, longest: (took, line) });
             }
         }
-        if self.took() > meter.state().left {
+        if self.took() > meter.reserve.state().left {
             self.charge();
         }
     }
@@ -162,7 +239,7 @@ impl Stretch {
         self.spenders.iter().map(|spender| spender.took).sum()
     }
 
-    /// Charges the total time to each file that spent at least its share of it, so that several slow files cannot divide the
+    /// Charges the total time to each reserve that spent at least its share of it, so that several slow files cannot divide the
     /// time among them.
     fn charge(&mut self) {
         let took = self.took();
@@ -192,6 +269,11 @@ fn cpu_time() -> Duration {
 mod tests {
     use super::*;
 
+    /// A meter for a file in a folder of root.
+    fn meter(file: &str) -> Arc<Meter> {
+        Meter::new(Path::new("/"), file.to_owned(), "")
+    }
+
     /// Uses CPU time.
     fn toil(time: Duration) {
         let end = cpu_time() + time;
@@ -200,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_slow_file_is_disabled_and_a_waiting_one_is_not() {
-        let (slow, waiting, quick) = (Meter::new("slow".into()), Meter::new("waiting".into()), Meter::new("q".into()));
+        let (slow, waiting, quick) = (meter("slow"), meter("waiting"), meter("quick"));
         stretch(|| {
             assert!(quick.run(1, || ()).is_some());
             assert!(waiting.run(1, || std::thread::sleep(RESERVE * 2)).is_some());
@@ -218,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_reserve_is_used_up_gradually_and_files_share_their_time() {
-        let files: Vec<_> = (0..5).map(|n| Meter::new(n.to_string())).collect();
+        let files: Vec<_> = (0..5).map(|n| meter(&n.to_string())).collect();
         let rounds = (0..1000).take_while(|_| {
             stretch(|| files.iter().for_each(|file| file.run(1, || toil(ALLOWANCE)).unwrap_or_default()));
             !files.iter().any(|file| file.is_used_up())
@@ -227,8 +309,40 @@ mod tests {
     }
 
     #[test]
+    fn files_of_one_owner_share_their_time_until_the_slowest_of_them_changes() {
+        let top = PathBuf::from("/home/ann");
+        let of =
+            |file: &str, digest| Arc::new(Meter { file: file.into(), digest, reserve: Reserve::of(Some(top.clone())) });
+        let (one, other, neighbour) = (of("one", 1), of("other", 1), Reserve::of(Some("/home/bob".into())));
+        let rounds = (0..1000).take_while(|_| {
+            stretch(|| [&one, &other].map(|file| file.run(3, || toil(2 * ALLOWANCE))));
+            !one.is_used_up()
+        });
+        assert!(rounds.count() < 50 && other.is_used_up() && of("new", 1).is_used_up());
+        assert!(neighbour.state().pause.is_none());
+        let said = one.untold().expect("a line for the log");
+        assert!(said.contains("below /home/ann") && other.untold().is_none(), "{said}");
+        let slowest = one.reserve.state().pause.as_ref().map(|pause| pause.file.clone()).expect("refused");
+        assert!(said.starts_with(&slowest));
+    }
+
+    #[test]
+    fn the_topmost_folder_of_an_owner_is_found() {
+        assert_eq!(topmost(Path::new("/")), None);
+        assert_eq!(topmost(Path::new("/no/such/folder")), None);
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("a/b");
+        std::fs::create_dir_all(&inner).expect("folders");
+        let own = inner.metadata().expect("it is there").uid();
+        match topmost(&inner) {
+            None => assert_eq!(own, 0),
+            Some(top) => assert!(folder.path().starts_with(&top) && own != 0, "{}", top.display()),
+        }
+    }
+
+    #[test]
     fn time_outside_of_a_stretch_is_not_charged() {
-        let meter = Meter::new("x".into());
+        let meter = meter("x");
         assert!(meter.run(1, || toil(RESERVE * 2)).is_some() && !meter.is_used_up());
     }
 }

@@ -88,3 +88,22 @@ fn one_folder_waits_for_few_hashes_of_another_however_many_that_one_wants() {
     assert!(before < GUESSES / 2, "{before} guesses were answered before the owner of another folder");
     assert_eq!(answered.into_inner(), GUESSES);
 }
+
+#[test]
+fn the_administrator_says_what_hashes_may_cost() {
+    let users = format!("ana:{}\nben:{CHEAP}\n", bcrypt(5));
+    let rules = "AuthType Basic\nAuthName x\nAuthUserFile users\nRequire valid-user\n";
+    let site = || Site::new().file("users", &users).file("htdocs/page", "inside");
+    let place = format!("<Location />\n{rules}</Location>\n");
+    let server = site().serve(&format!("LimitPasswordHash bcrypt=4\n{place}"));
+    server.send(get_as("/page", "ana", "secret")).is(500);
+    server.logged("users:1: user ana: the cost of this bcrypt hash is 5, the limit is 4");
+    server.send(get_as("/page", "ben", "secret")).is(200);
+    let server = site().serve(&place);
+    server.send(get_as("/page", "ana", "wrong")).is(401);
+    for (wrong, said) in [("bcrypt=99", "a cost from 4 to 31"), ("md5=1", "expected bcrypt=, rounds= or memory=")] {
+        let site = site();
+        site.configure(&format!("LimitPasswordHash {wrong}\n"));
+        site.cameleer(["check", "-f", "site.conf"]).failed(78, said);
+    }
+}

@@ -1,72 +1,70 @@
 //! Cost of password hashes by their parameters. The author of a password file chooses them, and without a limit one guess could
 //! occupy a processor for a day, or all memory. The parameters are checked before a hash is computed.
 
-/// Maximum cost of bcrypt, about a second. Each step doubles the time.
-const MOST_BCRYPT: u8 = 14;
-/// Maximum rounds of the SHA crypts, about a second.
-const MOST_ROUNDS: u64 = 1_000_000;
-/// Maximum memory of scrypt and yescrypt, in bytes. Their time is proportional to it.
-pub const MOST_MEMORY: u64 = 32 << 20;
+use config::access::HashLimits;
 
 /// Memory of the computation in bytes. The error names the limit that is exceeded.
-pub fn memory(hash: &str) -> Result<usize, String> {
+pub fn memory(hash: &str, limits: HashLimits) -> Result<usize, String> {
     match hash.get(..3).unwrap_or_default() {
-        "$2a" | "$2b" | "$2y" => bcrypt(hash).map(|()| 0),
-        "$5$" | "$6$" => rounds(hash).map(|()| 0),
-        "$y$" => yescrypt(hash.get(3..).unwrap_or_default()),
-        "$7$" => scrypt(hash.get(3..).unwrap_or_default()),
+        "$2a" | "$2b" | "$2y" => bcrypt(hash, limits.bcrypt).map(|()| 0),
+        "$5$" | "$6$" => rounds(hash, limits.rounds).map(|()| 0),
+        "$y$" => yescrypt(hash.get(3..).unwrap_or_default(), limits.memory),
+        "$7$" => scrypt(hash.get(3..).unwrap_or_default(), limits.memory),
         _ => Ok(0),
     }
 }
 
-fn bcrypt(hash: &str) -> Result<(), String> {
+fn bcrypt(hash: &str, most: u8) -> Result<(), String> {
     match hash.get(4..6).and_then(|cost| cost.parse::<u8>().ok()) {
-        Some(cost) if cost <= MOST_BCRYPT => Ok(()),
-        Some(cost) => Err(format!("the cost of this bcrypt hash is {cost}, but the limit is {MOST_BCRYPT}")),
+        Some(cost) if cost <= most => Ok(()),
+        Some(cost) => Err(format!("the cost of this bcrypt hash is {cost}, but the limit is {most}")),
         None => Err(unknown("bcrypt")),
     }
 }
 
 /// Checks `$6$rounds=5000$salt$`. The default is 5000 rounds.
-fn rounds(hash: &str) -> Result<(), String> {
-    let Some(rest) = hash.get(3..).and_then(|rest| rest.strip_prefix("rounds=")) else { return Ok(()) };
-    match rest.split_once('$').and_then(|(rounds, _)| rounds.parse::<u64>().ok()) {
-        Some(rounds) if rounds <= MOST_ROUNDS => Ok(()),
-        Some(rounds) => Err(format!("this SHA crypt hash has {rounds} rounds, but the limit is {MOST_ROUNDS}")),
+fn rounds(hash: &str, most: u64) -> Result<(), String> {
+    let said = match hash.get(3..).and_then(|rest| rest.strip_prefix("rounds=")) {
+        Some(rest) => rest.split_once('$').and_then(|(rounds, _)| rounds.parse::<u64>().ok()),
+        None => Some(5000),
+    };
+    match said {
+        Some(rounds) if rounds <= most => Ok(()),
+        Some(rounds) => Err(format!("this SHA crypt hash has {rounds} rounds, but the limit is {most}")),
         None => Err(unknown("SHA crypt")),
     }
 }
 
 /// Checks `j9T$salt$`: flavour, logarithm of N, r. crypt(3) never writes further parameters, which would multiply the time.
-fn yescrypt(rest: &str) -> Result<usize, String> {
+fn yescrypt(rest: &str, most: u64) -> Result<usize, String> {
     let mut numbers = rest.split('$').next().unwrap_or_default().chars().map(digit);
     let read = [numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten()];
     // Digits from 48 on begin a number of several digits.
     let small = |digit: Option<u64>| digit.filter(|digit| *digit < 48);
     match (read.map(small), numbers.next()) {
-        ([Some(0 | 1 | 47), Some(log), Some(r)], None) => fitting("yescrypt", log + 1, r + 1, 1),
+        ([Some(0 | 1 | 47), Some(log), Some(r)], None) => fitting("yescrypt", [log + 1, r + 1, 1], most),
         _ => Err(unknown("yescrypt")),
     }
 }
 
 /// Checks `C6..../....salt$`: logarithm of N, r and p.
-fn scrypt(rest: &str) -> Result<usize, String> {
+fn scrypt(rest: &str, most: u64) -> Result<usize, String> {
     let digits: Option<Vec<u64>> = rest.chars().take(11).map(digit).collect();
     let Some((log, numbers)) = digits.as_deref().and_then(<[u64]>::split_first) else { return Err(unknown("scrypt")) };
     let number = |digits: &[u64]| digits.iter().rev().fold(0, |sum, digit| sum << 6 | digit);
     match numbers.split_at_checked(5) {
-        Some((r, p)) if p.len() == 5 => fitting("scrypt", *log, number(r), number(p)),
+        Some((r, p)) if p.len() == 5 => fitting("scrypt", [*log, number(r), number(p)], most),
         _ => Err(unknown("scrypt")),
     }
 }
 
 /// Checks that p times 128·N·r bytes are within the limit.
-fn fitting(what: &str, log: u64, r: u64, p: u64) -> Result<usize, String> {
+fn fitting(what: &str, [log, r, p]: [u64; 3], most: u64) -> Result<usize, String> {
     let n = 1u128 << log.min(63);
     let size = (128 * n).saturating_mul(u128::from(r)).saturating_mul(u128::from(p));
     match usize::try_from(size) {
-        Ok(size) if size as u64 <= MOST_MEMORY => Ok(size),
-        _ => Err(format!("this {what} hash takes {} MB, but the limit is {} MB", size >> 20, MOST_MEMORY >> 20)),
+        Ok(size) if size as u64 <= most => Ok(size),
+        _ => Err(format!("this {what} hash takes {} MB, but the limit is {} MB", size >> 20, most >> 20)),
     }
 }
 
@@ -105,7 +103,7 @@ mod tests {
             ("$y$jAT$salt$", 32 << 20),
             ("$7$C6..../....salt$", 16 << 20),
         ] {
-            assert_eq!(memory(hash), Ok(expected), "{hash}");
+            assert_eq!(memory(hash, HashLimits::default()), Ok(expected), "{hash}");
         }
     }
 
@@ -129,8 +127,25 @@ mod tests {
             ("$7$zzzzzzzzzzzsalt$", "the limit is 32 MB"),
             ("$7$C6", "unknown parameters"),
         ] {
-            let refused = memory(hash).expect_err(hash);
+            let refused = memory(hash, HashLimits::default()).expect_err(hash);
             assert!(refused.contains(said), "{hash}: {refused}");
+        }
+    }
+
+    #[test]
+    fn limits_are_the_administrators() {
+        let limits = HashLimits { bcrypt: 12, rounds: 5000, memory: 64 << 20 };
+        for (hash, refused) in [
+            ("$2y$12$salt", None),
+            ("$2y$13$salt", Some("is 13, but the limit is 12")),
+            ("$6$salt$", None),
+            ("$6$rounds=5001$salt$", Some("has 5001 rounds, but the limit is 5000")),
+            ("$y$jBT$salt$", None),
+            ("$y$jCT$salt$", Some("takes 128 MB, but the limit is 64 MB")),
+        ] {
+            let said = memory(hash, limits).err();
+            assert_eq!(said.is_some(), refused.is_some(), "{hash}: {said:?}");
+            assert!(said.unwrap_or_default().contains(refused.unwrap_or_default()), "{hash}");
         }
     }
 }

@@ -26,7 +26,6 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 pub use basic::challenge;
-pub use hash_cost::MOST_MEMORY as MOST_HASH_MEMORY;
 pub use password::Check;
 pub use requires::{RequirementAnswer, is_about_users};
 pub use users::{Asked, Attempt, Look, Proof, Reading, Users};

@@ -14,12 +14,12 @@ use super::hash_cost;
 use super::lines::{Groups, Passwords};
 use super::password::Check;
 use super::verified::Verified;
-use config::access::AccessRules;
+use config::access::{AccessRules, HashLimits};
 
 /// Subject of an authentication.
 pub enum Asked<'a> {
-    /// The user in an `Authorization` header.
-    Header(Option<&'a [u8]>),
+    /// The user in an `Authorization` header, whose hash may cost so much.
+    Header(Option<&'a [u8]>, HashLimits),
     /// A user who was authenticated, here or by a Perl handler.
     Proven(String),
 }
@@ -84,18 +84,18 @@ impl Reading {
 }
 
 /// Prepares the comparison of a password, unless it would cost too much.
-fn check(file: &Path, claimed: Credentials, passwords: &Passwords) -> Result<Check, Proof> {
+fn check(file: &Path, claimed: Credentials, passwords: &Passwords, limits: HashLimits) -> Result<Check, Proof> {
     let user = claimed.user.escape_debug();
     let Some(hash) = passwords.hash_of(&claimed.user) else {
         return Err(Proof::Unknown(format!("user {user} not found")));
     };
-    match hash_cost::memory(hash.text) {
+    match hash_cost::memory(hash.text, limits) {
         Ok(memory) => {
             let hash = hash.text.to_owned();
             Ok(Check { user: claimed.user, password: claimed.password, hash, memory })
         }
         Err(error) => Err(Proof::Misconfigured(format!(
-            "{}:{}: user {user}: {error}; make a new one, for example with htpasswd -B",
+            "{}:{}: user {user}: {error}; make a new one, for example with htpasswd -B, or change LimitPasswordHash",
             file.display(),
             hash.line
         ))),
@@ -114,12 +114,12 @@ impl Users {
     /// Authenticates a user, with files that were checked after `since` or within the last second.
     pub fn attempt(&self, rules: &AccessRules, asked: &Asked<'_>, since: Instant) -> Attempt {
         match asked {
-            Asked::Header(header) => self.by_header(rules, *header, since),
+            Asked::Header(header, limits) => self.by_header(rules, *header, *limits, since),
             Asked::Proven(name) => self.with_groups(rules, name.clone(), since),
         }
     }
 
-    fn by_header(&self, rules: &AccessRules, header: Option<&[u8]>, since: Instant) -> Attempt {
+    fn by_header(&self, rules: &AccessRules, header: Option<&[u8]>, limits: HashLimits, since: Instant) -> Attempt {
         if rules.auth_name.is_none() || !rules.is_basic() {
             let needs = "Require needs AuthType Basic and AuthName here";
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
@@ -130,7 +130,7 @@ impl Users {
             return Attempt::Settled(Proof::Misconfigured(needs.to_owned()));
         };
         match self.passwords.ask(file, since) {
-            Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref()) {
+            Ok(Ok(passwords)) => match check(file, claimed, passwords.as_ref(), limits) {
                 Ok(check) => self.compare(rules, check, since),
                 Err(proof) => Attempt::Settled(proof),
             },

@@ -1,4 +1,6 @@
-//! Warnings about `Order`, `Allow` or `Deny` that reset an outer `Satisfy Any`, as in httpd 2.4; httpd 1.3 and 2.2 kept it.
+//! Warnings about nested sections that httpd versions merge differently. mod_access_compat of httpd 2.4 merges nothing: a section with
+//! `Order`, `Allow`, `Deny` or `Satisfy` drops all four of the outer sections. Here `Satisfy` alone drops no `Deny`, which would open
+//! the place; an `Order`, `Allow` or `Deny` resets `Satisfy`.
 
 use crate::draft::Draft;
 use crate::model::access::Satisfy;
@@ -8,7 +10,12 @@ use crate::syntax::tree::ConfigError;
 
 /// Adds a warning for each such section.
 pub(super) fn check(draft: &mut Draft) {
-    let sections = &draft.config.sections;
+    let warnings: Vec<ConfigError> = [anew(&draft.config.sections), alone(&draft.config.sections)].concat();
+    draft.config.warnings.extend(warnings);
+}
+
+/// Sections whose `Order`, `Allow` or `Deny` reset an outer `Satisfy Any`; httpd 1.3 and 2.2 kept it.
+fn anew(sections: &[Section]) -> Vec<ConfigError> {
     let asks_for_one = |outer: &&Section| outer.said.access.satisfy == Some(Some(Satisfy::Any));
     let anew = sections.iter().filter(|section| section.said.access.satisfy == Some(None));
     let warning = |inner: &Section| {
@@ -21,8 +28,26 @@ pub(super) fn check(draft: &mut Draft) {
         );
         Some(ConfigError::at(&inner.at, message))
     };
-    let warnings: Vec<ConfigError> = anew.filter_map(warning).collect();
-    draft.config.warnings.extend(warnings);
+    anew.filter_map(warning).collect()
+}
+
+/// Sections with only `Satisfy` inside of one with `Order`, `Allow` or `Deny`, which httpd 2.4 drops.
+fn alone(sections: &[Section]) -> Vec<ConfigError> {
+    let with_hosts = |outer: &&Section| outer.said.access.hosts.is_some();
+    let alone = sections
+        .iter()
+        .filter(|section| matches!(section.said.access.satisfy, Some(Some(_))) && section.said.access.hosts.is_none());
+    let warning = |inner: &Section| {
+        let outer = sections.iter().filter(with_hosts).rfind(|outer| is_inside(inner, outer, sections))?;
+        let message = format!(
+            "{}: Satisfy: Order, Allow and Deny of line {} hold here as well; httpd 2.4 drops them here and permits every address: \
+             write Order, Allow and Deny beside Satisfy",
+            inner.scope.name(),
+            outer.at.line,
+        );
+        Some(ConfigError::at(&inner.at, message))
+    };
+    alone.filter_map(warning).collect()
 }
 
 /// Whether `outer` contains `inner`, as far as their scopes show it.

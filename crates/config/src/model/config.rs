@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use wire::control::PoolNumber;
 
+use crate::model::access::HashLimits;
 use crate::model::clients::{Clients, Spooling};
 use crate::model::host::Host;
 use crate::model::identity::Tokens;
@@ -58,6 +59,8 @@ pub struct Config {
     pub cache_size: u64,
     /// Temporary files for request bodies and for responses to slow clients.
     pub spooling: Spooling,
+    /// `LimitPasswordHash`: maximum cost of password hashes.
+    pub hash_limits: HashLimits,
     /// `OpenFileCache`: number of files that each thread of the front keeps open.
     pub open_file_cache: u32,
     /// Perl's command line switches, and API.

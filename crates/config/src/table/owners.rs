@@ -19,7 +19,7 @@ const CORE: &str = "AcceptPathInfo AccessConfig AccessFileName AddDefaultCharset
 
 /// Directives that no module of httpd has.
 const OURS: &str = "AdminListen AdminToken CacheSize CachePurgeFrom CgiMode ControlSocket FrontThreads FrontTimeout \
-    H2MaxControlFramesPerSecond H2MaxResetsPerSecond HistoryFile KernelSamePageMerging MaxAgePerChild MaxConnections \
+    H2MaxControlFramesPerSecond H2MaxResetsPerSecond HistoryFile KernelSamePageMerging LimitPasswordHash MaxAgePerChild MaxConnections \
     MaxConnectionsPerClient MaxGrowthPerChild MaxIdlePerChild MaxMemoryPerChild MemoryBudget MinSharedPerChild OpenFileCache \
     PerlEval PerlHtaccess PerlLib PerlOpmask PerlPool PerlWarmup PerlWarmupLog PoolShare PrecompressedFiles PsgiApp PsgiEval \
     QueueLength QueueStale QueueTimeout Refork RegistryPreload RemoteIPProtoHeader RequestTimeout RequestTimeoutGrace SlowLog \

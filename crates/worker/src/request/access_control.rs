@@ -155,7 +155,8 @@ impl Site {
     }
 
     fn compare(&self, rules: &AccessRules, request: u64) -> Proof {
-        let proof = self.users.wait(rules, Asked::Header(apache::header_in(request, b"authorization").as_deref()));
+        let authorization = apache::header_in(request, b"authorization");
+        let proof = self.users.wait(rules, Asked::Header(authorization.as_deref(), self.config.hash_limits));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, "Basic");
         }

@@ -4,12 +4,14 @@
 //! evaluates them.
 
 use crate::model::merge::{keep, replace, settings};
+pub mod hash_limits;
 mod hosts;
 mod methods;
 mod require;
 
 use std::path::{Path, PathBuf};
 
+pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order};
 pub use methods::{Limited, Methods, NUMBERED};
 pub use require::{AuthzProvider, Require, Requirement, Vocabulary};

@@ -1,7 +1,9 @@
 //! Access control by user name and password.
 
 use crate::draft::{Draft, Opened};
-use crate::model::access::{FileTurn, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary};
+use crate::model::access::{
+    FileTurn, HashLimits, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
+};
 use crate::model::overrides::Class;
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::row::{CONTAINERS, MANY, ROW, Row, Takes};
@@ -14,7 +16,8 @@ pub static ROWS: &[Row] = &[
         because: "All: every requirement must be met",
         per_method: true,
         about: "Any: either a permitted address or a permitted user is enough. As in httpd 2.4, a section with its own Order, Allow or Deny \
-            and without Satisfy resets it to All.",
+            and without Satisfy resets it to All. A section with only Satisfy inherits Order, Allow and Deny; httpd 2.4 drops them there, \
+            which permits every address: `check` reports such sections.",
         ..ROW
     },
     Row {
@@ -62,6 +65,16 @@ pub static ROWS: &[Row] = &[
         about: "On: a PerlAuthenHandler or PerlAuthzHandler runs first; AuthUserFile and Require decide. Off: the files decide \
             first; users missing in AuthUserFile, or that no Require names, are left to the Perl handlers. A wrong password is \
             refused at once. A user that neither knows is refused.",
+        ..ROW
+    },
+    Row {
+        name: "LimitPasswordHash",
+        takes: Takes::Words("bcrypt=cost|rounds=number|memory=size …", 1..=3, limit_hash),
+        default: Some("bcrypt=14 rounds=1000000 memory=32M"),
+        because: "one guess must not occupy a processor for more than about a second",
+        about: "The maximum cost of password hashes in an AuthUserFile: cost of bcrypt, rounds of the SHA crypts ($5$, $6$), memory of scrypt \
+            and yescrypt. A user whose hash costs more gets a 500, with file, line and limit in the error log. A limit that is not named has \
+            its default.",
         ..ROW
     },
     Row {
@@ -172,6 +185,13 @@ fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
 }
 
 /// `AuthMerging Off|And|Or`
+fn limit_hash(draft: &mut Draft, words: &[String]) -> Result<(), String> {
+    let mut limits = HashLimits::default();
+    words.iter().try_for_each(|word| limits.set(word))?;
+    draft.config.hash_limits = limits;
+    Ok(())
+}
+
 fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
     draft.settings().access.requires.merging = match text.to_ascii_lowercase().as_str() {
         "off" => Merging::Off,

@@ -95,7 +95,10 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let claimant = Claimant::new(folder_of(context, route), Some(context.remote().ip_addr()));
-    match passwords.find_out(rules, Asked::Header(authorization), &claimant).await? {
+    match passwords
+        .find_out(rules, Asked::Header(authorization, context.generation.config.hash_limits), &claimant)
+        .await?
+    {
         Proof::Is(user) => Ok(user),
         Proof::Nobody => Err(unauthorized(rules)),
         Proof::Unknown(why) | Proof::Refused(why) => {
@@ -110,7 +113,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
 }
 
 /// The folder whose owner has set the rules: that of the innermost `.htaccess` file, or the root of the files.
-fn folder_of<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path {
+pub fn folder_of<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path {
     let rules = route.files.last().map(|file| file.folder.as_path());
     rules.unwrap_or_else(|| root(&context.generation.config, route.host, &route.filename))
 }

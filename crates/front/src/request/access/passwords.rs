@@ -4,11 +4,13 @@ use std::time::Instant;
 
 use crate::base::blocking::{self, NoThread};
 use crate::base::fair::{Claimant, FairQueue};
-use access::{Asked, Attempt, Check, Look, MOST_HASH_MEMORY, Proof, Reading, Users};
+use access::{Asked, Attempt, Check, Look, Proof, Reading, Users};
 use config::access::AccessRules;
+use config::access::hash_limits::DEFAULT;
 
-/// Hashes that all threads compute at once: whoever guesses passwords must not get all processors, nor all memory.
-static HASHING: FairQueue = FairQueue::new(2, MOST_HASH_MEMORY as usize);
+/// Hashes that all threads compute at once: whoever guesses passwords must not get all processors, nor all memory. One that takes more
+/// memory by LimitPasswordHash is computed alone.
+static HASHING: FairQueue = FairQueue::new(2, DEFAULT.memory as usize);
 /// Password files that all threads read at once: many requests may wait for the same.
 static READING: FairQueue = FairQueue::new(1, 0);
 

@@ -207,3 +207,36 @@ fn compression_that_takes_seconds_keeps_nobody_else_waiting() {
     });
     assert!(answered > 20, "only {answered} small answers in the time of a large one");
 }
+
+#[test]
+fn a_folder_waits_for_few_compressions_of_another_however_many_that_one_wants() {
+    const WANTED: usize = 30;
+    let rules = format!("{ALL}\nBrotliCompressionQuality 11\n");
+    let mut site = Site::new().file("htdocs/victim/.htaccess", &rules).file("htdocs/victim/page.txt", &page(20_000));
+    for number in 0..WANTED {
+        // Each is another file: what was compressed once is not compressed again.
+        site = site
+            .file(&format!("htdocs/evil/{number}/.htaccess"), &rules)
+            .file(&format!("htdocs/evil/{number}/page.txt"), &page(20_000 + 20 * number));
+    }
+    let server = site.serve("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n");
+    let answered = std::sync::atomic::AtomicUsize::new(0);
+    let before = std::thread::scope(|scope| {
+        let mut greedy: Vec<_> = (0..WANTED).map(|_| server.connect()).collect();
+        for (number, client) in greedy.iter_mut().enumerate() {
+            client
+                .raw(format!("GET /evil/{number}/page.txt HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br\r\n\r\n"));
+        }
+        for mut client in greedy {
+            let answered = &answered;
+            scope.spawn(move || {
+                assert_eq!(encoding(&client.response().is(200)).as_deref(), Some("br"));
+                answered.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            });
+        }
+        assert_eq!(encoding(&ask(&server, "/victim/page.txt", "br").is(200)).as_deref(), Some("br"));
+        answered.load(std::sync::atomic::Ordering::SeqCst)
+    });
+    assert!(before < WANTED / 2, "{before} answers were compressed before the one of another folder");
+    assert_eq!(answered.into_inner(), WANTED);
+}

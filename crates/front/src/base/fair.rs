@@ -12,6 +12,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use super::blocking::processors;
+
 /// Folders that lie deeper share the turns of the one above.
 const DEEPEST: usize = 16;
 /// Folders whose last turn is remembered; when there are more, all begin anew.
@@ -42,7 +44,7 @@ fn step<T: Hash + ?Sized>(before: Option<&u64>, name: &T) -> u64 {
 
 /// Turns at one kind of work.
 pub struct FairQueue {
-    /// Turns at once.
+    /// Turns at once; 0: as many as there are processors.
     turns: usize,
     /// What they may weigh together; one alone may weigh more.
     weight: usize,
@@ -77,6 +79,11 @@ impl FairQueue {
         FairQueue { turns, weight, state: Mutex::new(None) }
     }
 
+    /// As many turns at once as there are processors.
+    pub const fn of_processors() -> FairQueue {
+        FairQueue::new(0, 0)
+    }
+
     /// Waits for a turn. Who does not wait any more has none.
     pub async fn turn(&'static self, claimant: Claimant, weight: usize) -> Option<Turn> {
         let (turn, given) = oneshot::channel();
@@ -100,7 +107,8 @@ impl FairQueue {
 
     fn next(&self, state: &mut State) -> Option<Waiting> {
         state.waiting.retain(|waiting| !waiting.turn.is_closed());
-        if state.running >= self.turns {
+        let turns = if self.turns == 0 { processors() } else { self.turns };
+        if state.running >= turns {
             return None;
         }
         let next = state.fairest()?;

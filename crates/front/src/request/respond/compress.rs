@@ -1,5 +1,7 @@
 //! Compressed answers for clients that take them, where `AddOutputFilterByType` or `SetOutputFilter` wants it.
 
+use std::path::Path;
+
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap,
@@ -9,12 +11,13 @@ use http::response::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::accept_encoding::choose;
-use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then};
+use super::body::{AT_ONCE, BodySource, Compressed, Encoder, STEP, Step, Then, in_turn};
 use super::headers::mime;
 use super::packed_files::{self, Answer};
-use crate::base::blocking;
+use crate::base::fair::Claimant;
 use crate::base::refusal::Refusal;
 use crate::cache::packed::Packing;
+use crate::request::access::folder_of;
 use crate::request::context::RequestContext;
 use base::stamp::Stamp;
 use config::response::compress::Coding;
@@ -31,24 +34,33 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
         return if stamp.is_some() { plain(head, body) } else { Response::from_parts(head, body) };
     };
     let body = match (body, stamp) {
-        (BodySource::File(file), Some(stamp)) => match packed_files::compressed(file, stamp, coding, level).await {
-            Ok(Answer::Packed(packed)) => BodySource::Whole(packed),
-            Ok(Answer::Plain(body)) => return plain(head, body),
-            Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
-        },
+        (BodySource::File(file), Some(stamp)) => {
+            match packed_files::compressed(file, stamp, (coding, level), claimant(context)).await {
+                Ok(Answer::Packed(packed)) => BodySource::Whole(packed),
+                Ok(Answer::Plain(body)) => return plain(head, body),
+                Err(_) => return Refusal::new(StatusCode::INTERNAL_SERVER_ERROR).response(""),
+            }
+        }
         (BodySource::Whole(bytes), _) if packing.is_some() || bytes.len() <= STEP => {
-            match once(&bytes, coding, level, packing).await {
+            match once(&bytes, (coding, level), packing, claimant(context)).await {
                 Some(packed) => BodySource::Whole(packed),
                 None => return Response::from_parts(head, BodySource::Whole(bytes)),
             }
         }
         (body, _) => match Encoder::new(coding, level, body.length()) {
-            Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder))),
+            Ok(encoder) => BodySource::Compressed(Box::new(Compressed::new(body, encoder, claimant(context)))),
             Err(_) => return Response::from_parts(head, body),
         },
     };
     relabel(&mut head.headers, coding);
     Response::from_parts(head, body)
+}
+
+/// Who wants turns at compression: the owner of the request's folder, then the client.
+fn claimant(context: &RequestContext) -> Claimant {
+    let route = context.route.borrow();
+    let folder = route.as_ref().map(|route| folder_of(context, route)).unwrap_or(Path::new("/"));
+    Claimant::new(folder, Some(context.remote().ip_addr()))
 }
 
 /// A file as it is, which was not read yet.
@@ -64,22 +76,27 @@ fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
 }
 
 /// All of `plain` compressed, unless that would be longer; of an answer that is kept once for all clients.
-async fn once(plain: &Bytes, coding: Coding, level: u32, packing: Option<Packing>) -> Option<Bytes> {
+async fn once(
+    plain: &Bytes,
+    (coding, level): (Coding, u32),
+    packing: Option<Packing>,
+    claimant: Claimant,
+) -> Option<Bytes> {
     if let Some(known) = packing.as_ref().and_then(|packing| packing.packed(coding, level)) {
         return known;
     }
-    let packed = whole(plain.clone(), coding, level).await;
+    let packed = whole(plain.clone(), coding, level, claimant).await;
     packing.inspect(|packing| packing.keep(coding, level, packed.as_ref()));
     packed
 }
 
 /// All of `plain` compressed, unless that would be longer.
-async fn whole(plain: Bytes, coding: Coding, level: u32) -> Option<Bytes> {
+async fn whole(plain: Bytes, coding: Coding, level: u32, claimant: Claimant) -> Option<Bytes> {
     let length = plain.len();
     let mut encoder = Encoder::new(coding, level, Some(length as u64)).ok()?;
     let step = Step { pieces: vec![plain], then: Then::Finish };
     let packed = match encoder.cost(&step) > AT_ONCE {
-        true => blocking::compute(move || encoder.run(&step)).await.ok()?,
+        true => in_turn(claimant, move || encoder.run(&step)).await?,
         false => encoder.run(&step),
     };
     packed.ok().filter(|packed| packed.len() < length).map(Bytes::from)

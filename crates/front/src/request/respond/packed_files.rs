@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::{HeaderMap, Response};
 
-use super::body::{AT_ONCE, BodySource, Encoder, FileBody, Segment, Step, Then};
-use crate::base::blocking;
+use super::body::{AT_ONCE, BodySource, Encoder, FileBody, Segment, Step, Then, in_turn};
+use crate::base::fair::Claimant;
 use crate::routing::Route;
 use base::stamp::Stamp;
 use config::response::compress::Coding;
@@ -86,7 +86,12 @@ pub enum Answer {
 }
 
 /// The file, compressed now or before.
-pub async fn compressed(file: FileBody, stamp: Stamp, coding: Coding, level: u32) -> io::Result<Answer> {
+pub async fn compressed(
+    file: FileBody,
+    stamp: Stamp,
+    (coding, level): (Coding, u32),
+    claimant: Claimant,
+) -> io::Result<Answer> {
     let key = Key { stamp, coding, level };
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
     match kept {
@@ -97,7 +102,9 @@ pub async fn compressed(file: FileBody, stamp: Stamp, coding: Coding, level: u32
     let is_settled = stamp.age_at(SystemTime::now()) > TICK;
     let encoder = Encoder::new(coding, level, Some(file.length()))?;
     let (plain, packed) = match encoder.cost_of(file.length()) > AT_ONCE {
-        true => blocking::compute(move || pack(file, encoder)).await.map_err(io::Error::other)??,
+        true => in_turn(claimant, move || pack(file, encoder))
+            .await
+            .unwrap_or_else(|| Err(io::Error::other("compression has failed")))?,
         false => packed(file.whole().await?, encoder)?,
     };
     if is_settled {

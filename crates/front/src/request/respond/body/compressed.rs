@@ -1,17 +1,14 @@
 //! A body that is compressed as it is sent, no faster than the client takes it.
 
-use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
-use tokio::sync::oneshot::Receiver;
-
 use super::encoder::{Encoder, Step, Then};
-use super::{BodySource, PIECE};
-use crate::base::blocking;
+use super::{BodySource, PIECE, in_turn};
+use crate::base::fair::Claimant;
+use bytes::Bytes;
 
 /// So much is compressed at once. No level does that within [`AT_ONCE`], so a body that is longer is compressed aside.
 pub const STEP: usize = 128 * 1024;
@@ -28,23 +25,28 @@ pub struct Compressed {
     state: State,
     /// The encoder was given bytes since it was last flushed.
     holds: bool,
+    /// Who wants turns on other threads.
+    claimant: Claimant,
     /// Why `inner` broke off. Said when what came before it was sent, as often as it is asked for.
     failure: Option<io::Error>,
 }
 
+type Outcome = Option<(Box<Encoder>, io::Result<Vec<u8>>)>;
+
 enum State {
     /// The encoder is here and waits for bytes.
     Here(Box<Encoder>),
-    /// It is on another thread.
-    Aside(Receiver<(Box<Encoder>, io::Result<Vec<u8>>)>, Then),
+    /// It is on another thread, or waits for its turn there.
+    Aside(Pin<Box<dyn Future<Output = Outcome>>>, Then),
     /// The last bytes were handed out.
     Over,
 }
 
 impl Compressed {
-    /// What `inner` brings, through `encoder`.
-    pub fn new(inner: BodySource, encoder: Encoder) -> Compressed {
-        Compressed { inner, rest: Bytes::new(), state: State::Here(Box::new(encoder)), holds: false, failure: None }
+    /// What `inner` brings, through `encoder`, for `claimant`.
+    pub fn new(inner: BodySource, encoder: Encoder, claimant: Claimant) -> Compressed {
+        let state = State::Here(Box::new(encoder));
+        Compressed { inner, rest: Bytes::new(), state, holds: false, claimant, failure: None }
     }
 
     /// The next compressed bytes. A program that pauses has what it printed so far sent.
@@ -54,13 +56,13 @@ impl Compressed {
                 State::Over => {
                     return Poll::Ready(self.failure.as_ref().map(|it| Err(io::Error::new(it.kind(), it.to_string()))));
                 }
-                State::Aside(mut receiver, then) => match Pin::new(&mut receiver).poll(cx) {
+                State::Aside(mut outcome, then) => match outcome.as_mut().poll(cx) {
                     Poll::Pending => {
-                        self.state = State::Aside(receiver, then);
+                        self.state = State::Aside(outcome, then);
                         return Poll::Pending;
                     }
-                    Poll::Ready(Ok((encoder, done))) => (encoder, then, done),
-                    Poll::Ready(Err(_)) => return Poll::Ready(Some(Err(io::Error::other("compression has failed")))),
+                    Poll::Ready(Some((encoder, done))) => (encoder, then, done),
+                    Poll::Ready(None) => return Poll::Ready(Some(Err(io::Error::other("compression has failed")))),
                 },
                 State::Here(mut encoder) => {
                     let Poll::Ready(step) = self.next_step(cx) else {
@@ -69,11 +71,11 @@ impl Compressed {
                     };
                     let then = step.then;
                     if encoder.cost(&step) > AT_ONCE {
-                        let receiver = blocking::compute(move || {
+                        let work = move || {
                             let done = encoder.run(&step);
                             (encoder, done)
-                        });
-                        self.state = State::Aside(receiver, then);
+                        };
+                        self.state = State::Aside(Box::pin(in_turn(self.claimant.clone(), work)), then);
                         continue;
                     }
                     let done = encoder.run(&step);
@@ -138,6 +140,7 @@ impl Compressed {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::task::Waker;
 
     use super::*;
@@ -148,7 +151,8 @@ mod tests {
         let words: Vec<u8> = (0..4_000_000_u64).map(|n| ((n * n) >> 7) as u8).collect();
         for coding in Coding::ALL {
             let encoder = Encoder::new(coding, 1, None).expect("an encoder");
-            let mut body = Compressed::new(BodySource::Whole(words.clone().into()), encoder);
+            let mut body =
+                Compressed::new(BodySource::Whole(words.clone().into()), encoder, Claimant::new(Path::new("/"), None));
             let mut cx = Context::from_waker(Waker::noop());
             let bytes = loop {
                 match body.poll(&mut cx) {

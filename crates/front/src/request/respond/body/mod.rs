@@ -3,12 +3,14 @@
 mod compressed;
 mod encoder;
 mod file;
+mod in_turn;
 mod teed;
 
 pub use crate::base::pieces::PIECE;
 pub use compressed::{AT_ONCE, Compressed, STEP};
 pub use encoder::{Encoder, Step, Then};
 pub use file::{FileBody, Segment};
+pub use in_turn::in_turn;
 pub use teed::{Teed, tee};
 
 use std::io;

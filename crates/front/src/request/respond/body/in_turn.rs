@@ -1,0 +1,13 @@
+//! Compression on other threads, in turns that are fair between folders and then between clients.
+
+use crate::base::blocking;
+use crate::base::fair::{Claimant, FairQueue};
+
+static TURNS: FairQueue = FairQueue::of_processors();
+
+/// Does `work` when it is the turn of `claimant`. `None`: it has panicked.
+pub async fn in_turn<T: Send + 'static>(claimant: Claimant, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let turn = TURNS.turn(claimant, 0).await;
+    let done = blocking::compute(move || (work(), turn)).await.ok()?;
+    Some(done.0)
+}

@@ -196,3 +196,45 @@ fn a_proxy_header_that_nobody_asked_for_is_a_400() {
     let server = serve("");
     through(&server, b"PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\r\n").response().is(400);
 }
+
+/// What Debian's Apache 2.4 with mod_remoteip, mod_setenvif, mod_rewrite and mod_headers says: all of them look at the list of clients
+/// without what proxies have added to it, and at the client's own address.
+#[test]
+fn rules_and_logs_see_the_headers_as_programs_do() {
+    let rules = "RemoteIPHeader X-Forwarded-For\nRemoteIPTrustedProxy 127.0.0.1 192.0.2.9\nRemoteIPProxiesHeader X-By\n\
+         SetEnvIf Remote_Addr ^(.*)$ ADDR=$1\nSetEnvIf X-Forwarded-For ^(.+)$ XFF=$1\nSetEnvIfNoCase X-By ^(.*)$ BY=$1\n\
+         SetEnvIf ^X-F.* ^(.+)$ ANY=$1\nSetEnvIfExpr \"%{HTTP:X-Forwarded-For} =~ /198/\" EXPR=1\n\
+         SetEnvIfExpr \"-R '198.51.100.0/24'\" EXPRADDR=1\n\
+         RewriteEngine On\nRewriteCond %{HTTP:X-Forwarded-For} ^(.+)$\nRewriteRule .* - [E=RW:%1]\n\
+         Header echo ^X-F\n";
+    let names = ["ADDR", "XFF", "BY", "ANY", "EXPR", "EXPRADDR", "RW"];
+    let headers: String = names.map(|name| format!("Header set {name} \"%{{{name}}}e\" env={name}\n")).concat();
+    let server = Site::new()
+        .file("htdocs/page", "page")
+        .serve(&format!("{rules}{headers}CustomLog access.log \"%a [%{{X-Forwarded-For}}i] [%{{X-By}}i]\"\n"));
+    let (client, first, by) = (Some("198.51.100.1"), Some("203.0.113.5"), Some("127.0.0.1"));
+    for (asked, expected) in [
+        ("198.51.100.1", [client, None, by, None, None, Some("1"), None]),
+        ("203.0.113.5, 198.51.100.1", [client, first, by, first, None, Some("1"), first]),
+        (
+            "203.0.113.5, 198.51.100.1, 192.0.2.9",
+            [client, first, Some("127.0.0.1, 192.0.2.9"), first, None, Some("1"), first],
+        ),
+    ] {
+        let response = server.send(asked_for("/page", asked)).is(200);
+        for (name, expected) in names.iter().zip(expected) {
+            assert_eq!(response.header(name).as_deref(), expected, "{name} of {asked}");
+        }
+        assert_eq!(response.header("X-Forwarded-For").as_deref(), expected[1], "echo of {asked}");
+    }
+    crate::support::until("all three are logged", || server.site.read("access.log").lines().count() == 3);
+    let log = server.site.read("access.log");
+    assert_eq!(
+        log.lines().collect::<Vec<_>>(),
+        [
+            "198.51.100.1 [-] [127.0.0.1]",
+            "198.51.100.1 [203.0.113.5] [127.0.0.1]",
+            "198.51.100.1 [203.0.113.5] [127.0.0.1, 192.0.2.9]"
+        ]
+    );
+}

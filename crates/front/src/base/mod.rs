@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod blocking;
+pub mod changed_headers;
 pub mod failure;
 pub mod fair;
 pub mod lock;

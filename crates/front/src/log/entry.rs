@@ -10,6 +10,7 @@ use wire::frame::name_in_logs;
 use wire::reply::{End, LogKind};
 
 use crate::base::address::Address;
+use crate::base::changed_headers::ChangedHeaders;
 use config::Host;
 use config::response::variables::Variables;
 
@@ -33,6 +34,8 @@ pub struct Entry<'a> {
     pub host: &'a Host,
     /// The request's head.
     pub head: &'a Parts,
+    /// Headers that are different for everybody but the client.
+    pub changed: Option<&'a ChangedHeaders>,
     /// Who asked: by the word of a trusted proxy, or else the peer.
     pub client: &'a Address,
     /// Its name, if that was looked up and it has one.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
-use http::HeaderMap;
+use http::HeaderValue;
 use wire::reply::LogKind;
 
 use super::entry::{Ending, Entry};
@@ -51,8 +51,11 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
         LogItem::Protocol => text(out, protocol(head.version)),
         LogItem::Method => escape(out, head.method.as_str().as_bytes()),
         LogItem::RequestLine => request_line(out, entry),
-        LogItem::RequestHeader(name) => header(out, Some(&head.headers), name),
-        LogItem::ResponseHeader(name) => header(out, entry.answer, name),
+        LogItem::RequestHeader(name) => match entry.changed {
+            Some(changed) => header(out, changed.values(&head.headers, name)),
+            None => header(out, head.headers.get_all(name)),
+        },
+        LogItem::ResponseHeader(name) => header(out, entry.answer.into_iter().flat_map(|answer| answer.get_all(name))),
         LogItem::FromWorker(kind, name) => {
             let told = entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
             // What no worker was told of, such as what the cache did, only the front knows.
@@ -151,8 +154,8 @@ fn number_or_dash(out: &mut Vec<u8>, n: Option<u64>) {
     }
 }
 
-fn header(out: &mut Vec<u8>, headers: Option<&HeaderMap>, name: &str) {
-    let mut values = headers.into_iter().flat_map(|headers| headers.get_all(name));
+fn header<'a>(out: &mut Vec<u8>, values: impl IntoIterator<Item = &'a HeaderValue>) {
+    let mut values = values.into_iter();
     escape_or_dash(out, values.next().map(|value| value.as_bytes()));
     for value in values {
         out.extend_from_slice(b", ");

@@ -148,6 +148,7 @@ impl RequestContext {
         let entry = Entry {
             host: &self.generation.config.hosts[self.host()],
             head: &self.head,
+            changed: self.forwarded.get().map(|forwarded| &forwarded.headers),
             client: self.remote(),
             client_name: visitor.name.as_deref(),
             user: visitor.user.as_ref().map(|user| &*user.name),

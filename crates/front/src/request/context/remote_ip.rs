@@ -9,6 +9,7 @@ use http::request::Parts;
 use super::RequestContext;
 use super::forwarded::{self, Entries};
 use crate::base::address::Address;
+use crate::base::changed_headers::ChangedHeaders;
 use crate::routing::Route;
 use config::remote_ip::RemoteIp;
 
@@ -17,10 +18,8 @@ use config::remote_ip::RemoteIp;
 pub struct ForwardedClient {
     /// Who asks.
     pub address: Address,
-    /// The header that named it, with what is left of its value.
-    header: (HeaderName, Option<HeaderValue>),
-    /// The header that names trusted proxies to programs, and its value.
-    proxies: Option<(HeaderName, HeaderValue)>,
+    /// The header that named it has what is left of its value; another one names trusted proxies.
+    pub headers: ChangedHeaders,
     /// How many entries were taken off the list.
     believed: usize,
 }
@@ -71,14 +70,20 @@ fn joined(headers: &HeaderMap, name: &HeaderName) -> Vec<u8> {
     said.join(&b", "[..])
 }
 
-/// The headers as programs see them: without the addresses that were taken off the list.
-pub fn rewrite(forwarded: &ForwardedClient, headers: &mut HeaderMap) {
-    match &forwarded.header {
-        (name, Some(rest)) => drop(headers.insert(name, rest.clone())),
-        (name, None) => drop(headers.remove(name)),
+impl RequestContext {
+    /// A header of `head` as rules see it: without addresses that proxies have added to a list.
+    pub fn header_of<'a>(&'a self, head: &'a Parts, name: &str) -> Option<&'a HeaderValue> {
+        match self.forwarded.get() {
+            Some(forwarded) => forwarded.headers.values(&head.headers, name).next(),
+            None => head.headers.get(name),
+        }
     }
-    if let Some((name, proxies)) = &forwarded.proxies {
-        headers.insert(name, proxies.clone());
+
+    /// All of them.
+    pub fn headers_of<'a>(&'a self, head: &'a Parts) -> impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)> {
+        let changed = self.forwarded.get().map(|forwarded| forwarded.headers.all(&head.headers));
+        let as_sent = changed.is_none().then(|| head.headers.iter());
+        changed.into_iter().flatten().chain(as_sent.into_iter().flatten())
     }
 }
 
@@ -105,8 +110,7 @@ fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Forwa
     let proxies_name = rules.proxies_header.as_ref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
     Some(ForwardedClient {
         address: Address::tcp(socket),
-        header: (name, rest),
-        proxies: proxies_name.zip(proxies),
+        headers: ChangedHeaders::new(std::iter::once((name, rest)).chain(proxies_name.zip(proxies.map(Some)))),
         believed,
     })
 }
@@ -160,7 +164,7 @@ mod tests {
             headers.append(HeaderName::from_bytes(header.as_bytes()).expect("a name"), value);
         }
         let forwarded = find(&rules, &Address::tcp(([10, 0, 0, 1], 4000).into()), &headers)?;
-        rewrite(&forwarded, &mut headers);
+        forwarded.headers.apply(&mut headers);
         let text =
             |name: &str| headers.get(name).map_or(String::new(), |it| String::from_utf8_lossy(it.as_bytes()).into());
         Some((forwarded.address.ip.clone(), text(header), text("x-by")))

@@ -128,11 +128,11 @@ fn look<'a>(
         Attribute::RequestProtocol => Some(protocol(head.version).into()),
         Attribute::RequestUri => Some(String::from_utf8_lossy(&route.path)),
         Attribute::Headers(pattern) => {
-            let meant = head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
+            let meant = context.headers_of(head).filter(|(name, _)| pattern.is_match(name.as_str()));
             meant.last().map(|(_, value)| String::from_utf8_lossy(value.as_bytes()))
         }
         Attribute::Named(name, _) => {
-            head.headers.get(name.as_str()).map(|value| String::from_utf8_lossy(value.as_bytes()))
+            context.header_of(head, name).map(|value| String::from_utf8_lossy(value.as_bytes()))
         }
     }
 }

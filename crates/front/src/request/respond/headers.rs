@@ -7,7 +7,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, 
 use http::request::Parts;
 
 use crate::base::refusal::Refusal;
-use crate::request::context::{RequestContext, remote_ip, variables};
+use crate::request::context::{RequestContext, variables};
 use crate::routing::Route;
 use config::response::ResponseRules;
 use config::response::headers::{Action, HeaderRule, Moment};
@@ -25,7 +25,7 @@ pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Re
         changed.headers.remove(name);
     }
     if let Some(forwarded) = forwarded {
-        remote_ip::rewrite(forwarded, &mut changed.headers);
+        forwarded.headers.apply(&mut changed.headers);
     }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
     context.apply_rules(|| {
@@ -95,7 +95,7 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, s
         tls: &|name| context.tls_variable(name),
     };
     if let Action::Echo(pattern) = &rule.action {
-        let echoed = context.head.headers.iter().filter(|(name, _)| pattern.is_match(name.as_str()));
+        let echoed = context.headers_of(&context.head).filter(|(name, _)| pattern.is_match(name.as_str()));
         let echoed = echoed.take_while(|(name, value)| store.has_room(name.as_str().len() + value.len()));
         return echoed.for_each(|(name, value)| {
             headers.append(name.clone(), value.clone());

@@ -64,7 +64,7 @@ impl Seen for AskedOf<'_> {
     }
 
     fn header(&self, name: &str) -> String {
-        let value = self.head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let value = self.context.header_of(self.head, name).map(|value| String::from_utf8_lossy(value.as_bytes()));
         value.unwrap_or_default().into_owned()
     }
 

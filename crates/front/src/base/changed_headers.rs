@@ -1,0 +1,71 @@
+//! Headers of a request that are not as the client has sent them: as in httpd, what a trusted proxy has added to a list is taken off it
+//! before rules, programs and logs look at it.
+
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+/// Each name with its value; `None`: there is no such header any more.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangedHeaders(Vec<(HeaderName, Option<HeaderValue>)>);
+
+impl ChangedHeaders {
+    /// These are different.
+    pub fn new(changes: impl IntoIterator<Item = (HeaderName, Option<HeaderValue>)>) -> ChangedHeaders {
+        ChangedHeaders(changes.into_iter().collect())
+    }
+
+    fn change(&self, name: &str) -> Option<&(HeaderName, Option<HeaderValue>)> {
+        self.0.iter().find(|(changed, _)| changed.as_str().eq_ignore_ascii_case(name))
+    }
+
+    /// The values of a header.
+    pub fn values<'a>(&'a self, sent: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a HeaderValue> {
+        let change = self.change(name);
+        let as_sent = change.is_none().then(|| sent.get_all(name).iter());
+        change.and_then(|(_, value)| value.as_ref()).into_iter().chain(as_sent.into_iter().flatten())
+    }
+
+    /// All headers.
+    pub fn all<'a>(&'a self, sent: &'a HeaderMap) -> impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)> {
+        let as_sent = sent.iter().filter(|(name, _)| self.change(name.as_str()).is_none());
+        as_sent.chain(self.0.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))))
+    }
+
+    /// Changes `headers`.
+    pub fn apply(&self, headers: &mut HeaderMap) {
+        for (name, value) in &self.0 {
+            match value {
+                Some(value) => drop(headers.insert(name, value.clone())),
+                None => drop(headers.remove(name)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_looks_finds_the_same() {
+        let header = |name: &str, value: &str| (name.parse().expect("a name"), value.parse().expect("a value"));
+        let mut sent: HeaderMap = [header("a", "1"), header("b", "2"), header("c", "3")].into_iter().collect();
+        sent.append("a", "4".parse().expect("a value"));
+        let new = |name: &str, value: Option<&str>| {
+            (name.parse().expect("a name"), value.map(|value| value.parse().expect("a value")))
+        };
+        let changed = ChangedHeaders::new([new("a", Some("5")), new("b", None), new("d", Some("6"))]);
+        let values =
+            |name: &str| changed.values(&sent, name).map(|value| value.as_bytes().to_vec()).collect::<Vec<_>>();
+        for (name, value) in [("A", "5"), ("c", "3"), ("d", "6")] {
+            assert_eq!(values(name), [value.as_bytes()], "{name}");
+        }
+        assert!(values("b").is_empty() && values("e").is_empty());
+        let mut applied = sent.clone();
+        changed.apply(&mut applied);
+        let mut all: Vec<_> = changed.all(&sent).collect();
+        let mut expected: Vec<_> = applied.iter().collect();
+        all.sort_by_key(|(name, _)| name.as_str());
+        expected.sort_by_key(|(name, _)| name.as_str());
+        assert_eq!(all, expected);
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::http2::raw::{END_HEADERS, END_STREAM, HEADERS, Raw, head};
+use crate::http2::raw::{DATA, END_HEADERS, END_STREAM, HEADERS, PROTOCOL_ERROR, Raw, head};
 use crate::support::{Server, Site};
 
 /// The status of each byte, by protocol, place and form.
@@ -77,6 +77,25 @@ fn each_byte_of_ascii_is_answered_as_by_httpd_over_http_2() {
             let is_refused = *status != 200 || form == "raw" && is_refused_by_h2(place, *byte);
             assert_eq!(raw.refuses(1), is_refused, "{name} {byte:02x}");
         }
+    }
+}
+
+/// docs/operating/tls.md has this table.
+#[test]
+fn what_http_2_does_with_bytes_that_are_no_part_of_a_target_is_as_documented() {
+    let server = serve("");
+    for (target, seen) in [("/psgi/a#b", "2f61||2f707367692f61"), ("/psgi/a?q#b", "2f61|71|2f707367692f613f71")] {
+        let mut raw = Raw::open(&server, &[]);
+        raw.get(1, target);
+        let answer = raw.until(|frame| frame.kind == DATA && frame.stream == 1);
+        assert_eq!(String::from_utf8_lossy(&answer.payload), seen, "{target}");
+    }
+    for target in ["/psgi/\u{1}", "/psgi/a?\u{1}"] {
+        let mut raw = Raw::open(&server, &[]);
+        let mut fields = head(&[], target);
+        fields.iter_mut().filter(|byte| **byte == 1).for_each(|byte| *byte = 0xe9);
+        raw.send(HEADERS, END_HEADERS | END_STREAM, 1, &fields);
+        assert_eq!(raw.goodbye(), PROTOCOL_ERROR, "{target}");
     }
 }
 

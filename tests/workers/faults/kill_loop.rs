@@ -3,7 +3,7 @@
 
 use nix::sys::signal::Signal;
 
-use super::serve;
+use super::{PATIENT, serve};
 use crate::support::{Load, Response, signal, until};
 
 /// A minute of it takes about three thousand.
@@ -30,8 +30,8 @@ fn is_large(response: &Response) -> bool {
 #[test]
 fn workers_that_are_killed_wherever_they_are_cost_their_own_requests_only() {
     let kills = std::env::var("CAMELEER_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
-    let pool = "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nFrontThreads 2";
-    let server = serve(APP, pool);
+    let pool = "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nFrontThreads 2\n";
+    let server = serve(APP, &format!("{pool}{PATIENT}"));
     server.until_idle(4);
     let loads = [Load::start(&server, 12, "/", is_small), Load::start(&server, 4, "/large", is_large)];
     for kill in 0..kills {

@@ -1,12 +1,13 @@
 //! Stops and reloads under load: who was let in is answered.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{JoinHandle, spawn};
+use std::thread::{JoinHandle, spawn, yield_now};
 
 use nix::sys::signal::Signal;
 
-use super::serve;
+use super::{PATIENT, serve};
 use crate::http2::raw::{DATA, GOAWAY, Raw};
 use crate::support::{Address, Connection, Request, Server, Site, signal, until};
 
@@ -21,6 +22,18 @@ fn hold_front(server: &Server) {
     signal(front(server), Signal::SIGSTOP);
 }
 
+/// `None`: the server refuses. Where the machine has no port left, others have to close theirs first.
+fn open_until_refused(address: &Address) -> Option<Connection> {
+    loop {
+        match Connection::open(address) {
+            Ok(connection) => return Some(connection),
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => return None,
+            Err(error) if error.kind() == ErrorKind::AddrNotAvailable => yield_now(),
+            Err(error) => panic!("neither let in nor refused: {error}"),
+        }
+    }
+}
+
 /// Clients that ask until they are refused. What they tell is each request that was sent to a server that had let them in, and was
 /// not answered whole.
 fn ask_until_refused(address: &Address, keeps: bool, answered: &Arc<AtomicU64>) -> JoinHandle<Vec<String>> {
@@ -29,7 +42,7 @@ fn ask_until_refused(address: &Address, keeps: bool, answered: &Arc<AtomicU64>) 
     spawn(move || {
         let mut lost = Vec::new();
         let mut kept = None;
-        while let Some(mut connection) = kept.take().or_else(|| Connection::open(&address).ok()) {
+        while let Some(mut connection) = kept.take().or_else(|| open_until_refused(&address)) {
             match connection.try_ask(&request) {
                 Ok(response) if response.text() == "answered" => {
                     answered.fetch_add(1, Ordering::Relaxed);
@@ -47,7 +60,7 @@ fn ask_until_refused(address: &Address, keeps: bool, answered: &Arc<AtomicU64>) 
 #[test]
 fn ten_stops_under_load_by_sixty_connections_lose_nothing() {
     for _ in 0..10 {
-        let mut server = serve(APP, "");
+        let mut server = serve(APP, PATIENT);
         let answered = Arc::new(AtomicU64::new(0));
         let clients: Vec<_> = (0..60).map(|n| ask_until_refused(&server.address, n % 2 == 0, &answered)).collect();
         until("they are at it", || answered.load(Ordering::Relaxed) > 300);
@@ -60,7 +73,7 @@ fn ten_stops_under_load_by_sixty_connections_lose_nothing() {
 
 #[test]
 fn five_reloads_under_load_by_sixty_connections_refuse_and_lose_nobody() {
-    let server = serve(APP, "");
+    let server = serve(APP, PATIENT);
     let answered = Arc::new(AtomicU64::new(0));
     let clients: Vec<_> = (0..60).map(|n| ask_until_refused(&server.address, n % 2 == 0, &answered)).collect();
     for _ in 0..5 {

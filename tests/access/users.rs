@@ -50,6 +50,22 @@ fn order_in_an_inner_section_takes_satisfy_any_back() {
 }
 
 #[test]
+fn satisfy_alone_opens_nothing_and_check_names_the_place() {
+    let folder = |name: &str, inside: &str| format!("<Directory @DIR@/htdocs/{name}>\n{inside}</Directory>\n");
+    let conf = folder("a", "Order deny,allow\nDeny from all\n")
+        + &folder("a/alone", "Satisfy Any\n")
+        + &folder("a/whole", "Satisfy Any\nOrder allow,deny\nAllow from all\n");
+    let site = site().file("htdocs/a/alone/x.txt", "x").file("htdocs/a/whole/x.txt", "x");
+    let server = site.serve(&conf);
+    server.get("/a/alone/x.txt").is(403);
+    server.get("/a/whole/x.txt").is(200);
+    let checked = server.site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let named: Vec<_> =
+        checked.err.lines().chain(checked.out.lines()).filter(|line| line.contains("httpd 2.4 forgets them")).collect();
+    assert!(matches!(named[..], [line] if line.contains("a/alone")), "{checked:?}");
+}
+
+#[test]
 fn every_kind_of_hash_opens_and_plain_text_does_not() {
     let users = [
         htpasswd("-m", "apr1", "pass word"),

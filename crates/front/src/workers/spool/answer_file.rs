@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use bytes::Bytes;
 
-use super::Totals;
+use super::totals::Totals;
 use crate::base::{blocking, pieces};
 use config::Spooling;
 

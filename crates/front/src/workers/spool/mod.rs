@@ -11,6 +11,7 @@
 mod answer_file;
 mod late_close;
 mod store;
+mod totals;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -31,7 +32,8 @@ use config::Spooling;
 
 pub use answer_file::Batch;
 pub use late_close::LateClose;
-pub use store::{Store, Totals};
+pub use store::Store;
+pub use totals::Totals;
 
 /// Bytes in memory above which the worker is no longer read, unless there is a file.
 const HIGH_WATER: usize = 256 * 1024;

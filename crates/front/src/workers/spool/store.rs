@@ -1,42 +1,14 @@
-//! What all answers that clients have not taken hold together, in memory and in files, and the limits on that.
+//! The limits on what answers that clients have not taken hold in memory and in files.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, LazyLock};
 
 use super::answer_file::AnswerFile;
+use super::totals::Totals;
 use config::Spooling;
 
 /// Bytes of answers in the front's memory above which every further piece goes to a file, whether others wait or not.
 const MEMORY: u64 = 64 * 1024 * 1024;
-
-/// Bytes that all answers of a front hold.
-#[derive(Default)]
-pub struct Totals {
-    memory: AtomicU64,
-    disk: AtomicU64,
-}
-
-impl Totals {
-    /// Of this process.
-    pub fn of_front() -> Arc<Totals> {
-        static FRONT: LazyLock<Arc<Totals>> = LazyLock::new(Arc::default);
-        FRONT.clone()
-    }
-
-    /// Reserves room in files, unless that makes more than `total` bytes.
-    pub(super) fn reserve_disk(&self, bytes: u64, total: u64) -> bool {
-        let reserved = self.disk.fetch_add(bytes, Relaxed).saturating_add(bytes) <= total;
-        if !reserved {
-            self.free_disk(bytes);
-        }
-        reserved
-    }
-
-    pub(super) fn free_disk(&self, bytes: u64) {
-        self.disk.fetch_sub(bytes, Relaxed);
-    }
-}
 
 /// Where answers may be stored, and how much of them. One for each thread and generation; the totals are the front's.
 #[derive(Default)]

@@ -1,0 +1,35 @@
+//! What all answers that clients have not taken hold together.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock};
+
+/// Bytes that all answers of a front hold.
+#[derive(Default)]
+pub struct Totals {
+    /// In memory.
+    pub(super) memory: AtomicU64,
+    /// In files.
+    pub(super) disk: AtomicU64,
+}
+
+impl Totals {
+    /// Of this process.
+    pub fn of_front() -> Arc<Totals> {
+        static FRONT: LazyLock<Arc<Totals>> = LazyLock::new(Arc::default);
+        FRONT.clone()
+    }
+
+    /// Reserves room in files, unless that makes more than `total` bytes.
+    pub(super) fn reserve_disk(&self, bytes: u64, total: u64) -> bool {
+        let reserved = self.disk.fetch_add(bytes, Relaxed).saturating_add(bytes) <= total;
+        if !reserved {
+            self.free_disk(bytes);
+        }
+        reserved
+    }
+
+    pub(super) fn free_disk(&self, bytes: u64) {
+        self.disk.fetch_sub(bytes, Relaxed);
+    }
+}

@@ -97,7 +97,7 @@ fn the_administrator_says_what_hashes_may_cost() {
     let place = format!("<Location />\n{rules}</Location>\n");
     let server = site().serve(&format!("LimitPasswordHash bcrypt=4\n{place}"));
     server.send(get_as("/page", "ana", "secret")).is(500);
-    server.logged("users:1: user ana: the cost of this bcrypt hash is 5, the limit is 4");
+    server.logged("users:1: user ana: the cost of this bcrypt hash is 5, but the limit is 4");
     server.send(get_as("/page", "ben", "secret")).is(200);
     let server = site().serve(&place);
     server.send(get_as("/page", "ana", "wrong")).is(401);

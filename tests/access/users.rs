@@ -60,8 +60,12 @@ fn satisfy_alone_opens_nothing_and_check_names_the_place() {
     server.get("/a/alone/x.txt").is(403);
     server.get("/a/whole/x.txt").is(200);
     let checked = server.site.cameleer(["check", "-f", "site.conf"]).succeeded();
-    let named: Vec<_> =
-        checked.err.lines().chain(checked.out.lines()).filter(|line| line.contains("httpd 2.4 forgets them")).collect();
+    let named: Vec<_> = checked
+        .err
+        .lines()
+        .chain(checked.out.lines())
+        .filter(|line| line.contains("httpd 2.4 drops them here"))
+        .collect();
     assert!(matches!(named[..], [line] if line.contains("a/alone")), "{checked:?}");
 }
 

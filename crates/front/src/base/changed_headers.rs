@@ -1,14 +1,14 @@
-//! Headers of a request that are not as the client has sent them: as in httpd, what a trusted proxy has added to a list is taken off it
-//! before rules, programs and logs look at it.
+//! Request headers that the server has changed. As in httpd, addresses that trusted proxies have added to a list are removed before
+//! rules, programs and logs read the header.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// Each name with its value; `None`: there is no such header any more.
+/// Names and new values. `None`: the header was removed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ChangedHeaders(Vec<(HeaderName, Option<HeaderValue>)>);
 
 impl ChangedHeaders {
-    /// These are different.
+    /// A set of changes.
     pub fn new(changes: impl IntoIterator<Item = (HeaderName, Option<HeaderValue>)>) -> ChangedHeaders {
         ChangedHeaders(changes.into_iter().collect())
     }
@@ -17,20 +17,20 @@ impl ChangedHeaders {
         self.0.iter().find(|(changed, _)| changed.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// The values of a header.
+    /// Values of a header after the changes; `sent` are the headers of the client.
     pub fn values<'a>(&'a self, sent: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a HeaderValue> {
         let change = self.change(name);
         let as_sent = change.is_none().then(|| sent.get_all(name).iter());
         change.and_then(|(_, value)| value.as_ref()).into_iter().chain(as_sent.into_iter().flatten())
     }
 
-    /// All headers.
+    /// All headers after the changes.
     pub fn all<'a>(&'a self, sent: &'a HeaderMap) -> impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)> {
         let as_sent = sent.iter().filter(|(name, _)| self.change(name.as_str()).is_none());
         as_sent.chain(self.0.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))))
     }
 
-    /// Changes `headers`.
+    /// Applies the changes to `headers`.
     pub fn apply(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.0 {
             match value {

@@ -1,5 +1,5 @@
-//! Bodies of answers no faster than the socket takes them. hyper by itself takes up to 16 pieces of a body before it writes the first,
-//! which for a slow client would stay in memory that nobody counts.
+//! Flow control for response bodies. hyper by itself takes up to 16 pieces of a body before it writes the first; for a slow client
+//! these pieces stay in memory that no limit counts.
 
 use std::cell::Cell;
 use std::io;
@@ -10,24 +10,24 @@ use std::task::{Context, Poll, Waker, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-/// Bytes of bodies that hyper may have before it gets a further piece.
+/// hyper gets a further piece of a body while it holds fewer unwritten bytes than this.
 const MOST: usize = 128 * 1024;
 
-/// What hyper has of a connection's answers and the socket has not taken.
+/// Response bytes of a connection that hyper holds and has not written to the socket.
 #[derive(Default)]
 pub struct Unwritten {
     bytes: Cell<usize>,
-    /// The connection's task, whose body waits until hyper has written.
+    /// Task of the connection, if a body waits until hyper has written.
     waiting: Cell<Option<Waker>>,
 }
 
 impl Unwritten {
-    /// The socket took `n` bytes, of heads or bodies.
+    /// Counts `n` bytes as written, of heads or bodies.
     pub fn written(&self, n: usize) {
         self.bytes.update(|bytes| bytes.saturating_sub(n));
     }
 
-    /// The socket took all that there was.
+    /// Counts all bytes as written.
     pub fn all_written(&self) {
         self.bytes.set(0);
         self.waiting.take().into_iter().for_each(Waker::wake);
@@ -42,7 +42,7 @@ impl Unwritten {
     }
 }
 
-/// The body of an answer.
+/// A response body with flow control.
 pub struct Paced<B> {
     body: B,
     unwritten: Rc<Unwritten>,

@@ -1,12 +1,11 @@
-//! Answers on their way to files, which other threads write: a disk that is slow or hangs keeps only those waiting whose answers go
-//! there.
+//! Writes responses to files on other threads. A slow or hanging disk delays only the responses that are written there.
 
 use std::io::ErrorKind;
 
 use super::exchange::SharedExchange;
 use crate::base::blocking;
 
-/// Has all written that waits for the file of `exchange`, one batch after the other.
+/// Starts to write what the spool of `exchange` has for its file, batch by batch, unless that is under way.
 pub fn store(exchange: &SharedExchange) {
     let Some(first) = exchange.borrow_mut().next_batch() else { return };
     let exchange = exchange.clone();

@@ -1,19 +1,19 @@
-//! What the hash of a password may cost.
+//! Maximum cost of password hashes.
 
 use crate::syntax::value;
 
-/// `LimitPasswordHash`. Whoever writes a password file chooses the cost of its hashes, and whoever guesses has them computed.
+/// `LimitPasswordHash`. The author of a password file chooses the cost of its hashes, and each guess of a client computes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashLimits {
-    /// The largest cost of bcrypt, which doubles the time with each step.
+    /// Maximum cost of bcrypt. Each step doubles the time.
     pub bcrypt: u8,
-    /// The most rounds of the SHA crypts.
+    /// Maximum rounds of the SHA crypts.
     pub rounds: u64,
-    /// The most memory of scrypt and yescrypt, in bytes. Their time grows with it.
+    /// Maximum memory of scrypt and yescrypt, in bytes. Their time is proportional to it.
     pub memory: u64,
 }
 
-/// As much of each as takes about a second.
+/// About a second for each kind of hash.
 pub const DEFAULT: HashLimits = HashLimits { bcrypt: 14, rounds: 1_000_000, memory: 32 << 20 };
 
 impl Default for HashLimits {
@@ -23,7 +23,7 @@ impl Default for HashLimits {
 }
 
 impl HashLimits {
-    /// What `bcrypt=12`, `rounds=500000` or `memory=64M` changes.
+    /// Sets a limit from `bcrypt=12`, `rounds=500000` or `memory=64M`.
     pub fn set(&mut self, word: &str) -> Result<(), String> {
         let expected = |what: &str| format!("expected {what}, got \"{word}\"");
         match word.split_once('=') {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_word_changes_one_limit_and_nonsense_changes_none() {
+    fn each_word_sets_one_limit_and_a_wrong_word_sets_none() {
         let mut limits = DEFAULT;
         for word in ["bcrypt=12", "rounds=5000", "memory=64M"] {
             limits.set(word).expect(word);

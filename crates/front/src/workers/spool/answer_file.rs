@@ -1,4 +1,4 @@
-//! The file of one answer, which other threads write and read.
+//! The file of one response, which other threads write and read.
 
 use std::fs::File;
 use std::io;
@@ -13,22 +13,22 @@ use super::totals::Totals;
 use crate::base::{blocking, pieces};
 use config::Spooling;
 
-/// Made by its first write. `SpoolTotalLimit` counts it until it is closed.
+/// The file is created by the first write. `SpoolTotalLimit` counts it until it is closed.
 pub struct AnswerFile {
     rules: Spooling,
     totals: Arc<Totals>,
     file: OnceLock<File>,
-    /// Bytes that are counted.
+    /// Bytes that count for the limits.
     reserved: AtomicU64,
 }
 
 impl AnswerFile {
-    /// No file yet.
+    /// Creates no file yet.
     pub fn new(rules: &Spooling, totals: &Arc<Totals>) -> AnswerFile {
         AnswerFile { rules: rules.clone(), totals: totals.clone(), file: OnceLock::new(), reserved: AtomicU64::new(0) }
     }
 
-    /// Counts `bytes` more, unless that exceeds `SpoolLimit` or `SpoolTotalLimit`.
+    /// Reserves `bytes`, unless that exceeds `SpoolLimit` or `SpoolTotalLimit`.
     pub fn reserve(&self, bytes: u64) -> bool {
         let may = self.reserved.load(Relaxed).saturating_add(bytes) <= self.rules.most
             && self.totals.reserve_disk(bytes, self.rules.total);
@@ -38,18 +38,18 @@ impl AnswerFile {
         may
     }
 
-    /// `bytes` that were counted will not be written.
+    /// Returns `bytes` that were reserved and will not be written.
     pub fn free(&self, bytes: u64) {
         self.reserved.fetch_sub(bytes, Relaxed);
         self.totals.free_disk(bytes);
     }
 
-    /// The bytes from `at` on; `WouldBlock`: the kernel would have to fetch them.
+    /// Reads from `at` on. `WouldBlock`: the bytes are not in the page cache.
     pub fn read_from_memory(&self, at: u64, length: usize) -> io::Result<Bytes> {
         pieces::read_from_memory(self.opened()?, at, length)
     }
 
-    /// The same on a thread that may wait for the disk.
+    /// Reads from `at` on, and may block on the disk.
     pub fn read(&self, at: u64, length: usize) -> io::Result<Bytes> {
         pieces::read(self.opened()?, at, length)
     }
@@ -77,7 +77,7 @@ impl Drop for AnswerFile {
     }
 }
 
-/// Room is there again when the file has been closed.
+/// Returns the reservation after the file was closed.
 struct Closing {
     file: Option<File>,
     totals: Arc<Totals>,
@@ -91,31 +91,31 @@ impl Drop for Closing {
     }
 }
 
-/// Pieces of an answer that are written together.
+/// Pieces of a response that are written together.
 pub struct Batch {
-    /// Gone when nobody wants the answer any more.
+    /// Dangling if the response is not wanted any more.
     file: Weak<AnswerFile>,
     at: u64,
     pieces: Vec<Bytes>,
 }
 
 impl Batch {
-    /// Nothing, to be written from `at` on.
+    /// An empty batch, to be written from `at` on.
     pub fn new(file: &Arc<AnswerFile>, at: u64) -> Batch {
         Batch { file: Arc::downgrade(file), at, pieces: Vec::new() }
     }
 
-    /// Adds `bytes` behind the others.
+    /// Appends `bytes`.
     pub fn add(&mut self, bytes: Bytes) {
         self.pieces.push(bytes);
     }
 
-    /// How many bytes there are.
+    /// Length in bytes.
     pub fn len(&self) -> usize {
         self.pieces.iter().map(Bytes::len).sum()
     }
 
-    /// Writes all of it, on a thread that may wait for the disk.
+    /// Writes the batch, and may block on the disk.
     pub fn write(self) -> io::Result<()> {
         match self.file.upgrade() {
             Some(file) => file.write(&self.pieces.concat(), self.at),

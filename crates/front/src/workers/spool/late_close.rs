@@ -1,12 +1,12 @@
-//! A file whose last close may wait for the disk.
+//! A file whose last close may block on the disk.
 
 use std::fs::File;
 use std::io;
 
 use crate::base::blocking;
 
-/// A request's body in a file without a name, or a socket. The close of a file's last descriptor frees its blocks, which takes time
-/// for a large one, so another thread closes it.
+/// A request body in an unlinked file, or a socket. The close of the last descriptor of a large file takes time, because it frees the
+/// blocks, so another thread closes it.
 #[derive(Debug)]
 pub struct LateClose(Option<File>);
 
@@ -16,7 +16,7 @@ impl LateClose {
         self.0.as_ref()
     }
 
-    /// The same for writing.
+    /// The file, for writing.
     pub fn get_mut(&mut self) -> io::Result<&mut File> {
         self.0.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }

@@ -1,10 +1,10 @@
-//! What all answers that clients have not taken hold together.
+//! Memory and disk space of all responses that clients have not read yet.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, LazyLock};
 
-/// Bytes that all answers of a front hold.
+/// Bytes of all responses of a front.
 #[derive(Default)]
 pub struct Totals {
     /// In memory.
@@ -14,13 +14,13 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Of this process.
+    /// The totals of this process.
     pub fn of_front() -> Arc<Totals> {
         static FRONT: LazyLock<Arc<Totals>> = LazyLock::new(Arc::default);
         FRONT.clone()
     }
 
-    /// Reserves room in files, unless that makes more than `total` bytes.
+    /// Reserves disk space, unless that exceeds `total` bytes.
     pub(super) fn reserve_disk(&self, bytes: u64, total: u64) -> bool {
         let reserved = self.disk.fetch_add(bytes, Relaxed).saturating_add(bytes) <= total;
         if !reserved {

@@ -5,7 +5,7 @@ use crate::base::fair::{Claimant, FairQueue};
 
 static TURNS: FairQueue = FairQueue::of_processors();
 
-/// Does `work` when it is the turn of `claimant`. `None`: it has panicked.
+/// Runs `work` on another thread at the turn of `claimant`. `None`: `work` has panicked.
 pub async fn in_turn<T: Send + 'static>(claimant: Claimant, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let turn = TURNS.turn(claimant, 0).await;
     let done = blocking::compute(move || (work(), turn)).await.ok()?;

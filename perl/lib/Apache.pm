@@ -391,11 +391,12 @@ C<soft_timeout(WHAT)> and C<hard_timeout(WHAT)> start an alarm of C<Timeout> sec
 C<reset_timeout> restarts it, C<kill_timeout> stops it. After the alarm, further output is dropped;
 C<hard_timeout> also ends the handler.
 
-C<extend_timeout(SECONDS)> extends the directive C<RequestTimeout> for this request. When the time
-has passed, the handler dies; an C<eval> can catch this once, to clean up, before
-C<RequestTimeoutGrace> ends the process.
+C<extend_timeout(SECONDS)> extends the directive C<RequestTimeout> for this request, up to
+C<RequestTimeoutLimit>. When the time has passed, the handler dies; an C<eval> can catch this once,
+to clean up, before C<RequestTimeoutGrace> ends the process.
 
-C<print> returns false when the client has left, and C<< $r->connection->aborted >> returns true.
+C<print> returns false when the client has left, and C<< $r->connection->aborted >> returns true. A
+handler that goes on printing is ended at the next output, as by C<exit>.
 
 =head1 DIFFERENCES
 

@@ -10,6 +10,8 @@ mod concurrency;
 mod connections;
 /// What a client sends costs by its length.
 mod cost_by_length;
+/// Programs that print without end.
+mod endless_output;
 /// What `.htaccess` files cost, whatever stands in them.
 mod htaccess_cost;
 /// What requests of each kind cost.

@@ -150,6 +150,35 @@ fn a_handler_may_ask_for_more_time() {
     );
 }
 
+/// A program that asks for more time in a loop, and catches what it dies of.
+#[test]
+fn request_timeout_limit_ends_what_asks_for_more_time_for_ever() {
+    let psgi = "sub { my $e = shift; return [200, [], ['ok']] if $e->{PATH_INFO} eq '/';
+        while (1) { eval { $e->{'cameleer.extend_timeout'}->(1000); select undef, undef, undef, 0.01 } } }";
+    let handler = "package Slow; sub handler { my $r = shift; $r->send_http_header('text/plain'); if ($r->uri eq '/') { $r->print('ok'); return 0 }
+        while (1) { eval { $r->extend_timeout(1000); select undef, undef, undef, 0.01 } } } 1;";
+    for (app, conf) in [
+        (psgi, "<Location />\nPsgiApp app.psgi\n</Location>"),
+        (handler, "<Location />\nSetHandler perl-script\nPerlHandler Slow\n</Location>"),
+    ] {
+        let server = Site::new().file("app.psgi", app).file("lib/Slow.pm", app).serve(&format!(
+            "MaxClients 1\nStartServers 1\nQueueTimeout 10000s\nRequestTimeout 200ms\nRequestTimeoutLimit 600ms\nRequestTimeoutGrace 200ms\n\
+             PerlLib lib\n{conf}"
+        ));
+        server.get("/more").is(504);
+        assert_eq!(server.text("/"), "ok");
+    }
+}
+
+#[test]
+fn request_timeout_limit_shortens_no_request_timeout() {
+    extends(
+        "sub { my $e = shift; $e->{'cameleer.extend_timeout'}->(30) if $e->{PATH_INFO} eq '/more';
+         select undef, undef, undef, $e->{PATH_INFO} eq '/more' ? 0.7 : 2.2; [200, [], ['done']] }",
+        "RequestTimeoutLimit 300ms\n<Location />\nPsgiApp app.psgi\n</Location>",
+    );
+}
+
 #[test]
 fn a_programs_own_alarm_keeps_working() {
     let app = "sub { my $said = eval { local $SIG{ALRM} = sub { die \"alarm\\n\" }; alarm 1; sleep 30; 'slept' } // $@; alarm 0; [200, [], [$said]] }";

@@ -159,6 +159,30 @@ fn a_worker_that_has_had_children_and_is_as_it_was_born_stays() {
     (0..3).for_each(|_| assert_eq!(server.text(URL), worker));
 }
 
+/// The permission to enter the folder goes while the request is somewhere else: in the script, in a cleanup.
+#[test]
+fn a_worker_that_cannot_return_to_its_folder_takes_no_further_request() {
+    if !nix::unistd::geteuid().is_root() || is_tainted() {
+        return;
+    }
+    let leave = "chdir '/'; chmod 0, '@DIR@/home' or print \"chmod: $!\";";
+    for leaves in [leave.to_owned(), format!("Apache->request->register_cleanup(sub {{ {leave} }});")] {
+        let init = "package Init; sub handler { chdir '@DIR@/home'; 0 } 1;";
+        let handler = format!(
+            "package Leaves; sub handler {{ my $r = shift; $r->send_http_header('text/plain'); $r->print($$); if ($r->args) {{ {leaves} }} 0 }} 1;"
+        );
+        let site = Site::new().file("lib/Init.pm", init).file("lib/Leaves.pm", &handler).file("home/file", "");
+        std::os::unix::fs::chown(site.path("home"), Some(65534), None).expect("root may");
+        let server = site.serve(
+            "User nobody\nGroup nogroup\nMaxClients 1\nStartServers 1\nPerlLib lib\nPerlChildInitHandler Init\n\
+             <Location />\nSetHandler perl-script\nPerlHandler Leaves\n</Location>\n",
+        );
+        let worker = server.text("/?leave");
+        assert_ne!(server.text("/"), worker, "{leaves}");
+        server.logged("the worker leaves: its working directory cannot be restored");
+    }
+}
+
 #[test]
 fn an_alarm_that_was_left_does_not_kill_the_worker() {
     let server = serve_text("print $$; alarm 1 if $ENV{QUERY_STRING}");

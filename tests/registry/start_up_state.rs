@@ -1,7 +1,7 @@
 //! What a start-up file has set is what every request finds, whatever the one before it did.
 
 use super::{CONF, TEXT, site};
-use crate::support::is_tainted;
+use crate::support::{Site, is_tainted};
 
 /// (what start-up does, what a request changes, what each request prints of it)
 const CASES: &[(&str, &str, &str)] = &[
@@ -63,6 +63,33 @@ const CASES: &[(&str, &str, &str)] = &[
     ("$ENV{OWN} = 'own'", "$ENV{OWN} = 'foreign'", "$ENV{OWN}"),
     ("$ENV{OWN} = 'own'", "%ENV = ()", "$ENV{OWN}"),
     ("push @INC, '/own'", "@INC = '/foreign'", "$INC[-1] . @INC"),
+    // What follows starts anew with each request or process, in httpd too, whatever start-up did.
+    ("$0 = 'own'", "$0 = 'foreign'", "$0 =~ m{/scripts/show\\.pl$} ? 'the script' : $0"),
+    ("$SIG{ALRM} = sub { }; alarm 1000", "alarm 500", "alarm(0) ? 'runs' : 'none'"),
+    (
+        "require Time::HiRes; Time::HiRes::setitimer(Time::HiRes::ITIMER_PROF(), 1000)",
+        "require Time::HiRes; Time::HiRes::setitimer(Time::HiRes::ITIMER_PROF(), 500)",
+        "require Time::HiRes; (Time::HiRes::getitimer(Time::HiRes::ITIMER_PROF()))[0] ? 'runs' : 'none'",
+    ),
+    (
+        "open our $own, '>', '/dev/null' or die; select $own",
+        "open our $foreign, '>', '/dev/null' or die; select $foreign",
+        "select eq 'main::STDOUT' ? 'the answer' : 'another'",
+    ),
+    ("$| = 1", "$| = 0", "$|"),
+    ("$| = 0", "$| = 1", "$|"),
+];
+
+/// The same for what the handler of a worker's birth sets: its timers run on until a request sets others.
+const CASES_OF_CHILD_INIT: &[(&str, &str, &str)] = &[
+    ("open our $own, '>', '/dev/null' or die; select $own", "1", "select eq 'main::STDOUT' ? 'the answer' : 'another'"),
+    ("$0 = 'own'", "$0 = 'foreign'", "$0 =~ m{/scripts/show\\.pl$} ? 'the script' : $0"),
+    (
+        "require Time::HiRes; $SIG{ALRM} = sub { }; alarm 1000",
+        "1",
+        "require Time::HiRes; (Time::HiRes::getitimer(Time::HiRes::ITIMER_REAL()))[0] ? 'runs' : 'none'",
+    ),
+    ("$| = 1", "$| = 0", "$|"),
 ];
 
 const USR2: &str = "($main::own, $main::foreign) = (0, 0); kill USR2 => $$; \"$main::own $main::foreign\"";
@@ -88,6 +115,50 @@ fn what_start_up_has_set_is_put_back_after_a_request_that_changed_it() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_child_init_has_set_is_the_same_in_each_request() {
+    if is_tainted() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (sets, changes, shows) in CASES_OF_CHILD_INIT {
+        let server = site(&format!("{TEXT}{changes};"))
+            .file("lib/Init.pm", &format!("package Init; sub handler {{ {sets}; 0 }} 1;"))
+            .script("scripts/show.pl", &format!("{TEXT}my $shown = do {{ {shows} }}; print $shown"))
+            .serve(&format!("{CONF}PerlLib lib\nPerlChildInitHandler Init\n"));
+        let first = server.text("/perl/show.pl");
+        let second = server.text("/perl/show.pl");
+        server.get("/perl/test.pl");
+        let third = server.text("/perl/show.pl");
+        if first.is_empty() || second != first || third != first {
+            wrong.push(format!("{sets}, then {changes}: {first:?}, {second:?}, {third:?}: {}", server.log()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Session identifiers that two workers draw alike are worth nothing.
+#[test]
+fn a_seed_of_start_up_makes_no_two_requests_draw_the_same() {
+    let server = site(&format!("{TEXT}print rand;"))
+        .file("start.pl", "srand 42; rand; 1;")
+        .serve(&format!("{CONF}PerlRequire @DIR@/start.pl\nMaxRequestsPerChild 2\n"));
+    let mut drawn: Vec<String> = (0..6).map(|_| server.text("/perl/test.pl")).collect();
+    drawn.sort();
+    drawn.dedup();
+    assert_eq!(drawn.len(), 6, "{drawn:?}");
+}
+
+/// A handler that is no script has the name of its process, as start-up left it.
+#[test]
+fn a_handler_finds_the_name_that_start_up_gave() {
+    let handler = "package Named; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print($0); $0 = 'foreign'; 0 } 1;";
+    let server = Site::new().file("lib/Named.pm", handler).file("start.pl", "$0 = 'own'; 1;").serve(
+        "MaxClients 1\nStartServers 1\nPerlLib lib\nPerlRequire @DIR@/start.pl\n<Location />\nSetHandler perl-script\nPerlHandler Named\n</Location>\n",
+    );
+    assert_eq!((server.text("/"), server.text("/")), ("own".to_owned(), "own".to_owned()));
 }
 
 #[test]

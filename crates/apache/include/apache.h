@@ -84,6 +84,7 @@ enum {
     APACHE_HAS_FILE = 23,
     APACHE_CLENGTH = 24,
     APACHE_IS_EARLY = 25,
+    APACHE_GONE = 26,
 };
 
 /* Tables of every request; apache_table_new returns higher numbers. */
@@ -202,8 +203,8 @@ enum { APACHE_CONTEXT_LEADS, APACHE_CONTEXT_FOLLOWS, APACHE_CONTEXT_NONE, APACHE
 void apache_log(uint32_t level, uint32_t context, apache_text text);
 
 /* Hooks of the interpreter, for the current request. */
-void apache_output(const char *bytes, size_t length);
-void apache_flush(void);
+int apache_output(const char *bytes, size_t length);
+int apache_flush(void);
 void apache_head_start(int status);
 void apache_head_add(const char *name, size_t name_length, const char *value, size_t value_length);
 

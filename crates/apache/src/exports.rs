@@ -14,7 +14,7 @@ use crate::log::{Level, log_in, print, set_level};
 use crate::request_rec::field::{Number, Text};
 use crate::request_rec::server::{server_number, server_text};
 use crate::request_rec::table::Table;
-use crate::request_stack::{current, for_each, place, server, speaking, with};
+use crate::request_stack::{Audience, audience_of_current, current, for_each, number, place, server, speaking, with};
 use crate::tied_env;
 
 const OK: c_int = 0;
@@ -155,7 +155,7 @@ unsafe extern "C" fn apache_set_text(r: u64, field: u32, value: ApacheText) -> c
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_get_number(r: u64, field: u32, out: *mut i64) -> c_int {
-    let number = with(r, |r| Number::from_number(field).map_or(0, |field| r.number(field)));
+    let number = Number::from_number(field).map_or(Ok(0), |field| number(r, field));
     // SAFETY: XS passes a variable of its own.
     unsafe { give(out, number) }
 }
@@ -395,16 +395,26 @@ unsafe extern "C" fn apache_log(level: u32, context: u32, text: ApacheText) {
 
 /// The hook of STDOUT.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) {
+unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
     crate::output(unsafe { slice(bytes, length) });
+    audience()
 }
 
 /// The hook of a flush.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_flush() -> c_int {
     crate::flush();
-    c_int::from(current(|r| r.number(Number::Unheard)).is_ok_and(|unheard| unheard == 0))
+    audience()
+}
+
+/// Who still wants what the current request says.
+fn audience() -> c_int {
+    match audience_of_current() {
+        Audience { has_left: true, .. } => libperl::GONE,
+        Audience { is_unwanted: true, .. } => libperl::NOT_WANTED,
+        _ => libperl::HERE,
+    }
 }
 
 /// The hook of a PSGI response's status.

@@ -127,10 +127,15 @@ impl Output {
         matches!(self.stage, Stage::Sent | Stage::Ended)
     }
 
+    /// All of the answer has been said.
+    pub fn is_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended)
+    }
+
     /// Whether further output would be dropped.
     pub fn drops_output(&self) -> bool {
         let is_lost = self.failed.is_some() || self.front_is_gone || self.is_handed_over;
-        is_lost || self.is_settled() || matches!(self.stage, Stage::Ended)
+        is_lost || self.is_settled() || self.is_ended()
     }
 
     /// Whether further body would be dropped. A head is made nevertheless: the front waits for one.

@@ -18,6 +18,7 @@ use wire::reply::{LeaveReason, Outgoing, Reply};
 
 use crate::Place;
 use crate::output::Output;
+use crate::request_rec::field::Number;
 use crate::request_rec::tables::Tables;
 use crate::request_rec::{Ended, Finished, Incoming, RequestRec};
 use crate::request_rec::{cgi_program, environment};
@@ -218,6 +219,34 @@ pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -
     with_stack(|stack| {
         let at = stack.at(generation)?;
         Ok(act(&mut stack.records[at]))
+    })
+}
+
+/// Who receives the current response.
+pub(crate) struct Audience {
+    /// The client has left before it had all of the response.
+    pub has_left: bool,
+    /// Further output would be dropped.
+    pub is_unwanted: bool,
+}
+
+/// Asks the record that has the client's response, and the one whose handlers run.
+pub(crate) fn audience_of_current() -> Audience {
+    STACK.with(|stack| {
+        let Ok(stack) = stack.try_borrow() else { return Audience { has_left: false, is_unwanted: true } };
+        Audience {
+            has_left: stack.records.get(stack.answering).is_some_and(RequestRec::is_gone),
+            is_unwanted: stack.records.get(stack.running).is_none_or(RequestRec::is_unwanted),
+        }
+    })
+}
+
+/// A number of that record. Whether the client has left is known where its answer is.
+pub(crate) fn number(generation: u64, field: Number) -> Result<i64, Stale> {
+    with_stack(|stack| {
+        let asked = stack.at(generation)?;
+        let at = if field.is_of_answer() { stack.answering } else { asked };
+        stack.records.get_mut(at).map(|r| r.number(field)).ok_or(Stale)
     })
 }
 

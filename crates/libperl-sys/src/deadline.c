@@ -22,6 +22,7 @@ static long seconds_east;
 void cml_request_is(uint64_t number)
 {
     running = 0;
+    cml_forget_unheard();
     state = IN_TIME;
     is_answered = 0;
     running = number;
@@ -207,6 +208,7 @@ static void between_ops(pTHX)
         croak(is_answered ? "the request's cleanup took longer than RequestTimeout"
                           : "the request took longer than RequestTimeout");
     }
+    cml_unheard_between_operators(aTHX);
     perls_own(aTHX);
 }
 

@@ -173,6 +173,8 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         keep_error(aTHX);
     if (g.status != CML_OK)
         stopped_by(aTHX_ forget_error, NULL); /* frees the mortals of the interrupted body */
+    if (g.status == CML_EXITED && cml_was_ended())
+        g.status = CML_UNHEARD;
     if (--depth > 0)
         LEAVE;
     cml_turn++;

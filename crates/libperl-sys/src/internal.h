@@ -136,6 +136,9 @@ unsigned cml_restore_inc(pTHX);
 
 void cml_remember_bounds(void);
 
+/* See state.c. */
+int cml_lost_home(void);
+
 /* See birth.c. */
 void cml_remember_birth(void);
 cml_reason cml_differs_from_birth(void);
@@ -146,10 +149,20 @@ extern int cml_exit_asked;
 /* See standard.c. */
 extern GV *cml_stdin_gv, *cml_stdout_gv, *cml_stderr_gv;
 int cml_is_standard(const PerlIO *f);
+void cml_remember_handles(pTHX);
+void cml_script_begins(void);
 unsigned cml_restore_handles(pTHX);
 
-/* See io.c: writes to the response, or to the log while a PSGI application runs. */
-void cml_say(const char *bytes, size_t count);
+/* See unheard.c. */
+void cml_forget_unheard(void);
+int cml_was_ended(void);
+void cml_layer_failed(void);
+int cml_output_failed(pTHX);
+void cml_unheard_between_operators(pTHX);
+void cml_written_to_nobody(pTHX);
+
+/* See io.c: writes to the response, or to the log while a PSGI application runs. Returns whether the client has left. */
+int cml_say(const char *bytes, size_t count);
 extern int cml_stdout_logs;
 void cml_rewind_stdin(pTHX);
 

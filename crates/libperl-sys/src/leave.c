@@ -99,6 +99,8 @@ cml_reason cml_must_leave(void)
     cml_look(aTHX);
     if (cml_touched & CML_CHROOTED)
         return CML_OTHER_ROOT;
+    if (cml_lost_home())
+        return CML_NO_HOME;
     /* Comes before the check of the identity, which clears the bits that cause this check. */
     const cml_reason differs = may_differ_from_birth(aTHX) ? cml_differs_from_birth() : CML_MAY_STAY;
     cml_touched &= ~CML_BOUNDS;

@@ -11,6 +11,15 @@ pub const OK: Status = 0;
 pub const DIED: Status = 1;
 /// The code called `exit`.
 pub const EXITED: Status = 2;
+/// Was ended: it went on printing for a client that had left.
+pub const UNHEARD: Status = 3;
+
+/// `cml_audience`: the client waits for the answer.
+pub const HERE: c_int = 0;
+/// Nobody needs the rest of the answer, but the client has not left.
+pub const NOT_WANTED: c_int = 1;
+/// The client has left.
+pub const GONE: c_int = 2;
 
 /// `cml_reason`: nearly all descriptors are open.
 pub const NO_DESCRIPTORS: c_int = 1;
@@ -27,6 +36,8 @@ pub const OTHER_NAMESPACE: c_int = 5;
 pub const OTHER_RIGHTS: c_int = 6;
 /// `cml_reason`: the priority was changed.
 pub const OTHER_PRIORITY: c_int = 7;
+/// `cml_reason`: the working directory of its birth cannot be entered any more.
+pub const NO_HOME: c_int = 8;
 
 /// `cml_ending`: run END blocks.
 pub const END_BLOCKS: c_int = 0;
@@ -54,7 +65,7 @@ pub struct Bytes {
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]
 pub struct Hooks {
-    pub write: unsafe extern "C" fn(*const c_char, usize),
+    pub write: unsafe extern "C" fn(*const c_char, usize) -> c_int,
     pub flush: unsafe extern "C" fn() -> c_int,
     pub log: unsafe extern "C" fn(*const c_char, usize),
     pub head: unsafe extern "C" fn(c_int),

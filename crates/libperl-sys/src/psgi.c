@@ -219,8 +219,11 @@ XS(cml_xs_flush)
 {
     dXSARGS;
     PERL_UNUSED_VAR(items);
-    if (cml_hooks_table.flush())
+    const cml_audience audience = cml_hooks_table.flush();
+    if (audience == CML_HERE)
         XSRETURN_YES;
+    if (audience == CML_GONE)
+        cml_written_to_nobody(aTHX);
     XSRETURN_NO;
 }
 

@@ -14,6 +14,7 @@
  *   copies.c  other handles that lead to descriptors 0 and 1
  *   closed.c  handles of finished requests, which fail
  *   print.c  print and say of a reference to a text
+ *   unheard.c  output for a client that has left fails, then ends the program
  *   descriptors.c  descriptors 0, 1 and 2, which children share
  *   env.c    %ENV of a request, and the environment of programs that it starts
  *   env_tie.c  ties %ENV to $r->subprocess_env of mod_perl 2
@@ -46,6 +47,7 @@ typedef enum {
     CML_OK = 0,     /* returned */
     CML_DIED = 1,   /* died; cml_error has the text */
     CML_EXITED = 2, /* called exit; cml_exit_code has the code */
+    CML_UNHEARD = 3, /* was ended: it went on printing for a client that had left */
 } cml_status;
 
 typedef struct {
@@ -53,11 +55,18 @@ typedef struct {
     size_t length;
 } cml_bytes;
 
+/* Who receives the current response. */
+typedef enum {
+    CML_HERE = 0,
+    CML_NOT_WANTED = 1, /* the rest is dropped, but the client is there: no body is due, or the response has failed */
+    CML_GONE = 2,       /* the client has left */
+} cml_audience;
+
 /* The receivers of a request's output. Set once at boot; called with Perl on the stack, so they must not
  * call into Perl. */
 typedef struct {
-    void (*write)(const char *bytes, size_t length);
-    int (*flush)(void); /* returns whether the client still wants the response */
+    cml_audience (*write)(const char *bytes, size_t length);
+    cml_audience (*flush)(void);
     void (*log)(const char *bytes, size_t length);
     void (*head)(int status);
     void (*header)(const char *name, size_t name_length, const char *value, size_t value_length);
@@ -230,6 +239,7 @@ typedef enum {
     CML_OTHER_NAMESPACE = 5,
     CML_OTHER_RIGHTS = 6,   /* capabilities, seccomp, no_new_privs */
     CML_OTHER_PRIORITY = 7, /* nice */
+    CML_NO_HOME = 8,        /* its working directory cannot be entered any more */
 } cml_reason;
 cml_reason cml_must_leave(void);
 

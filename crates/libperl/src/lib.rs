@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `die` | [`Interrupted::Died`] with Perl's text, unchanged |
 //! | `exit` | [`Interrupted::Exited`] |
+//! | output for a client that has left | [`Interrupted::Unheard`] |
 //! | a code reference | [`Code`], which gives its reference back on drop |
 //! | `%ENV` of a request | [`Interpreter::env_begin`] |
 //!
@@ -29,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use census::{Census, Living};
 pub use left::Left;
 use libperl_sys as sys;
-pub use libperl_sys::Hooks;
+pub use libperl_sys::{GONE, HERE, Hooks, NOT_WANTED};
 pub use observe::{
     Activity, Frame, FrameCode, Memory, StackReader, activity, activity_address, activity_begins, activity_ends,
     activity_phase,
@@ -49,6 +50,8 @@ pub enum Interrupted {
     Died(String),
     /// `exit`: the code.
     Exited(i32),
+    /// It was ended, because it went on printing for a client that had left.
+    Unheard,
 }
 
 impl std::fmt::Display for Interrupted {
@@ -56,6 +59,7 @@ impl std::fmt::Display for Interrupted {
         match self {
             Interrupted::Died(text) => f.write_str(text.trim_end()),
             Interrupted::Exited(code) => write!(f, "called exit({code})"),
+            Interrupted::Unheard => f.write_str("went on printing for a client that has left"),
         }
     }
 }
@@ -398,6 +402,9 @@ impl Interpreter {
             sys::OTHER_LIMITS => Some("a resource limit was changed (setrlimit, prlimit)"),
             sys::OTHER_NAMESPACE => Some("a namespace was changed (unshare, setns)"),
             sys::OTHER_RIGHTS => Some("its capabilities, seccomp rules or no_new_privs were changed"),
+            sys::NO_HOME => Some(
+                "its working directory cannot be restored: the directory that it started in cannot be entered any more",
+            ),
             sys::OTHER_PRIORITY => Some("its priority was changed (nice, setpriority)"),
             _ => None,
         }
@@ -436,6 +443,7 @@ fn done(status: sys::Status) -> Result {
         sys::OK => Ok(()),
         // SAFETY: reads a number.
         sys::EXITED => Err(Interrupted::Exited(unsafe { sys::cml_exit_code() })),
+        sys::UNHEARD => Err(Interrupted::Unheard),
         _ => {
             let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };
             // SAFETY: fills `out`; copied before the next call into Perl.

@@ -12,12 +12,13 @@ thread_local!(static OUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) })
 #[allow(unsafe_code, reason = "the hooks' C shape")]
 mod hooks {
     use super::*;
-    pub unsafe extern "C" fn write(bytes: *const c_char, length: usize) {
+    pub unsafe extern "C" fn write(bytes: *const c_char, length: usize) -> c_int {
         // SAFETY: the shim passes a valid pair.
         OUT.with_borrow_mut(|o| o.extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.cast(), length) }));
+        libperl::HERE
     }
     pub unsafe extern "C" fn flush() -> c_int {
-        1
+        libperl::HERE
     }
     /// A Rust frame between Perl frames, as in a subrequest.
     pub unsafe extern "C" fn extend(_: f64) {

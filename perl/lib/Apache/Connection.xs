@@ -21,7 +21,7 @@ aborted(r)
     Request r
   ALIAS:
     aborted = APACHE_ABORTED
-    Apache::_is_unheard = APACHE_UNHEARD
+    Apache::_is_gone = APACHE_GONE
     remote_port = APACHE_REMOTE_PORT
     local_port = APACHE_LOCAL_PORT
   CODE:

@@ -15,6 +15,10 @@ print(r, ...)
         apache_check(aTHX_ apache_rflush(r));
     int64_t unheard;
     apache_check(aTHX_ apache_get_number(r, APACHE_UNHEARD, &unheard));
+    if (apache_is_gone(aTHX_ r)) {
+        cml_said_to_nobody(aTHX_ NULL);
+        XSRETURN_NO;
+    }
     if (unheard)
         XSRETURN_NO;
     XSRETURN_YES;
@@ -22,18 +26,33 @@ print(r, ...)
 IV
 write_client(r, ...)
     Request r
+  ALIAS:
+    _write_client = 1
   CODE:
     RETVAL = 0;
     for (I32 i = 1; i < items; i++)
         RETVAL += (IV)apache_print(aTHX_ r, ST(i));
+    if (!ix && apache_is_gone(aTHX_ r))
+        cml_said_to_nobody(aTHX_ NULL);
   OUTPUT:
     RETVAL
 
 void
 rflush(r)
     Request r
+  ALIAS:
+    _rflush = 1
   CODE:
     apache_check(aTHX_ apache_rflush(r));
+    if (!ix && apache_is_gone(aTHX_ r))
+        cml_said_to_nobody(aTHX_ NULL);
+
+# For mod_perl 2's methods, which look for the client themselves.
+void
+_said_to_nobody(method)
+    const char *method
+  CODE:
+    cml_said_to_nobody(aTHX_ method);
 
 # For Apache2::HookRun.
 IV

@@ -70,6 +70,6 @@ name.
 =head1 DIFFERENCES
 
 A client that leaves causes no signal, because the front has its socket: the handler continues until
-it checks C<aborted>, or its output is refused.
+it checks C<aborted>, or until it prints. The first output fails, the second one ends the handler.
 
 =cut

@@ -92,6 +92,8 @@ static const char *const *classes = CLASSES[0];
 void apache_speak(int api)
 {
     classes = CLASSES[api == 2];
+    if (api == 2)
+        cml_printing_dies();
 }
 
 SV *apache_object(pTHX_ apache_class class, Request r)
@@ -313,6 +315,13 @@ STRLEN apache_print(pTHX_ Request r, SV *sv)
     const apache_text text = apache_bytes_of(aTHX_ is_plain_scalar_ref(sv) ? SvRV(sv) : sv);
     apache_check(aTHX_ apache_write(r, text.bytes, text.length));
     return text.length;
+}
+
+int apache_is_gone(pTHX_ Request r)
+{
+    int64_t gone;
+    apache_check(aTHX_ apache_get_number(r, APACHE_GONE, &gone));
+    return gone != 0;
 }
 
 static int hex_digit(char c)

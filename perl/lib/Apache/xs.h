@@ -77,6 +77,11 @@ void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, apache_
 
 /* Prints one argument of $r->print; returns the number of bytes. */
 STRLEN apache_print(pTHX_ Request r, SV *sv);
+/* Whether the client left before it had the whole response. */
+int apache_is_gone(pTHX_ Request r);
+/* libperl-sys, handles/unheard.c: `method` wrote to a client that has left. May die, or end the program. */
+void cml_said_to_nobody(pTHX_ const char *method);
+void cml_printing_dies(void);
 /* Decodes %XX in place; returns the new length. `+` is a space only in form data. */
 STRLEN apache_unescape(char *text, STRLEN length, int is_form);
 /* Pushes the names and values of a query string. */

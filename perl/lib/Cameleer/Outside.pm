@@ -22,7 +22,7 @@ my %NAMES = (
     ) ],
     'Apache::Body'       => [qw(read_body READ get_client_block read_client_block READLINE GETC)],
     'Apache::Response'   => [
-        qw(print PRINT write_client rflush send_http_header send_cgi_header cgi_header_out basic_http_header give_up _filter_answer
+        qw(print PRINT write_client _write_client rflush _rflush _said_to_nobody send_http_header send_cgi_header cgi_header_out basic_http_header give_up _filter_answer
             _filter_body _write_filtered _flush_filtered _filter_failed _run_hook _die)
     ],
     'Apache::SubRequest' => [qw(run)],

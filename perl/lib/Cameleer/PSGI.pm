@@ -142,7 +142,9 @@ the key is absent.
 A body object is sent piece by piece, as its C<getline> returns; pieces of a file are gathered into
 larger ones.
 
-C<< $writer->write >> returns false when the client has left.
+C<< $writer->write >> returns false when the client has left, or wants no body (HEAD). An
+application that goes on writing for a client that has left dies with C<PSGI: the client has left>.
+One that catches this three times is ended.
 
 =head2 Lifetime of objects
 
@@ -153,9 +155,9 @@ log, and stays valid.
 
 =head2 Slow requests
 
-C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >> extends C<RequestTimeout> for this request.
-Otherwise the request dies when the time has passed; an C<eval> around the slow part can catch this
-once, to clean up, before C<RequestTimeoutGrace> ends the process.
+C<< $env->{'cameleer.extend_timeout'}->(SECONDS) >> extends C<RequestTimeout> for this request, up to
+C<RequestTimeoutLimit>. Otherwise the request dies when the time has passed; an C<eval> around the
+slow part can catch this once, to clean up, before C<RequestTimeoutGrace> ends the process.
 
 =head2 Printed output
 

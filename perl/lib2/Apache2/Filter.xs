@@ -386,6 +386,8 @@ print(f, ...)
     } else if (SvCUR(out) >= PIECE && is_for_answers(aTHX_ filter)) {
         ask(aTHX_ "Apache2::Filter::_send_on", ax, 1);
     }
+    if (is_for_answers(aTHX_ filter) && apache_is_gone(aTHX_ number_in(aTHX_ FIELD(filter, "number"))))
+        cml_said_to_nobody(aTHX_ NULL);
   OUTPUT:
     RETVAL
 

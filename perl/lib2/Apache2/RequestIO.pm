@@ -4,7 +4,6 @@ use v5.36;
 
 use Apache2::RequestRec ();
 use Cameleer::ModPerl2  ();
-use Errno               ();
 
 package Apache2::RequestRec {
     Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__,
@@ -16,8 +15,8 @@ package Apache2::RequestRec {
 
     # Throws if the client has left.
     sub rflush ($r) {
-        Apache::rflush($r);
-        Cameleer::ModPerl2::raise( Errno::ECONNABORTED(), 'Apache2::RequestIO::rflush' ) if Apache::_is_unheard($r);
+        Apache::_rflush($r);
+        Apache::_said_to_nobody('Apache2::RequestIO::rflush') if Apache::_is_gone($r);
         return;
     }
 
@@ -43,7 +42,9 @@ package Apache2::RequestRec {
 
     sub _write ( $r, $name, $text ) {
         Cameleer::ModPerl2::croak("\$r->$name can't be called before the response phase") if Cameleer::ModPerl2::is_early($r);
-        return Apache::write_client( $r, $text ) || '0E0';
+        my $count = Apache::_write_client( $r, $text );
+        Apache::_said_to_nobody("Apache2::RequestIO::$name") if Apache::_is_gone($r);
+        return $count || '0E0';
     }
 
     # Sends a file: all of it, or `length` bytes from an offset on.
@@ -56,8 +57,12 @@ package Apache2::RequestRec {
             return $error;
         }
         seek $handle, $offset, 0 if $offset;
-        Apache::send_fd( $r, $handle, $length || -1 );
-        return 0;
+        local $@;
+        return 0 if eval { local $SIG{__DIE__} = 'DEFAULT'; Apache::send_fd( $r, $handle, $length || -1 ); 1 };
+        my $error = $@;
+        die $error if ref $error ne 'APR::Error';
+        Cameleer::ModPerl2::raise( $error->{rc}, 'Apache2::RequestIO::sendfile' ) if !defined wantarray;
+        return $error->{rc};
     }
 
     sub discard_request_body ($r) {
@@ -92,7 +97,8 @@ Apache2::RequestIO - reads the body, writes the response
 =head1 DESCRIPTION
 
 C<print>, C<printf> and C<write> return the number of bytes, or C<0E0> for none. C<sendfile> returns
-an APR status, 0 for success; in void context it throws an L<APR::Error>. C<read> returns 0 at the
-end of the body.
+an APR status, 0 for success; in void context it throws an L<APR::Error>. All of them, C<rflush> and perl's own C<print>
+throw one when the client has left. A program that catches it four times and goes on is ended as by C<CORE::exit>.
+C<read> returns 0 at the end of the body.
 
 =cut

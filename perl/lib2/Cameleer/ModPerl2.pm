@@ -333,6 +333,17 @@ sub raise ( $status, $what ) {
     die APR::Error->new( rc => $status, func => $what, file => $file, line => $line );
 }
 
+# The client has left. A flush finds out by what was written before it.
+sub unheard ( $status, $method ) {
+    require APR::Error;
+    require Errno;
+    my $depth = 0;
+    $depth++ while ( caller $depth )[0] =~ /\A(?:Apache2::Request(?:Rec|IO)|Apache2?|Cameleer::.*)\z/ && defined caller $depth + 1;
+    my ( undef, $file, $line ) = caller $depth;
+    $status = Errno::ECONNABORTED() if $method =~ /flush\z/;
+    die APR::Error->new( rc => $status, func => $method, file => $file, line => $line );
+}
+
 sub croak ($message) {
     require Carp;
     local $Carp::CarpLevel = 1;

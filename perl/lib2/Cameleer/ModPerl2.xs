@@ -85,15 +85,6 @@ static UV write_all(pTHX_ Request r, I32 ax, I32 items, const char *method)
     return count;
 }
 
-static void call_on(pTHX_ SV *object, const char *method)
-{
-    dSP;
-    PUSHMARK(SP);
-    XPUSHs(object);
-    PUTBACK;
-    call_method(method, G_VOID | G_DISCARD);
-}
-
 static void replace_table(pTHX_ SV *table, SV *other)
 {
     dSP;
@@ -144,11 +135,10 @@ print(r, ...)
     Request r
   PPCODE:
     const UV count = write_all(aTHX_ r, ax, items, "print");
-    if (is_unbuffered(aTHX)) {
-        PUTBACK;
-        call_on(aTHX_ ST(0), "rflush");
-        SPAGAIN;
-    }
+    if (is_unbuffered(aTHX))
+        apache_check(aTHX_ apache_rflush(r));
+    if (apache_is_gone(aTHX_ r))
+        cml_said_to_nobody(aTHX_ "Apache2::RequestIO::print");
     if (count)
         mXPUSHu(count);
     else
@@ -159,6 +149,8 @@ puts(r, ...)
     Request r
   CODE:
     RETVAL = write_all(aTHX_ r, ax, items, "puts");
+    if (apache_is_gone(aTHX_ r))
+        cml_said_to_nobody(aTHX_ "Apache2::RequestIO::puts");
   OUTPUT:
     RETVAL
 

@@ -79,7 +79,9 @@ sub run ( $self, @arguments ) {
     my $resets = $self->should_reset_inc_hash;
     my %before = $resets ? %INC : ();
     $self->open_data if defined $self->cache_table->{ $self->{PACKAGE} }{data};
+    push @Apache::UNWIND, [ $self->{REQ}->number, sub { $self->unwound } ];
     my $rc = $self->guarded( $self->{REQ}, @arguments );
+    pop @Apache::UNWIND;
     delete @INC{ grep { !$before{$_} && !/\.pm\z/ } keys %INC } if $resets;
     $self->flush_namespace;
     $self->chdir_file( Apache2::ServerUtil::server_root() );
@@ -94,6 +96,19 @@ sub guarded ( $self, @arguments ) {
     eval { $code->(@arguments); 1 } or $rc = $self->error_check;
     eval { ModPerl::Global::special_list_call( END => $package ); 1 } or $rc_of_end = $self->error_check;
     return $rc || $rc_of_end;
+}
+
+# The server has ended the script, which went on printing for a client that has left.
+sub unwound ($self) {
+    end_blocks_of( $self->{PACKAGE} );
+    $self->flush_namespace;
+    $self->chdir_file( Apache2::ServerUtil::server_root() );
+    return;
+}
+
+sub end_blocks_of ($package) {
+    eval { ModPerl::Global::special_list_call( END => $package ); 1 } or Apache::Log::write( 3, "$@" );
+    return;
 }
 
 sub code_of ($package) {
@@ -121,14 +136,17 @@ sub serve ( $class, $r ) {
 sub keep ( $class, $file, $stamp, $package ) {
     my $cache = $class->cache_table->{$package};
     return if !$cache || !defined $cache->{mtime} || defined $cache->{data};
-    $KEPT{$class}{$file} = { stamp => $stamp, cache => $cache, code => code_of($package), package => $package };
+    $KEPT{$class}{$file} = { stamp => $stamp, cache => $cache, code => code_of($package), package => $package,
+        unwound => sub { end_blocks_of($package) } };
     return;
 }
 
 sub run_again ( $class, $r, $kept ) {
     my $before = $r->status;
     my $rc     = Apache2::Const::OK;
+    push @Apache::UNWIND, [ $r->number, $kept->{unwound} ];
     eval { $kept->{code}->($r); 1 } or $rc = $class->new($r)->error_check;
+    pop @Apache::UNWIND;
     eval { ModPerl::Global::special_list_call( END => $kept->{package} ); 1 } or $rc ||= $class->new($r)->error_check;
     return _status_of_handler( $r, $before, $rc );
 }

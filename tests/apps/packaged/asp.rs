@@ -322,3 +322,15 @@ fn a_browser_has_one_session_on_all_pages() {
         page.lines().filter(|line| line.contains("session=")).map(|line| value(line, "count")).collect();
     assert_eq!(counts, ["1", "2", "3"], "{page}");
 }
+
+#[test]
+fn a_page_that_prints_without_end_ends_with_its_client() {
+    let (server, _state) = serve_counter("");
+    server.site.write("htdocs/endless.asp", "<% while (1) { $Response->Write('x' x 20_000); $Response->Flush } %>");
+    let mut connection = server.connect();
+    connection.raw("GET /endless.asp HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.head();
+    assert!(!connection.chunk().is_empty());
+    drop(connection);
+    until("no worker is at work", || server.workers().iter().all(|(_, state)| state == "Idle"));
+}

@@ -166,3 +166,16 @@ fn a_browser_sends_a_form_to_a_component_and_shows_its_page() {
         assert!(page.contains(line), "{line}: {page}");
     }
 }
+
+#[test]
+fn a_component_that_prints_without_end_ends_with_its_client() {
+    for settings in ["", "PerlSetVar MasonErrorMode fatal"] {
+        let server = serve(settings);
+        let mut connection = server.connect();
+        connection.raw("GET /mason/endless.html HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        connection.head();
+        assert!(!connection.chunk().is_empty());
+        drop(connection);
+        until("no worker is at work", || server.workers().iter().all(|(_, state)| state == "Idle"));
+    }
+}

@@ -38,7 +38,7 @@ fields! {
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
         Satisfies, SomeAuthRequired, Allowed,
         ExpectsHeader,
-        Proxyreq, Timeout, Host, Unheard, HasFile, Clength, IsEarly,
+        Proxyreq, Timeout, Host, Unheard, HasFile, Clength, IsEarly, Gone,
     }
 }
 
@@ -46,6 +46,13 @@ impl Text {
     /// Whether the value belongs to the client, for all requests of its connection: httpd stores it there.
     pub fn is_of_client(self) -> bool {
         matches!(self, Text::User | Text::AuthType | Text::RemoteIp | Text::RemoteHost)
+    }
+}
+
+impl Number {
+    /// Only the record that has the client's answer knows it.
+    pub fn is_of_answer(self) -> bool {
+        matches!(self, Number::Aborted | Number::Gone)
     }
 }
 

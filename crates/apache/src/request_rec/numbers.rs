@@ -7,6 +7,7 @@ use super::server::server_number;
 use super::tables::Id;
 use super::translation::Translation;
 use super::{RequestRec, method};
+use crate::error_page::is_bodyless;
 
 impl RequestRec {
     pub fn number(&mut self, field: Number) -> i64 {
@@ -30,6 +31,7 @@ impl RequestRec {
                 i64::from(self.is_unheard() || self.output.client_hung_up)
             }
             Number::Unheard => i64::from(self.is_unheard()),
+            Number::Gone => i64::from(self.is_gone()),
             Number::Proxyreq => self.proxyreq,
             Number::HasFile => i64::from(self.has_set(Text::Filename) || self.translation == Translation::Done),
             Number::BodyLength => self.body_length() as i64,
@@ -48,7 +50,26 @@ impl RequestRec {
 
     /// Whether further output would be dropped.
     fn is_unheard(&self) -> bool {
-        self.output.front_is_gone() || self.output.failed.is_some() || self.output.client_is_gone
+        self.output.failed.is_some() || self.has_client_left()
+    }
+
+    /// The front gives up an answer without a body, too, whose client has not left: the program goes on to its end, as in httpd.
+    fn has_client_left(&self) -> bool {
+        self.output.front_is_gone() || (self.output.client_is_gone && !self.has_no_body())
+    }
+
+    /// The client has left before it had all of the answer.
+    pub fn is_gone(&self) -> bool {
+        self.has_client_left() && !self.output.is_ended()
+    }
+
+    /// Nobody needs more of the answer.
+    pub fn is_unwanted(&self) -> bool {
+        self.is_unheard() || self.output.client_is_gone
+    }
+
+    fn has_no_body(&self) -> bool {
+        self.is_head() || self.output.head_status().is_some_and(is_bodyless)
     }
 
     /// Whether a `Require` line for this method demands a user.

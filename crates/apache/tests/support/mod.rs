@@ -154,7 +154,7 @@ impl Server {
     fn finish(&mut self, request: u64, result: libperl::Result<i32>) -> Finished {
         let code = match result {
             Ok(status) => status,
-            Err(Interrupted::Exited(_)) => 0,
+            Err(Interrupted::Exited(_) | Interrupted::Unheard) => 0,
             Err(Interrupted::Died(text)) => {
                 apache::say(Level::Error, &text);
                 apache::fail(request, 500);

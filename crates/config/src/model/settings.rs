@@ -89,6 +89,8 @@ settings! {
     limit_request_body: Option<u64> => u64, replace;
     /// `RequestTimeout`
     request_timeout: Option<Duration> => Duration, replace;
+    /// `RequestTimeoutLimit`; zero is unlimited.
+    request_timeout_limit: Option<Duration> => Duration, replace;
     /// `RequestTimeoutGrace`
     request_timeout_grace: Option<Duration> => Duration, replace;
     /// `QueueTimeout`

@@ -22,7 +22,7 @@ const OURS: &str = "AdminListen AdminToken CacheSize CachePurgeFrom CgiMode Cont
     H2MaxControlFramesPerSecond H2MaxResetsPerSecond HistoryFile KernelSamePageMerging LimitPasswordHash MaxAgePerChild MaxConnections \
     MaxConnectionsPerClient MaxGrowthPerChild MaxIdlePerChild MaxMemoryPerChild MemoryBudget MinSharedPerChild OpenFileCache \
     PerlEval PerlHtaccess PerlLib PerlOpmask PerlPool PerlWarmup PerlWarmupLog PoolShare PrecompressedFiles PsgiApp PsgiEval \
-    QueueLength QueueStale QueueTimeout Refork RegistryPreload RemoteIPProtoHeader RequestTimeout RequestTimeoutGrace SlowLog \
+    QueueLength QueueStale QueueTimeout Refork RegistryPreload RemoteIPProtoHeader RequestTimeout RequestTimeoutGrace RequestTimeoutLimit SlowLog \
     SpeedLimit SpeedLimitExempt SpoolDirectory SpoolLimit SpoolTotalLimit SSLStaplingFile StartTimeout TraceContext TraceExport TraceSample \
     TraceService TransparentHugePages WireMemory WorkerPool";
 

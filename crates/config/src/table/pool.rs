@@ -103,8 +103,18 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("300s"),
         because: "httpd's Timeout for scripts was 300 s for decades: long enough for reports, short enough for endless loops",
         about: "Maximum time of a request in Perl; 0 is unlimited. After it the Perl stack is written to the error log, the program dies, \
-            and the client gets 504. A program may ask for more time: `$r->extend_timeout(seconds)`. Cleanups \
+            and the client gets 504. A program may ask for more time, up to RequestTimeoutLimit: `$r->extend_timeout(seconds)`. Cleanups \
             after the response have the same limit separately.",
+        ..ROW
+    },
+    Row {
+        name: "RequestTimeoutLimit",
+        contexts: ANYWHERE,
+        takes: Takes::Duration(|d, time| d.settings().request_timeout_limit = Some(time)),
+        default: Some("1h"),
+        because: "longer work belongs into a job; a program that asks for more time in a loop would hold its worker for ever",
+        about: "Maximum of RequestTimeout and the time that the program has asked for, with `$r->extend_timeout` or \
+            `cameleer.extend_timeout`; 0 is unlimited. A longer RequestTimeout is not shortened.",
         ..ROW
     },
     Row {

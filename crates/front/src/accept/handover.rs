@@ -96,8 +96,12 @@ fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Strea
 }
 
 fn timeouts(settings: &Settings) -> RequestTimeouts {
-    let (run, grace) = (settings.request_timeout, settings.request_timeout_grace);
-    RequestTimeouts { queue: settings.queue_timeout, run, grace }
+    RequestTimeouts {
+        queue: settings.queue_timeout,
+        run: settings.request_timeout,
+        most: settings.request_timeout_limit,
+        grace: settings.request_timeout_grace,
+    }
 }
 
 fn label(host: u16, client: &Client) -> Label {

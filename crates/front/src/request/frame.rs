@@ -46,6 +46,7 @@ pub fn submit_for_nobody(
         timeouts: RequestTimeouts {
             queue: route.settings.queue_timeout,
             run: route.settings.request_timeout,
+            most: route.settings.request_timeout_limit,
             grace: route.settings.request_timeout_grace,
         },
         charged_to: context.visitor.borrow().charged_in(route.settings.pool),

@@ -164,7 +164,8 @@ void cml_drain_fd1(void)
         const ssize_t n = pread(out_memfd, buffer, sizeof buffer, out_read);
         if (n <= 0)
             break;
-        cml_say(buffer, (size_t)n);
+        if (cml_say(buffer, (size_t)n))
+            cml_layer_failed();
         out_read += n;
     }
     if (out_read > from)

@@ -9,12 +9,20 @@
 int cml_mute_flush, cml_stdout_logs;
 PerlIO *cml_out_handle, *cml_err_handle;
 
-void cml_say(const char *bytes, size_t count)
+int cml_say(const char *bytes, size_t count)
 {
-    if (cml_stdout_logs)
-        cml_hooks_table.log(bytes, count);
-    else
-        cml_hooks_table.write(bytes, count);
+    if (!cml_stdout_logs)
+        return cml_hooks_table.write(bytes, count) == CML_GONE;
+    cml_hooks_table.log(bytes, count);
+    return 0;
+}
+
+/* print looks at the flag, not at what the layer returns. */
+static int failed(PerlIO *f)
+{
+    PerlIOBase(f)->flags |= PERLIO_F_ERROR;
+    cml_layer_failed();
+    return -1;
 }
 
 static SSize_t out_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
@@ -22,16 +30,17 @@ static SSize_t out_write(pTHX_ PerlIO *f, const void *bytes, Size_t count)
     PERL_UNUSED_ARG(f);
     if (cml_forked_child)
         return write(1, bytes, count);
-    cml_say(bytes, count);
-    return (SSize_t)count;
+    if (!cml_say(bytes, count))
+        return (SSize_t)count;
+    return failed(f);
 }
 
 static IV out_flush(pTHX_ PerlIO *f)
 {
     PERL_UNUSED_ARG(f);
-    if (!cml_mute_flush && !cml_forked_child && !cml_stdout_logs)
-        cml_hooks_table.flush();
-    return 0;
+    if (cml_mute_flush || cml_forked_child || cml_stdout_logs || cml_hooks_table.flush() != CML_GONE)
+        return 0;
+    return failed(f);
 }
 
 static IV out_fileno(pTHX_ PerlIO *f)
@@ -198,6 +207,8 @@ int cml_stdout_is_log(int is_log)
     if (before && !is_log)
         cml_drain_fd1();
     cml_stdout_logs = is_log;
+    if (!is_log)
+        cml_script_begins();
     return before;
 }
 

@@ -1,10 +1,9 @@
 #include "../internal.h"
 
-/* print and say on STDOUT as in mod_perl 1: for a reference to a text they print the text. mod_perl 1 ties
+/* perl's operators that print. On STDOUT print and say are as in mod_perl 1: for a reference to a text they print the text. mod_perl 1 ties
  * STDOUT to $r, whose PRINT does this; here STDOUT is a plain handle, which is faster. */
 
-static OP *(*print_of_perl)(pTHX);
-static OP *(*say_of_perl)(pTHX);
+static Perl_ppaddr_t print_of_perl, say_of_perl, printf_of_perl, syswrite_of_perl, write_of_perl;
 
 /* Same rule as is_plain_scalar_ref in the API's xs.c. */
 static int is_text_ref(SV *sv)
@@ -29,22 +28,84 @@ static void follow_references(pTHX)
             *at = SvRV(*at);
 }
 
+/* The handle of the op that runs, where it leads to the answer beside STDOUT: its descriptor, else -1. */
+static int copy_of_output(pTHX_ int is_named)
+{
+    const GV *const gv = is_named ? (GV *)PL_stack_base[TOPMARK + 1] : PL_defoutgv;
+    if (!(cml_touched & (CML_COPIED | CML_WROTE)) && !cml_start_up_writes())
+        return -1;
+    const IO *const io = gv && isGV_with_GP(gv) ? GvIO(gv) : NULL;
+    PerlIO *const f = io ? IoOFP(io) : NULL;
+    const int fd = PerlIOValid(f) && f != cml_out_handle ? PerlIO_fileno(f) : -1;
+    return fd == 1 || cml_is_output(fd) ? fd : -1;
+}
+
+/* What such a handle has written joins the answer at once: a program without end would fill the memory, and never learn that its
+ * client has left. */
+static OP *printed(pTHX_ OP *next, int copy)
+{
+    if (copy >= 0) {
+        dSAVE_ERRNO;
+        cml_drain_fd1();
+        RESTORE_ERRNO;
+    }
+    if (cml_output_failed(aTHX) && copy >= 0)
+        *PL_stack_sp = &PL_sv_undef; /* the operator itself has succeeded */
+    return next;
+}
+
+static int is_named(pTHX)
+{
+    return (PL_op->op_flags & OPf_STACKED) != 0;
+}
+
 static OP *print_op(pTHX)
 {
+    const int copy = copy_of_output(aTHX_ is_named(aTHX));
     follow_references(aTHX);
-    return print_of_perl(aTHX);
+    return printed(aTHX_ print_of_perl(aTHX), copy);
 }
 
 static OP *say_op(pTHX)
 {
+    const int copy = copy_of_output(aTHX_ is_named(aTHX));
     follow_references(aTHX);
-    return say_of_perl(aTHX);
+    return printed(aTHX_ say_of_perl(aTHX), copy);
+}
+
+static OP *printf_op(pTHX)
+{
+    const int copy = copy_of_output(aTHX_ is_named(aTHX));
+    return printed(aTHX_ printf_of_perl(aTHX), copy);
+}
+
+/* STDOUT itself is such a handle here: syswrite goes by the descriptor. */
+static OP *syswrite_op(pTHX)
+{
+    cml_touched |= CML_WROTE;
+    const GV *const gv = (GV *)PL_stack_base[TOPMARK + 1];
+    const int is_stdout = isGV_with_GP(gv) && GvIO(gv) && IoOFP(GvIO(gv)) == cml_out_handle;
+    const int copy = is_stdout ? 1 : copy_of_output(aTHX_ 1);
+    return printed(aTHX_ syswrite_of_perl(aTHX), copy);
+}
+
+/* `write`, of a format. */
+static OP *write_op(pTHX)
+{
+    return printed(aTHX_ write_of_perl(aTHX), -1);
+}
+
+static void wrap(int op, Perl_ppaddr_t *original, Perl_ppaddr_t with)
+{
+    *original = PL_ppaddr[op];
+    PL_ppaddr[op] = with;
 }
 
 void cml_print_boot(pTHX)
 {
-    print_of_perl = PL_ppaddr[OP_PRINT];
-    say_of_perl = PL_ppaddr[OP_SAY];
-    PL_ppaddr[OP_PRINT] = print_op;
-    PL_ppaddr[OP_SAY] = say_op;
+    wrap(OP_PRINT, &print_of_perl, print_op);
+    wrap(OP_SAY, &say_of_perl, say_op);
+    wrap(OP_PRTF, &printf_of_perl, printf_op);
+    wrap(OP_SYSWRITE, &syswrite_of_perl, syswrite_op);
+    wrap(OP_LEAVEWRITE, &write_of_perl, write_op);
 }

@@ -197,15 +197,36 @@ void cml_worker_boot(pTHX)
     point(out.io, cml_out_handle, IoTYPE_WRONLY);
     restore_handle(aTHX_ err.io, &cml_err_handle, &cml_err_layer);
     err_tie = SvREFCNT_inc(tie_of(aTHX_ err.io));
-    born_autoflush = keeps_autoflush ? IoFLAGS(out.io) & IOf_FLUSH : 0;
-    if (PL_defoutgv != cml_stdout_gv)
-        PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
     cml_psgi_forget_input(aTHX);
     in_references = SvREFCNT((SV *)in.io);
     cml_empty_stdin();
     if (IoIFP(in.io) != in_handle || !is_fresh(in_handle))
         renew_stdin(aTHX);
     cml_remember_copies(aTHX);
+}
+
+static unsigned select_stdout(pTHX)
+{
+    if (PL_defoutgv == cml_stdout_gv)
+        return 0;
+    SvREFCNT_dec((SV *)PL_defoutgv);
+    PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
+    return CML_LEFT_SELECT;
+}
+
+/* After start-up work in a fresh worker: the first request finds the same as all others. */
+void cml_remember_handles(pTHX)
+{
+    born_autoflush = keeps_autoflush ? IoFLAGS(out.io) & IOf_FLUSH : 0;
+    IoFLAGS(out.io) = (U8)((IoFLAGS(out.io) & ~IOf_FLUSH) | born_autoflush);
+    select_stdout(aTHX);
+}
+
+/* A script begins without autoflush, in mod_perl 2 too: there perl-script makes STDOUT anew. */
+void cml_script_begins(void)
+{
+    if (keeps_autoflush)
+        IoFLAGS(out.io) &= ~IOf_FLUSH;
 }
 
 unsigned cml_restore_handles(pTHX)
@@ -232,11 +253,7 @@ unsigned cml_restore_handles(pTHX)
         IoFLAGS(out.io) ^= IOf_FLUSH;
         left |= CML_LEFT_AUTOFLUSH;
     }
-    if (PL_defoutgv != cml_stdout_gv) {
-        SvREFCNT_dec((SV *)PL_defoutgv);
-        PL_defoutgv = (GV *)SvREFCNT_inc((SV *)cml_stdout_gv);
-        left |= CML_LEFT_SELECT;
-    }
+    left |= select_stdout(aTHX);
     left |= cml_touched & CML_LEFT_STDIN;
     cml_end_copies(aTHX_ was_closed || left & CML_LEFT_STDIN);
     cml_put_stdout_back();

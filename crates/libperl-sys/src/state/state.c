@@ -18,12 +18,15 @@ void cml_remember_state(void)
     dTHXa(cml_perl);
     if (home >= 0)
         close(home);
-    home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (home < 0) /* a folder that the worker's user may not enter is of no use to anybody */
+        home = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     fstat(home, &home_stat);
     home_umask = umask(022);
     umask(home_umask);
     cml_remember_handlers(aTHX);
     cml_remember_mask();
+    cml_remember_handles(aTHX);
     cml_remember_inc(aTHX);
     cml_remember_globals(aTHX);
     cml_remember_bounds();
@@ -50,14 +53,33 @@ int cml_is_same(pTHX_ SV *now, SV *kept)
     return sv_eq(now, kept);
 }
 
-static unsigned restore_folder(void)
+static int is_elsewhere(void)
 {
     struct stat now;
     if (!(cml_touched & CML_LEFT_CWD))
         return 0;
-    if (stat(".", &now) == 0 && now.st_ino == home_stat.st_ino && now.st_dev == home_stat.st_dev)
+    return stat(".", &now) != 0 || now.st_ino != home_stat.st_ino || now.st_dev != home_stat.st_dev;
+}
+
+static unsigned restore_folder(void)
+{
+    return is_elsewhere() && fchdir(home) == 0 ? CML_LEFT_CWD : 0;
+}
+
+/* Whether the request has left the home folder and cannot return to it: the permission to enter it may be gone. What runs behind
+ * the response stays where the request was. */
+int cml_lost_home(void)
+{
+    if (!is_elsewhere())
         return 0;
-    return fchdir(home) == 0 ? CML_LEFT_CWD : 0;
+    const int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int is_lost = fchdir(home) != 0;
+    if (here >= 0) {
+        if (!is_lost && fchdir(here) != 0)
+            cml_touched &= ~CML_LEFT_CWD; /* it is at home already */
+        close(here);
+    }
+    return is_lost;
 }
 
 /* Returns to the home folder after code of the server's own has changed it. Returns whether there was one. */
@@ -110,7 +132,8 @@ unsigned cml_restore_state(void)
     /* Destructors and layers may die here; the handles are restored nevertheless. */
     if (cml_guarded_whole(aTHX_ whole_body, &r) != CML_OK)
         cml_guarded_whole(aTHX_ handles_body, &r);
-    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS; /* also when a cleanup handler changed it */
+    const unsigned lost = is_elsewhere() ? CML_LEFT_CWD : 0;
+    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS | lost; /* checked again after the next request */
     cml_env_end();
     return r.left;
 }

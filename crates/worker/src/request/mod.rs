@@ -119,14 +119,17 @@ impl Site {
                 None
             }
         };
-        if let Some(reason) = last.or_else(|| self.must_leave()) {
-            apache::leave_after(reason);
-        }
+        let leaves = last.or_else(|| self.must_leave());
+        leaves.into_iter().for_each(apache::leave_after);
         if let Some(parts) = trace::parts() {
             apache::tell_parts(parts);
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(location.as_deref(), request);
+            // A cleanup may have changed the process, too.
+            if leaves.is_none() {
+                self.must_leave().into_iter().for_each(apache::leave_after);
+            }
         }
         self.over(&context, host)
     }
@@ -234,7 +237,7 @@ impl Site {
             Err(Interrupted::Exited(code)) => {
                 self.left(request, Interrupted::Died(format!("PSGI: the application called exit({code})")))
             }
-            Err(died) => self.left(request, died),
+            Err(interrupted) => self.left(request, interrupted),
         }
     }
 
@@ -249,7 +252,7 @@ impl Site {
                 report(text);
                 255
             }
-            None => 0,
+            Some(Interrupted::Unheard) | None => 0,
         };
         self.perl.end(false);
         sys::exit_now(code);
@@ -272,7 +275,7 @@ impl Site {
         if self.mod_perl {
             // A cleanup that exits ends itself, not those that stand behind it.
             while let Err(interrupted) = self.perl.call(c"Apache::run_cleanups", None) {
-                let again = matches!(interrupted, Interrupted::Exited(_));
+                let again = !matches!(interrupted, Interrupted::Died(_));
                 self.noted(Err(interrupted));
                 if !again {
                     break;

@@ -179,7 +179,7 @@ impl Site {
             Ok(said) => (meant(said), true),
             Err(interrupted) => {
                 let status = status_said(&interrupted);
-                let exited = matches!(interrupted, Interrupted::Exited(_)) && status.is_none();
+                let exited = !matches!(interrupted, Interrupted::Died(_)) && status.is_none();
                 (self.left_with(request, interrupted, status), !exited)
             }
         }
@@ -193,6 +193,14 @@ impl Site {
     fn left_with(&self, request: u64, interrupted: Interrupted, status: Option<u16>) -> i32 {
         let said = match (interrupted, status) {
             (Interrupted::Exited(_), None) => OK,
+            (Interrupted::Unheard, _) => {
+                apache::say(apache::Level::Info, "the client has left: the program was ended when it went on printing");
+                OK
+            }
+            (Interrupted::Died(text), None) if text.starts_with(WRITER_DIED) => {
+                apache::say(apache::Level::Info, text.trim_end());
+                OK
+            }
             // It was meant: nothing is wrong with the program.
             (Interrupted::Exited(_), Some(status)) | (Interrupted::Died(_), Some(status @ ..500)) => {
                 apache::fail(request, status);
@@ -306,6 +314,7 @@ fn ends(phase: Phase, said: i32) -> bool {
 /// a redirection or an error.
 fn status_said(interrupted: &Interrupted) -> Option<u16> {
     let code = match interrupted {
+        Interrupted::Unheard => None,
         Interrupted::Exited(code) => u16::try_from(*code).ok(),
         Interrupted::Died(text) => {
             let (digits, rest) = text.split_at_checked(3)?;
@@ -315,6 +324,9 @@ fn status_said(interrupted: &Interrupted) -> Option<u16> {
     };
     code.filter(|code| (300..600).contains(code))
 }
+
+/// What a writer of PSGI dies of. The application has not caught it: nothing is wrong with that.
+const WRITER_DIED: &str = "PSGI: the client has left at ";
 
 fn names_folder(request: u64) -> bool {
     apache::has_file(request) && Path::new(OsStr::from_bytes(&apache::filename(request))).is_dir()

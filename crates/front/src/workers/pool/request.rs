@@ -17,6 +17,8 @@ pub struct RequestTimeouts {
     pub queue: Duration,
     /// `RequestTimeout`; zero is unlimited.
     pub run: Duration,
+    /// `RequestTimeoutLimit`: what `run` may grow to; zero is unlimited.
+    pub most: Duration,
     /// `RequestTimeoutGrace`
     pub grace: Duration,
 }

@@ -62,13 +62,16 @@ impl Pool {
         }
     }
 
-    /// The program asked for more time.
+    /// The program asked for more time. It gets as much as `RequestTimeoutLimit` leaves.
     pub fn extend(&mut self, id: RequestId, more: Duration) {
         let Some(request) = self.requests.get_mut(&id) else { return };
-        if !request.timeouts.run.is_zero() {
-            request.timeouts.run = request.timeouts.run.saturating_add(more);
+        let RequestTimeouts { run, most, .. } = request.timeouts;
+        let wanted = run.saturating_add(more);
+        let granted = if most.is_zero() { wanted } else { wanted.min(most.max(run)) };
+        if granted > run && !run.is_zero() {
+            request.timeouts.run = granted;
+            request.timed.interrupts = 0;
         }
-        request.timed.interrupts = 0;
     }
 
     /// `worker` has said the end of that request: now it puts itself in order for the next one.

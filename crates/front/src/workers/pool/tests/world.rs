@@ -159,7 +159,8 @@ impl World {
         let Some(charged_to) = self.admit(id, limited) else { return };
         self.open.insert(id, lane);
         let millis = Duration::from_millis;
-        let timeouts = RequestTimeouts { queue: millis(3_000), run: millis(1_000), grace: millis(500) };
+        let timeouts =
+            RequestTimeouts { queue: millis(3_000), run: millis(1_000), most: millis(5_000), grace: millis(500) };
         let waited = self.pool.queue().lanes()[lane].len();
         if self.pool.submit(NewRequest { id, lane, timeouts, small, charged_to }, self.now).is_err() {
             self.open.remove(&id);

@@ -1,0 +1,151 @@
+#include "../internal.h"
+
+#include <errno.h>
+
+/* Output for a client that has left. A program that prints without end would hold its worker for as long as RequestTimeout allows.
+ * So output fails first, then it dies, and in the end the program is left as by exit, which no eval of its own stops.
+ *
+ *                         fails      dies       ends
+ *   mod_perl 1            once       never      at the second output
+ *   mod_perl 2            never      4 times    at the fifth, for programs that catch what httpd's print dies of
+ *   a writer of PSGI      once       3 times    at the fifth
+ *
+ * What runs after that (destructors, END blocks, cleanups) sees output fail, up to LAST_WORDS times. */
+
+enum { LAST_WORDS = 1000, CAUGHT = 16 };
+
+typedef struct {
+    unsigned fails, dies;
+    unsigned failed; /* outputs of this request that nobody sees */
+} patience;
+
+static patience of_mod_perl_1 = {1, 0, 0}, of_mod_perl_2 = {0, 4, 0}, of_writer = {1, 3, 0}, of_filter = {4, 0, 0};
+
+static int dies;         /* the API is mod_perl 2's */
+static int is_due;       /* one of them was by an operator or by C code that is still at work */
+static int has_ended;    /* the request's program was ended */
+static int is_ending;    /* until the guard has seen it */
+static unsigned thrown, thrown_in; /* how often in this turn of perl, which one */
+
+void cml_printing_dies(void)
+{
+    dies = 1;
+}
+
+/* For the next request. */
+void cml_forget_unheard(void)
+{
+    of_mod_perl_1.failed = of_mod_perl_2.failed = of_writer.failed = of_filter.failed = thrown = 0;
+    is_due = has_ended = is_ending = 0;
+}
+
+/* Whether the call into Perl that has ended was ended here. */
+int cml_was_ended(void)
+{
+    const int was = is_ending;
+    is_ending = 0;
+    return was;
+}
+
+static patience *of_print(void)
+{
+    return dies ? &of_mod_perl_2 : &of_mod_perl_1;
+}
+
+static int is_exhausted(const patience *p)
+{
+    return p->failed >= (has_ended ? LAST_WORDS : p->fails + p->dies);
+}
+
+/* As exit. Within a subrequest that is an exception: where the program's evals stop one after the other, the process ends. */
+static void end_program(pTHX_ patience *p)
+{
+    p->failed = 0;
+    is_ending = 1;
+    if (cml_exit_is_exception()) {
+        thrown = thrown_in == cml_turn ? thrown + 1 : 1;
+        thrown_in = cml_turn;
+        if (thrown <= CAUGHT)
+            cml_throw_exit(aTHX_ 0);
+    }
+    has_ended = 1;
+    cml_exit_asked = 1;
+    my_exit(0);
+}
+
+/* An APR::Error, as httpd's mod_perl 2 throws it: first that the connection was reset, then that it is no more. */
+static void die_as_mod_perl_2(pTHX_ const char *method, int is_first)
+{
+    dSP;
+    ENTER;
+    SAVETMPS;
+    PUSHMARK(SP);
+    EXTEND(SP, 2);
+    mPUSHi(is_first ? ECONNRESET : ECONNABORTED);
+    mPUSHp(method, strlen(method));
+    PUTBACK;
+    call_pv("Cameleer::ModPerl2::unheard", G_VOID | G_DISCARD);
+    FREETMPS;
+    LEAVE;
+}
+
+/* At the application's own line: a method of the writer has called. */
+static void die_as_writer(pTHX)
+{
+    const PERL_CONTEXT *const caller = caller_cx(0, NULL);
+    const COP *const at = caller ? caller->blk_oldcop : PL_curcop;
+    croak("PSGI: the client has left at %s line %" UVuf ".\n", CopFILE(at), (UV)CopLINE(at));
+}
+
+/* One more output has gone nowhere. Returns where it is to fail. */
+static void fail(pTHX_ patience *p, const char *method)
+{
+    is_due = 0;
+    if (cml_forked_child || !cml_is_guarded())
+        return;
+    if (is_exhausted(p))
+        end_program(aTHX_ p);
+    const int is_first = p->failed++ == 0;
+    if (!has_ended && p->failed > p->fails) {
+        if (p == &of_writer)
+            die_as_writer(aTHX);
+        die_as_mod_perl_2(aTHX_ method, is_first);
+    }
+    errno = is_first ? ECONNRESET : ECONNABORTED;
+}
+
+/* A layer of PerlIO has written something that nobody sees. It may not die: the operator or the function that called it does so
+ * afterwards. Where that is C code of others, perl ends the program between two operators. */
+void cml_layer_failed(void)
+{
+    dTHXa(cml_perl);
+    is_due = 1;
+    errno = of_print()->failed > 0 ? ECONNABORTED : ECONNRESET;
+    if (is_exhausted(of_print()))
+        PL_sig_pending = 1;
+}
+
+int cml_output_failed(pTHX)
+{
+    if (LIKELY(!is_due))
+        return 0;
+    fail(aTHX_ of_print(), ":Apache2 IO write");
+    return 1;
+}
+
+void cml_unheard_between_operators(pTHX)
+{
+    if (is_due && is_exhausted(of_print()))
+        cml_output_failed(aTHX);
+}
+
+/* For methods of $r and of mod_perl 2's filters, which have no name here and only fail. */
+void cml_said_to_nobody(pTHX_ const char *method)
+{
+    fail(aTHX_ !method && dies ? &of_filter : of_print(), method);
+}
+
+void cml_written_to_nobody(pTHX)
+{
+    fail(aTHX_ &of_writer, NULL);
+}

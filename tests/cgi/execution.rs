@@ -91,9 +91,12 @@ fn what_cannot_be_executed_is_a_500_that_names_file_and_reason() {
 
 #[test]
 fn a_program_that_is_not_executable_or_has_no_leave_is_refused() {
-    let server = Site::new().file("scripts/test", &format!("{SH}echo ran")).serve(&conf(""));
-    server.get(URL).is(403);
-    server.logged("chmod +x");
+    for mode in ["program", "fork"] {
+        let server =
+            Site::new().file("scripts/test", &format!("{SH}echo ran")).serve(&conf(&format!("CgiMode {mode}")));
+        server.get(URL).is(500);
+        server.logged("scripts/test failed, reason: it is not executable (chmod +x)");
+    }
     let server = Site::new().script("htdocs/test.cgi", &format!("{SH}echo ran")).serve("AddHandler cgi-script .cgi\n");
     server.get("/test.cgi").is(403);
     server.logged("ExecCGI");

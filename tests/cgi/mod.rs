@@ -1,5 +1,6 @@
 //! Programs of a CGI folder that have a process for each request: those that are not Perl, and `CgiMode fork`.
 
+mod beside_httpd;
 mod ends;
 mod execution;
 mod fork;

@@ -14,7 +14,7 @@ pub use form::urlencoded::{path_encoded, percent_decoded};
 
 // The configuration of a location.
 mod place;
-pub use place::{Logged, OPT_EXECCGI, Place, Requirement, Satisfies, TypeOf};
+pub use place::{AliasOf, Logged, OPT_EXECCGI, PassedAlias, Place, Requirement, Satisfies, TypeOf};
 
 // Lines for the error log.
 mod log;

@@ -2,6 +2,45 @@ use std::fmt;
 use std::rc::Rc;
 
 type Find = dyn Fn(&[u8]) -> Option<String>;
+type Lead = dyn Fn(&[u8]) -> Option<PassedAlias>;
+
+/// The `Alias` that a path has passed: httpd's CONTEXT_PREFIX and CONTEXT_DOCUMENT_ROOT.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedAlias {
+    /// The beginning of the path that the alias is for.
+    pub prefix: String,
+    /// What the alias puts in its place.
+    pub root: String,
+    /// The file that the path leads to by it.
+    pub file: Vec<u8>,
+}
+
+/// Finds the [`PassedAlias`] of a path; there is none where no alias is for it.
+#[derive(Clone)]
+pub struct AliasOf(Rc<Lead>);
+
+impl AliasOf {
+    /// As `find` says.
+    pub fn new(find: impl Fn(&[u8]) -> Option<PassedAlias> + 'static) -> AliasOf {
+        AliasOf(Rc::new(find))
+    }
+
+    pub(crate) fn path(&self, path: &[u8]) -> Option<PassedAlias> {
+        (self.0)(path)
+    }
+}
+
+impl Default for AliasOf {
+    fn default() -> AliasOf {
+        AliasOf::new(|_| None)
+    }
+}
+
+impl fmt::Debug for AliasOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AliasOf")
+    }
+}
 
 /// Finds the MIME type of a file by its name.
 #[derive(Clone)]
@@ -101,6 +140,8 @@ pub struct Place {
     pub default_type: String,
     /// The MIME types by file name: `TypesConfig`, `AddType` and similar directives.
     pub types: TypeOf,
+    /// The aliases of paths.
+    pub aliases: AliasOf,
     /// Values that the access logs need.
     pub logged: Rc<Logged>,
     /// `LogLevel`
@@ -175,6 +216,7 @@ impl Default for Place {
             requires: Vec::new(),
             default_type: "text/html".into(),
             types: TypeOf::default(),
+            aliases: AliasOf::default(),
             logged: Rc::default(),
             log_level: crate::Level::Warn,
         }

@@ -25,7 +25,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         set_env: settings.set_env.clone(),
         send_header: settings.parses_headers() || settings.handler == Handler::CgiScript,
         setup_env: settings.sets_up_env(config.perl.generation),
-        options: settings.options.bits().into(),
+        options: i64::from(settings.options.bits()) | if settings.may_exec_cgi() { apache::OPT_EXECCGI } else { 0 },
         timeout: config.timeouts.client.as_secs() as u32,
         names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
         error_log: error_log(config),

@@ -18,6 +18,7 @@ const HANDED_ON: [&[u8]; 2] = [b"PATH", b"LD_LIBRARY_PATH"];
 pub type Variables = BTreeMap<Vec<u8>, Vec<u8>>;
 
 pub(crate) fn variables(r: &mut RequestRec) -> Variables {
+    r.ran_program = true;
     let mut all = Variables::from([(b"PATH".to_vec(), PATH.to_vec())]);
     let mut put = |name: &[u8], value: &[u8]| drop(all.insert(name.to_vec(), value.to_vec()));
     let place = r.place.clone();

@@ -10,9 +10,11 @@ use form::urlencoded::percent_decoded;
 use wire::frame::{Field, Flags, Frame};
 
 use super::RequestRec;
+use super::cgi_program;
 use super::field::{Number, Text};
 use super::table::Table;
 use super::tables::Id;
+use crate::place::PassedAlias;
 
 type Each<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
@@ -167,11 +169,16 @@ pub(crate) fn handed_on(r: &RequestRec) -> Vec<u8> {
 }
 
 /// The variables that a redirected request inherits, with `REDIRECT_` before their names.
+/// MOD_PERL stays out: httpd's embedded Perl sets it in `%ENV` only.
 pub(crate) fn renamed(r: &mut RequestRec) -> Vec<u8> {
     let mut renamed = Table::default();
-    let Some(variables) = r.table(Id::SubprocessEnv as u32) else { return Vec::new() };
-    for (name, value) in variables.iter() {
-        renamed.add(&[b"REDIRECT_", name].concat(), value);
+    let mut add = |name: &[u8], value: &[u8]| renamed.add(&[b"REDIRECT_", name].concat(), value);
+    if r.ran_program {
+        cgi_program::variables(r).iter().for_each(|(name, value)| add(name, value));
+    } else {
+        let Some(variables) = r.table(Id::SubprocessEnv as u32) else { return Vec::new() };
+        let of_others = variables.iter().filter(|(name, _)| !name.starts_with(b"MOD_PERL"));
+        of_others.for_each(|(name, value)| add(name, value));
     }
     renamed.set(b"REDIRECT_STATUS", r.status.to_string().as_bytes());
     renamed.set(b"REDIRECT_URL", r.known_text(Text::Uri).unwrap_or_default());
@@ -210,6 +217,16 @@ fn of_request(r: &RequestRec, each: Each<'_>) {
 /// httpd 2.4's variables.
 fn of_httpd(r: &RequestRec, each: Each<'_>) {
     each(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
+    // A handler or a rule that has named another file has left the alias.
+    let file = r.known_text(Text::Filename).unwrap_or_default();
+    let context = r.place.aliases.path(r.frame.field(Field::Path));
+    let context = context.filter(|alias: &PassedAlias| alias.file.starts_with(file));
+    let (prefix, root) = match &context {
+        Some(context) => (context.prefix.as_bytes(), context.root.as_bytes()),
+        None => (&b""[..], r.known_text(Text::DocumentRoot).unwrap_or_default()),
+    };
+    each(b"CONTEXT_PREFIX", prefix);
+    each(b"CONTEXT_DOCUMENT_ROOT", root);
 }
 
 fn of_client(r: &RequestRec, each: Each<'_>) {

@@ -97,6 +97,8 @@ pub(crate) struct RequestRec {
     /// Spans of a traced request: see [`wire::reply::LogKind::Span`].
     pub parts: Vec<(Vec<u8>, Vec<u8>)>,
     pub cleanup: bool,
+    /// A CGI program was given the variables of this request.
+    pub ran_program: bool,
     pub links: Links,
     pub translation: Translation,
     pub stacks: Stacks,
@@ -142,6 +144,7 @@ impl RequestRec {
             leaving: None,
             parts: Vec::new(),
             cleanup: false,
+            ran_program: false,
             links: Links::default(),
             translation: Translation::default(),
             stacks: Stacks::default(),

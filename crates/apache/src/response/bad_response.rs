@@ -4,6 +4,7 @@ use super::size_limits::MAX_HEADERS;
 use crate::log::{Level, log};
 use crate::request_rec::RequestRec;
 use crate::request_rec::field::Text;
+use crate::request_rec::tables::Id;
 
 impl RequestRec {
     pub fn premature(&mut self) {
@@ -47,6 +48,8 @@ impl RequestRec {
 
     fn fail_with_bytes(&mut self, text: &[u8]) {
         log(Level::Error, text);
+        // The program of an ErrorDocument finds it as REDIRECT_ERROR_NOTES.
+        self.tables.of_mut(Id::Notes).set(b"error-notes", text);
         self.output.failed = Some(500);
     }
 

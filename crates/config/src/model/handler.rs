@@ -26,6 +26,20 @@ pub enum Handler {
     Named(String),
 }
 
+/// What names the handler of a place. In httpd's order: each one wins over those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum NamedBy {
+    /// Nothing does: files are sent.
+    #[default]
+    Default,
+    /// `ScriptAlias`
+    ScriptAlias,
+    /// `AddHandler`, by an extension of the file's name.
+    Extension,
+    /// `SetHandler`
+    SetHandler,
+}
+
 impl Handler {
     /// The handler with this name.
     pub fn named(name: &str) -> Handler {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use wire::control::PoolNumber;
 
 use crate::model::context::{Rank, Scope};
-use crate::model::handler::Handler;
+use crate::model::handler::{Handler, NamedBy};
 use crate::model::options::{Options, PartialOptions};
 use crate::model::overrides::Overrides;
 use crate::model::perl::api::{Generation, PerlFilters, PerlOptions};
@@ -42,6 +42,8 @@ settings! {
     section struct PartialSettings {
         /// `AllowOverride`
         allow_override: Option<Overrides>;
+        /// `SetHandler None`: `handler` stands for what ScriptAlias, AddHandler and the defaults say.
+        unsets_handler: bool;
     }
 
     /// Merged settings of a request: those of its sections, in order, over the defaults.
@@ -51,8 +53,10 @@ settings! {
         mount: String;
         /// Argument of the innermost section, as written: mod_perl 2's `$r->location`.
         section: String;
-        /// Whether `SetHandler` applies, so that `AddHandler` does not.
-        handler_is_set: bool;
+        /// What names `handler`.
+        named_by: NamedBy;
+        /// `ScriptAlias` leads here.
+        script_alias: bool;
     }
 
     /// `PerlPool`: the pool that handles the request.
@@ -132,7 +136,7 @@ impl Settings {
             Handler::Psgi => Some(self.mount.len().min(path.len()) as u32),
             // The handler comes from the file's extension, so the whole path is the file. Splitting it at a folder with
             // such an extension would let a picture below that folder run as a program.
-            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if !self.handler_is_set => {
+            Handler::PerlScript | Handler::ModPerl | Handler::CgiScript if self.named_by == NamedBy::Extension => {
                 Some(path.len() as u32)
             }
             _ => None,
@@ -146,7 +150,7 @@ impl Settings {
 
     /// Whether a PerlHandler without SetHandler handles folders, as in mod_perl 1: it may generate their listings.
     pub fn asks_perl_for_folders(&self) -> bool {
-        self.handler == Handler::Default && !self.handler_is_set && !self.perl_handlers.is_empty()
+        self.handler == Handler::Default && self.named_by == NamedBy::Default && !self.perl_handlers.is_empty()
     }
 
     /// Whether Perl code in the worker decides about users: a PerlAuthenHandler, a PerlAuthzHandler or a provider. Where users are required
@@ -171,15 +175,27 @@ impl Settings {
 
     /// The handler that a file's extensions determine, unless `SetHandler` applies.
     pub fn handler_of(&self, file: &Path) -> Option<&Handler> {
-        if self.handler_is_set {
+        if self.named_by == NamedBy::SetHandler {
             return None;
         }
         self.response.types.handler(&file.file_name()?.to_string_lossy())
     }
 
+    /// Whether an extension of a file that only the disk shows may name another handler than the path does.
+    pub fn handler_depends_on_the_file(&self) -> bool {
+        // Below a ScriptAlias the end of a path may be a program's PATH_INFO and not a file's name.
+        let by_path = self.handler.is_about_a_file() || self.script_alias && self.named_by < NamedBy::SetHandler;
+        by_path && self.response.types.handlers().next().is_some()
+    }
+
+    /// `Options ExecCGI`, which CGI programs below a ScriptAlias do not need.
+    pub fn may_exec_cgi(&self) -> bool {
+        self.options.exec_cgi || self.script_alias && self.handler == Handler::CgiScript
+    }
+
     /// The same settings with another handler.
     pub fn with_handler(&self, handler: &Handler) -> Settings {
-        Settings { handler: handler.clone(), ..self.clone() }
+        Settings { handler: handler.clone(), named_by: NamedBy::Extension, ..self.clone() }
     }
 
     /// Merges the settings of an inner section with this scope.

@@ -1,7 +1,7 @@
 //! Merging of sections to [`Settings`].
 
 use crate::model::config::Config;
-use crate::model::handler::Handler;
+use crate::model::handler::{Handler, NamedBy};
 use crate::model::settings::Settings;
 use crate::resolve::htaccess::Applied;
 
@@ -19,17 +19,18 @@ impl Config {
             if let Some(section) = self.section(&applied.files, *number) {
                 settings.merge_at(&section.said, &section.scope);
                 // A default of the table (section 0) does not count as SetHandler.
-                settings.handler_is_set |= *number != 0 && section.said.handler.is_some();
+                if *number != 0 && section.said.handler.is_some() {
+                    settings.named_by =
+                        if section.said.unsets_handler { NamedBy::Default } else { NamedBy::SetHandler };
+                }
             }
         }
-        // As in httpd, where ScriptAlias sets the handler at translation, a later SetHandler takes precedence.
-        if script_alias && !settings.handler_is_set {
+        settings.script_alias = script_alias;
+        // As in httpd, where ScriptAlias sets the handler at translation, a later AddHandler or SetHandler takes precedence.
+        if script_alias && settings.named_by < NamedBy::ScriptAlias {
             settings.handler = Handler::CgiScript;
-            settings.handler_is_set = true;
+            settings.named_by = NamedBy::ScriptAlias;
             settings.mount.clear();
-        }
-        if script_alias && settings.handler == Handler::CgiScript {
-            settings.options.exec_cgi = true;
         }
         settings
     }

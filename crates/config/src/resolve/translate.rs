@@ -24,12 +24,16 @@ impl Config {
 
     /// As [`Config::translate`], with another document root that a program set for the request.
     pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
-        for alias in &self.hosts[usize::from(host)].aliases {
-            if let Some(filename) = alias.file(path) {
-                return Mapping { filename, script_alias: alias.script };
-            }
+        match self.alias_of(host, path) {
+            Some((alias, filename)) => Mapping { filename, script_alias: alias.script },
+            None => Mapping { filename: join(document_root, path), script_alias: false },
         }
-        Mapping { filename: join(document_root, path), script_alias: false }
+    }
+
+    /// The alias that is for a path, and the file that it makes of it.
+    pub fn alias_of(&self, host: u16, path: &str) -> Option<(&Alias, PathBuf)> {
+        let aliases = self.hosts.get(usize::from(host))?.aliases.iter();
+        aliases.filter_map(|alias| Some((alias, alias.file(path)?))).next()
     }
 
     /// Sections of a request in merge order. The `filename` of a folder ends with a slash.
@@ -73,7 +77,7 @@ impl Config {
 impl Alias {
     fn file(&self, path: &str) -> Option<PathBuf> {
         match &self.from {
-            AliasFrom::Prefix(prefix) => Some(join(&self.to, rest_below(prefix, path)?)),
+            AliasFrom::Prefix(prefix) => Some(beside(&self.to, rest_below(prefix, path)?)),
             AliasFrom::Match(regex) => {
                 let to = self.to.to_str()?;
                 let file = regex.find(path)?.expand(to, &str::to_owned, usize::MAX);
@@ -87,6 +91,16 @@ impl Alias {
 
 fn parents(path: &Path) -> usize {
     path.components().filter(|part| *part == Component::ParentDir).count()
+}
+
+/// As httpd: what follows the path of the alias stands directly behind its file's name, with no slash that neither has.
+fn beside(to: &Path, rest: &str) -> PathBuf {
+    if to.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return join(to, rest);
+    }
+    let mut file = to.as_os_str().to_owned();
+    file.push(rest);
+    file.into()
 }
 
 fn join(folder: &Path, rest: &str) -> PathBuf {

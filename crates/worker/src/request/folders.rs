@@ -64,6 +64,13 @@ impl Site {
             && matches!(self.folder(sub, location, &apache::filename(sub)), Some(Folder::Moved(_)))
     }
 
+    /// Whether the server answers a request for a folder of programs, as mod_dir does before it: by the folder's index, or by a
+    /// redirection to its URI with a slash.
+    pub(super) fn is_the_servers_folder(&self, location: &ResolvedLocation, request: u64) -> bool {
+        let file = apache::filename(request);
+        matches!(self.folder(request, location, &file), Some(Folder::Index(_) | Folder::Moved(_)))
+    }
+
     fn folder(&self, request: u64, location: &ResolvedLocation, file: &[u8]) -> Option<Folder> {
         let folder = Path::new(OsStr::from_bytes(file));
         if !folder.is_dir() {

@@ -3,11 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::rc::Rc;
 
 use apache::AddedLines;
+use base::path::Text;
 use libperl::{Code, Interrupted};
 use wire::control::PoolNumber;
 
@@ -15,7 +16,7 @@ use super::Site;
 use crate::location::{LocationKey, ResolvedLocation, htaccess};
 use crate::place::place;
 use crate::start_up;
-use config::{Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
+use config::{AliasFrom, Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
 use files::mime;
 
 /// httpd's type of folders.
@@ -62,6 +63,7 @@ impl Site {
             logged,
             sections,
             types: self.types_of(settings.clone()),
+            aliases: self.aliases_of(key.host),
             ..place(&self.config, key.host, &settings)
         };
         let mut location =
@@ -77,6 +79,17 @@ impl Site {
         apache::TypeOf::new(move |name| {
             let path = Path::new(OsStr::from_bytes(name));
             if path.is_dir() { Some(FOLDER.to_owned()) } else { mime::describe(&config, &settings, path).mime }
+        })
+    }
+
+    fn aliases_of(&self, host: u16) -> apache::AliasOf {
+        let config = self.config.clone();
+        apache::AliasOf::new(move |path| {
+            let (alias, file) = config.alias_of(host, &Text::new(path).0)?;
+            let AliasFrom::Prefix(prefix) = &alias.from else { return None };
+            let root = alias.to.to_string_lossy().into_owned();
+            let file = Text::bytes_of(file).into_os_string().into_vec();
+            Some(apache::PassedAlias { prefix: prefix.clone(), root, file })
         })
     }
 

@@ -33,7 +33,7 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, true)),
         because: "no folder is executable by default",
-        about: "As Alias; files there run as CGI scripts, regardless of SetHandler and Options.",
+        about: "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a file there takes precedence.",
         ..ROW
     },
     Row {
@@ -108,8 +108,8 @@ pub static ROWS: &[Row] = &[
         ),
         default: Some("default-handler"),
         because: "without a handler, requests are served from files",
-        about: "The handler of requests: the PerlHandler list, a CGI script, the PsgiApp, a file that begins with its own headers, or the file itself. \
-            `server-…` are pages about the server, as mod_status and mod_info, or Prometheus metrics. `None` is default-handler. Any other name needs an Action; \
+        about: "The handler of requests: the PerlHandler list, a CGI program, the PsgiApp, a file that begins with its own headers, or the file itself. \
+            `server-…` are pages about the server, as mod_status and mod_info, or Prometheus metrics. `None` removes an outer SetHandler. Any other name needs an Action; \
             without one, requests are answered 500 and an error is logged. The server pages are not allowed \
             in .htaccess files.",
         ..ROW
@@ -162,6 +162,12 @@ fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String>
         return Err(format!("expected a path that begins with /, got \"{from}\""));
     }
     let to = draft.document_path(&args[1]);
+    if from.ends_with('/') && !args[1].ends_with('/') {
+        draft.warn(&format!(
+            "\"{from}\" ends with a slash and \"{}\" does not: \"{from}x\" is the file \"{}x\", as in httpd; end both with one, or neither",
+            args[1], args[1]
+        ));
+    }
     draft.host().aliases.push(Alias { from: AliasFrom::Prefix(from), to, script });
     Ok(())
 }
@@ -192,6 +198,8 @@ fn set_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `SetHandler name`
 fn set_handler(draft: &mut Draft, name: &str) -> Result<(), String> {
-    draft.settings().handler = Some(handler(draft, name)?);
+    let handler = handler(draft, name)?;
+    let said = draft.settings();
+    (said.handler, said.unsets_handler) = (Some(handler), name.eq_ignore_ascii_case("none"));
     Ok(())
 }

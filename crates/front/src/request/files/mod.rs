@@ -76,8 +76,9 @@ impl LookupResult {
 /// The file that a worker's path names, where `<Files>` sections could give that file settings of its own, or its extension a
 /// handler, and only the disk shows which part of the path it is. `None` where the path alone says all.
 pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, NotYet> {
-    let lacks_handler = || route.is_static() && route.settings.response.types.handlers().next().is_some();
-    match (route.ambiguous || lacks_handler()).then(|| locate(generation, route, &route.filename)) {
+    match (route.ambiguous || route.settings.handler_depends_on_the_file())
+        .then(|| locate(generation, route, &route.filename))
+    {
         Some(Ok(Spot::File(spot))) => Ok(Some(generation.routes.refine(&generation.config, route, spot.found())?)),
         _ => Ok(None),
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use libperl::Interrupted;
 
-use super::phases::OK;
+use super::phases::{DECLINED, OK};
 use crate::location::ResolvedLocation;
 use crate::program_kind::cannot_execute;
 use crate::site::Site;
@@ -30,6 +30,9 @@ const LAST_WORDS: u16 = 2000;
 impl Site {
     /// Answers with the output of a process, if the request's file is not to run in the worker.
     pub(super) fn run_program(&self, location: &ResolvedLocation, request: u64) -> Option<i32> {
+        if self.is_the_servers_folder(location, request) {
+            return Some(DECLINED);
+        }
         let name = apache::filename(request);
         let file = Path::new(OsStr::from_bytes(&name));
         match location.settings.program.mode {

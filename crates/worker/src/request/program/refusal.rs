@@ -7,6 +7,7 @@ use config::Settings;
 
 const FORBIDDEN: i32 = 403;
 const NOT_FOUND: i32 = 404;
+const FAILED: i32 = 500;
 
 /// The status, and the reason for the log.
 pub fn of(settings: &Settings, request: u64, file: &Path) -> Option<(i32, &'static str)> {
@@ -16,8 +17,8 @@ pub fn of(settings: &Settings, request: u64, file: &Path) -> Option<(i32, &'stat
     Some(match () {
         () if found.is_dir() => (FORBIDDEN, "it is a folder, not a script"),
         () if !found.is_file() => (NOT_FOUND, "it is a pipe or a device, not a script"),
-        () if !settings.options.exec_cgi => (FORBIDDEN, "Options ExecCGI is off here"),
-        () if mode & 0o111 == 0 => (FORBIDDEN, "it is not executable (chmod +x)"),
+        () if !settings.may_exec_cgi() => (FORBIDDEN, "Options ExecCGI is off here"),
+        () if mode & 0o111 == 0 => (FAILED, "it is not executable (chmod +x)"),
         () => return None,
     })
 }

@@ -1,0 +1,200 @@
+//! Where CGI programs lie, what names their handlers, and what they find in their environment. Each case was tried with httpd 2.4,
+//! mod_cgi and mod_perl 2.
+
+use super::{SH, conf};
+use crate::support::{Server, Site};
+
+/// Prints the environment.
+const ENV: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\n";
+
+/// Whether the answer has this line.
+#[track_caller]
+fn has(server: &Server, target: &str, line: &str) {
+    let text = server.get(target).text();
+    assert!(text.lines().any(|said| said == line), "{target}: {line} is missing in {text}");
+}
+
+#[track_caller]
+fn lacks(server: &Server, target: &str, word: &str) {
+    let text = server.get(target).text();
+    assert!(!text.contains(word), "{target}: {word} in {text}");
+}
+
+#[test]
+fn an_add_handler_below_a_script_alias_wins_and_a_set_handler_wins_over_both() {
+    for generation in [1, 2] {
+        let (handler, load, print) = match generation {
+            1 => (
+                "PerlHandler",
+                "use Apache ()",
+                "$r->send_http_header('text/plain'); $r->print('handled', $r->path_info)",
+            ),
+            _ => (
+                "PerlResponseHandler",
+                "use Apache2::RequestRec (); use Apache2::RequestIO ()",
+                "$r->content_type('text/plain'); $r->print('handled', $r->path_info)",
+            ),
+        };
+        let program = format!("{SH}printf \"ran$PATH_INFO\"");
+        let server = Site::new()
+            .script("scripts/test", &program)
+            .script("scripts/a.pl", &program)
+            .script("scripts/set/a.pl", &program)
+            .script("scripts/text/a.pl", &program)
+            .script("scripts/unset/test", &program)
+            .file("lib/My.pm", &format!("package My; {load}; sub handler {{ my $r = shift; {print}; 0 }} 1;"))
+            .serve(&format!(
+                "PerlGeneration {generation}\nPerlLib lib\nPerlModule My\n{}\
+                 <Location /cgi>\n{handler} My\n</Location>\n\
+                 <Location /cgi/set>\nSetHandler cgi-script\n</Location>\n\
+                 <Location /cgi/text>\nAddHandler default-handler .pl\n</Location>\n\
+                 <Directory @DIR@/scripts/unset>\nSetHandler default-handler\n</Directory>\n\
+                 <Location /cgi/unset>\nSetHandler None\n</Location>\n",
+                conf("AddHandler perl-script .pl")
+            ));
+        for (target, expected) in [
+            ("/cgi/test", "ran"),
+            ("/cgi/test/a.pl", "ran/a.pl"),
+            ("/cgi/a.pl", "handled"),
+            ("/cgi/a.pl/more", "handled/more"),
+            ("/cgi/set/a.pl", "ran"),
+            ("/cgi/text/a.pl", program.as_str()),
+            ("/cgi/unset/test", "ran"),
+        ] {
+            assert_eq!(server.text(target), expected, "{target}, generation {generation}");
+        }
+    }
+}
+
+#[test]
+fn set_handler_none_lets_add_handler_count_again() {
+    let server = Site::new().script("htdocs/a.cgi", &format!("{SH}printf ran")).serve(
+        "AddHandler cgi-script .cgi\nOptions +ExecCGI\nSetHandler default-handler\n<Location /a.cgi>\nSetHandler None\n</Location>\n",
+    );
+    assert_eq!(server.text("/a.cgi"), "ran");
+}
+
+#[test]
+fn a_program_finds_the_alias_that_its_path_has_passed() {
+    let site = Site::new().script("scripts/test", ENV).script("htdocs/own", ENV);
+    let server = site.serve(&format!(
+        "{}ScriptAlias /one @DIR@/scripts/test\nScriptAliasMatch ^/match/(.*) @DIR@/scripts/$1\n\
+         RewriteEngine On\nRewriteRule ^/rewritten @DIR@/scripts/test\n\
+         <Location /rewritten>\nSetHandler cgi-script\nOptions +ExecCGI\n</Location>\n\
+         <Location /own>\nSetHandler cgi-script\nOptions +ExecCGI\n</Location>\n",
+        conf("")
+    ));
+    for (target, prefix, root) in [
+        ("/cgi/test", "/cgi/", "@DIR@/scripts/"),
+        ("/cgi/test/more", "/cgi/", "@DIR@/scripts/"),
+        ("/one/more", "/one", "@DIR@/scripts/test"),
+        ("/match/test", "", "@DIR@/htdocs"),
+        ("/rewritten", "", "@DIR@/htdocs"),
+        ("/own", "", "@DIR@/htdocs"),
+    ] {
+        has(&server, target, &format!("CONTEXT_PREFIX={prefix}"));
+        has(&server, target, &server.site.filled(&format!("CONTEXT_DOCUMENT_ROOT={root}")));
+    }
+}
+
+#[test]
+fn scripts_in_the_worker_find_the_alias_too() {
+    let text =
+        "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{CONTEXT_PREFIX} $ENV{CONTEXT_DOCUMENT_ROOT}\";";
+    for generation in [1, 2] {
+        for mode in ["fork", "persistent"] {
+            let server = Site::new()
+                .script("scripts/test", text)
+                .serve(&format!("PerlGeneration {generation}\n{}", conf(&format!("CgiMode {mode}"))));
+            assert_eq!(server.text("/cgi/test"), server.site.filled("/cgi/ @DIR@/scripts/"), "{mode} {generation}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_another_request_leads_to_finds_that_ones_variables_and_no_embedded_perl() {
+    for generation in [1, 2] {
+        let (handler, load, lead) = match generation {
+            1 => ("PerlHandler", "use Apache ()", "$r->internal_redirect('/cgi/env')"),
+            _ => (
+                "PerlResponseHandler",
+                "use Apache2::RequestRec (); use Apache2::SubRequest ()",
+                "$r->internal_redirect('/cgi/env')",
+            ),
+        };
+        let server = Site::new()
+            .script("scripts/env", ENV)
+            .script("scripts/broken", "#!/bin/sh\nexit 3\n")
+            .script("scripts/on", "#!/bin/sh\nprintf 'Location: /cgi/env\\n\\n'\n")
+            .file(
+                "lib/My.pm",
+                &format!("package My; {load}; sub handler {{ my $r = shift; return 404 if $r->args; {lead}; 0 }} 1;"),
+            )
+            .serve(&format!(
+                "PerlGeneration {generation}\nPerlLib lib\nPerlModule My\nErrorDocument 404 /cgi/env\nErrorDocument 500 /cgi/env\n{}\
+                 <Location /my>\nSetHandler perl-script\n{handler} My\n</Location>\n",
+                conf("")
+            ));
+        for target in ["/my", "/my?404", "/cgi/broken", "/cgi/on", "/cgi/none"] {
+            lacks(&server, target, "MOD_PERL");
+            has(&server, target, &format!("REDIRECT_URL={}", target.split('?').next().unwrap_or_default()));
+        }
+        lacks(&server, "/cgi/broken", "CGI-Perl");
+        has(&server, "/my?404", "REDIRECT_REQUEST_METHOD=GET");
+        has(&server, "/cgi/broken", "REDIRECT_SCRIPT_NAME=/cgi/broken");
+        has(&server, "/cgi/broken", "REDIRECT_GATEWAY_INTERFACE=CGI/1.1");
+        has(&server, "/cgi/broken", "REDIRECT_CONTEXT_PREFIX=/cgi/");
+        let text = server.get("/cgi/broken").is(500).text();
+        assert!(
+            text.lines().any(|line| line.starts_with("REDIRECT_ERROR_NOTES=") && line.ends_with("broken")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_follows_an_alias_stands_directly_behind_the_name_that_it_says() {
+    let program = format!("{SH}printf \"ran $PATH_INFO\"");
+    let site = Site::new().script("bin/one", &program).file("files/page.txt", "page").file("folder/page.txt", "page");
+    let aliases = "Alias /five/ @DIR@/files/page.txt\nScriptAlias /one/ @DIR@/bin/one\nScriptAlias /same @DIR@/bin/one\n\
+         Alias /folder/ @DIR@/folder\nAlias /both/ @DIR@/folder/\nAlias /neither @DIR@/folder\n";
+    site.configure(aliases);
+    let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
+    let warnings: Vec<_> = said.err.lines().filter(|line| line.contains("ends with a slash and")).collect();
+    assert_eq!(warnings.len(), 3, "{said:?}");
+    assert!(warnings.iter().all(|line| line.contains("end both with one, or neither")), "{warnings:?}");
+    let server = site.serve(aliases);
+    for (target, status, text) in [
+        ("/five/", 200, "page"),
+        ("/five/a", 404, ""),
+        ("/one/", 200, "ran "),
+        ("/one/x", 404, ""),
+        ("/same/x", 200, "ran /x"),
+        ("/folder/page.txt", 404, ""),
+        ("/both/page.txt", 200, "page"),
+        ("/neither/page.txt", 200, "page"),
+    ] {
+        let response = server.get(target).is(status);
+        if status == 200 {
+            assert_eq!(response.text(), text, "{target}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_below_a_script_alias_has_its_slash_and_its_index() {
+    for mode in ["program", "fork", "persistent"] {
+        let perl =
+            "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\nindex $ENV{SCRIPT_NAME} $ENV{QUERY_STRING}\";";
+        let server = Site::new()
+            .script("scripts/index.pl", perl)
+            .script("scripts/with/index.pl", perl)
+            .script("scripts/without/other.pl", perl)
+            .serve(&conf(&format!("CgiMode {mode}\nDirectoryIndex index.pl\nOptions +Indexes")));
+        assert_eq!(server.text("/cgi/?a"), "index /cgi/index.pl a", "{mode}");
+        assert_eq!(server.text("/cgi/with/"), "index /cgi/with/index.pl ", "{mode}");
+        let moved = server.get("/cgi/with?a").is(301);
+        assert!(moved.header("location").is_some_and(|to| to.ends_with("/cgi/with/?a")), "{mode}");
+        server.get("/cgi/without/").is(403);
+    }
+}

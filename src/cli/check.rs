@@ -2,11 +2,12 @@
 
 use clap::Args;
 
-use super::{built_in, compat};
+use super::{built_in, cgi_programs, compat};
+use ::compat::programs::Programs;
 use base::printable;
 use config::reference;
 use master::configuration::trial;
-use master::configuration::{ConfigOrigin, From};
+use master::configuration::{ConfigOrigin, From, Survey};
 use toolkit::conf::Conf;
 use toolkit::options::Program;
 use toolkit::origin::origin;
@@ -54,6 +55,8 @@ impl Check {
 pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let warnings = trial::compile(origin)?;
     warnings.iter().for_each(|warning| print_error(&printable::lines(&warning.to_string())));
+    let programs = Programs::of(&Survey::of(origin).config);
+    cgi_programs::report(&programs).iter().for_each(|line| print_error(&printable::lines(line)));
     match &origin.from {
         From::File(path) => print(&format!("{}: Syntax OK\n", printable::line(&path.display().to_string()))),
         From::Options(_) => print("Syntax OK\n"),

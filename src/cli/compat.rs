@@ -2,15 +2,18 @@
 
 use std::io::{IsTerminal, Write};
 
-use super::Unfit;
+use super::{Unfit, cgi_programs};
 use base::printable;
+use compat::programs::{self, Programs};
 use compat::{Finding, Light, survey};
 use master::configuration::{ConfigOrigin, Survey};
 
 /// Lists what the site uses; an error when something of it is red.
 pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {
-    let Survey { tree, server_root, mistakes, warnings } = Survey::of(origin);
-    let findings = survey(&tree, &server_root, &mistakes, &warnings);
+    let Survey { tree, server_root, mistakes, warnings, config } = Survey::of(origin);
+    let mut findings = survey(&tree, &server_root, &mistakes, &warnings);
+    let programs = Programs::of(&config);
+    findings.extend(programs::findings(&programs));
     let color = std::io::stdout().is_terminal();
     let mut out = std::io::stdout().lock();
     for finding in &findings {
@@ -18,6 +21,9 @@ pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {
     }
     let count = |light| findings.iter().filter(|finding| finding.light == light).count();
     let (green, amber, red) = (count(Light::Green), count(Light::Amber), count(Light::Red));
+    if programs.is_cut {
+        let _ = writeln!(out, "{}", cgi_programs::CUT);
+    }
     let _ = writeln!(out, "{green} green, {amber} amber, {red} red");
     match red {
         0 => Ok(()),

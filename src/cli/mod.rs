@@ -2,6 +2,7 @@
 
 mod bench;
 mod built_in;
+mod cgi_programs;
 mod check;
 mod compat;
 mod completions;
@@ -43,7 +44,7 @@ struct Cli {
 
 const HINT: &str = "\
 Try:  cameleer run app.psgi            a PSGI application, on http://localhost:5000/
-      cameleer run cgi-bin/            a folder of CGI scripts, kept compiled
+      cameleer run cgi-bin/            a folder of CGI scripts, a process for each request
       cameleer serve -f site.conf      an Apache-style configuration
       cameleer COMMAND --help          the options of a command";
 

@@ -241,3 +241,17 @@ fn a_run_that_outlives_its_grace_is_a_504_and_ends_with_its_worker() {
     let run = server.site.read("pid").parse().expect("a pid");
     until("it is gone", || !alive(run));
 }
+
+#[test]
+fn a_begin_block_that_forks_leaves_one_worker_that_answers() {
+    let text = "#!/usr/bin/perl\nBEGIN { my $child = fork // die; exit if !$child; waitpid $child, 0 }\n\
+        print \"Content-Type: text/plain\\n\\nparent\";";
+    let server = super::serve_with(text, "CgiMode fork");
+    assert_eq!(server.text(super::URL) + &server.text(super::URL), "parentparent");
+    let fallen = "#!/usr/bin/perl\nBEGIN { fork // die }\nprint \"Content-Type: text/plain\\n\\none of two\";";
+    let server = super::serve_with(fallen, "CgiMode fork");
+    for _ in 0..2 {
+        assert_eq!(server.get(super::URL).is(200).text(), "one of two");
+    }
+    assert!(!server.log().contains("fatal runtime error"), "{}", server.log());
+}

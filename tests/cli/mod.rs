@@ -4,6 +4,8 @@
 mod advise;
 /// `cameleer bloat`.
 mod bloat;
+/// CGI programs in `check`, its survey and `advise`.
+mod cgi_programs;
 /// `cameleer check`.
 mod check;
 /// `cameleer check --compat`: what of mod_perl 1 a site uses, and what of that there is.

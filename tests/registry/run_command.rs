@@ -101,3 +101,45 @@ fn files_beside_an_application_are_its_own_business() {
     site.cameleer(["run", "--static", "htdocs", "app.psgi"]).failed(2, "Plack::Middleware::Static");
     site.script("a.cgi", TEXT).cameleer(["run", "--static", "none", "a.cgi"]).failed(2, "no such folder");
 }
+
+/// What a BEGIN block can do to the process that compiles it, and what the kernel's perl makes of it.
+#[test]
+fn scripts_whose_begin_blocks_end_the_process_are_named_and_the_others_serve() {
+    let begin = |code: &str| format!("{PERL}BEGIN {{ {code} }}\n{TEXT}print 'end';");
+    let site = || {
+        Site::new()
+            .script("cgi-bin/a.cgi", &format!("{PERL}{TEXT}print 'first';"))
+            .script(
+                "cgi-bin/exec.cgi",
+                &begin("$| = 1; print \"Content-Type: text/plain\\n\\n\"; exec '/bin/echo', 'by exec'"),
+            )
+            .script("cgi-bin/kill.cgi", &begin("kill 'KILL', $$"))
+            .script("cgi-bin/leave.cgi", &begin("require POSIX; POSIX::_exit(3)"))
+            .script("cgi-bin/exit.cgi", &begin("exit 4"))
+            .script("cgi-bin/z.cgi", &format!("{PERL}{TEXT}print 'last';"))
+    };
+    let named = ["exec.cgi:1: ", "kill.cgi:1: ", "leave.cgi:1: ", "exit.cgi:1: "];
+    for mode in ["fork", "persistent"] {
+        let server = site().run_with_one_worker(["cgi-bin", "--cgi-mode", mode]);
+        let log = server.log();
+        for name in named {
+            assert!(log.contains(name), "{mode}: {name} in {log}");
+        }
+        assert!(log.contains("it was killed by SIGKILL") && log.contains("it ended with status 3"), "{log}");
+        for round in 1..=2 {
+            for (target, status, text) in [
+                ("/a.cgi", 200, "first"),
+                ("/exec.cgi", 200, "by exec\n"),
+                ("/kill.cgi", 500, ""),
+                ("/leave.cgi", 500, ""),
+                ("/z.cgi", 200, "last"),
+            ] {
+                let response = server.get(target).is(status);
+                assert!(status == 500 || response.text() == text, "{mode} {target} {round}: {}", response.text());
+            }
+        }
+        assert!(!server.log().contains(" lost GET"), "{mode}: no worker has ended: {}", server.log());
+    }
+    let checked = site().cameleer(["check", "cgi-bin", "--cgi-mode", "fork"]).failed(78, "kill.cgi:1: ");
+    assert!(named.iter().all(|name| checked.err.contains(name)), "{checked:?}");
+}

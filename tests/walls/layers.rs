@@ -45,7 +45,7 @@ const LAYERS: &[Layers] = &[
             &["bench", "completions", "man", "run", "serve", "tips"],
             &["check", "explain", "single"],
             &["built_in", "compat", "daemon"],
-            &["ready"],
+            &["cgi_programs", "ready"],
         ],
     },
     Layers {

@@ -14,5 +14,8 @@ pub mod cache;
 // Whether a file has changed.
 pub mod stamp;
 
+// The first line of a file: the program that runs it.
+pub mod shebang;
+
 // Untrusted bytes, made printable.
 pub mod printable;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::perl_text::code_lines;
 use config::{Directive, Generation, table};
 
 /// Most files that are read: a DocumentRoot may be a whole disk.
@@ -190,6 +191,17 @@ fn used_module(line: &str) -> Option<&str> {
     let rest = rest.strip_prefix("use ").or_else(|| rest.strip_prefix("require "))?.trim_start();
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != ':' && c != '_').unwrap_or(rest.len());
     rest.get(..end).filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// The modules that a text loads, each once, in their order; pragmas left out.
+pub fn modules(text: &str) -> Vec<String> {
+    let mut modules: Vec<String> = Vec::new();
+    for module in code_lines(text).filter_map(|(_, code)| used_module(code)) {
+        if !modules.iter().any(|known| known == module) {
+            modules.push(module.to_owned());
+        }
+    }
+    modules
 }
 
 /// perl's @INC.

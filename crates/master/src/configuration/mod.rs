@@ -130,6 +130,8 @@ pub struct Survey {
     pub mistakes: Vec<ConfigError>,
     /// What a start would complain about.
     pub warnings: Vec<ConfigError>,
+    /// What could be understood of it.
+    pub config: Config,
 }
 
 impl Survey {
@@ -147,7 +149,8 @@ impl Survey {
         let may_be_elsewhere = bundle.needs_perl() || !mistakes.is_empty();
         mistakes.extend(errors.into_iter().filter(|error| error.at.is_some() || !may_be_elsewhere));
         let mistakes = Mistakes::new(mistakes).0;
-        Survey { tree: bundle.tree, server_root: config.server_root, mistakes, warnings: config.warnings }
+        let (server_root, warnings) = (config.server_root.clone(), config.warnings.clone());
+        Survey { tree: bundle.tree, server_root, mistakes, warnings, config }
     }
 }
 

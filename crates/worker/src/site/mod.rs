@@ -55,7 +55,7 @@ pub struct Site {
     /// The `.htaccess` files that requests have come to inside this process.
     pub(super) htaccess_cache: HtaccessCache,
     registry: OnceCell<Code>,
-    /// Which files are programs that are not Perl.
+    /// Which files the kernel executes, and no worker compiles.
     pub(super) kinds: Kinds,
     /// Runs the handlers that Perl code pushed.
     pub(super) pushed: Option<Code>,
@@ -74,7 +74,7 @@ impl Site {
     pub fn load(mut config: Config, facts: &Facts) -> anyhow::Result<Site> {
         config.apply_log_levels(None);
         let perl = start_up::boot(&config, facts)?;
-        let apps = start_up::take_all(&perl, &config, facts.check)?;
+        let start_up::Loaded { apps, fatal } = start_up::take_all(&perl, &config, facts)?;
         let mod_perl = start_up::speaks_mod_perl(&config, facts);
         let pushed = if mod_perl { Some(perl.resolve_handler("Apache::Phases::run")?) } else { None };
         let start_env: Rc<[_]> = perl.env_base().into();
@@ -103,7 +103,7 @@ impl Site {
             opener: Opener::default(),
             htaccess_cache: HtaccessCache::default(),
             registry: OnceCell::new(),
-            kinds: Kinds::default(),
+            kinds: Kinds::with_fatal(fatal),
         };
         if apache::api() == apache::Api::Two {
             site.begin_second_generation()?;

@@ -2,6 +2,7 @@
 
 mod mistakes;
 mod scripts;
+mod trial;
 
 pub use mistakes::{Mistakes, mistake};
 
@@ -154,13 +155,26 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
 /// Applications that are loaded.
 pub type Apps = HashMap<PsgiApp, Rc<Code>>;
 
+/// What the steps have made.
+pub struct Loaded {
+    /// By their sources.
+    pub apps: Apps,
+    /// Scripts that end the process that compiles them.
+    pub fatal: Vec<PathBuf>,
+}
+
 /// Does all steps of a mold, in the order of the file. The first that fails ends it, but for the scripts of a folder: one
 /// that is broken leaves the others alone. Where nothing is to be served, all that is wrong is looked for.
-pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Apps, Mistakes> {
-    let (mut apps, mut mistakes) = (Apps::new(), Vec::new());
+pub fn take_all(perl: &Interpreter, config: &Config, facts: &Facts) -> Result<Loaded, Mistakes> {
+    let check = facts.check;
+    let (mut apps, mut fatal, mut mistakes) = (Apps::new(), Vec::new(), Vec::new());
     for step in &config.start_up {
         let broken = match &step.step {
-            StartUpStep::Registry { file, uri } => scripts::preload(perl, uri, file),
+            StartUpStep::Registry { file, uri } => {
+                let preloaded = scripts::preload(perl, uri, file, check || facts.tries_scripts);
+                fatal.extend(preloaded.fatal);
+                preloaded.broken
+            }
             _ => take(perl, config, step, &mut apps).err().map(|error| mistake(step, &error)).into_iter().collect(),
         };
         match &step.step {
@@ -176,7 +190,7 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Apps
     if check {
         mistakes.extend(missing_handlers(perl, config));
     }
-    if mistakes.is_empty() { Ok(apps) } else { Err(Mistakes(mistakes)) }
+    if mistakes.is_empty() { Ok(Loaded { apps, fatal }) } else { Err(Mistakes(mistakes)) }
 }
 
 /// Every handler that the configuration names and Perl does not find. A dispatcher may have ideas of its own about what

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use libperl::Interpreter;
 
 use super::mistakes::blamed;
+use super::trial;
 use crate::program_kind::is_program;
 use config::{At, ConfigError};
 
@@ -16,30 +17,69 @@ const MAX_FILES: usize = 10_000;
 /// Folders in one another; links could lead in circles.
 const MAX_DEPTH: usize = 8;
 
-/// Compiles the script `path`, or all of a folder, under the URI that requests will have. Returns what is wrong with
-/// each that cannot be compiled, at its own line.
-pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Vec<ConfigError> {
-    if !path.is_dir() {
-        if is_program(path) {
-            return Vec::new();
-        }
-        return compile(perl, uri, path).into_iter().collect();
-    }
-    let mut scripts = Vec::new();
-    if let Err(error) = find(path, MAX_DEPTH, &mut scripts) {
-        return vec![ConfigError { at: None, message: format!("{}: cannot be searched: {error}", path.display()) }];
-    }
-    scripts.sort();
-    let uri_of = |script: &PathBuf| {
-        let inside = script.strip_prefix(path).unwrap_or(script).to_string_lossy().into_owned();
-        format!("{}/{inside}", uri.trim_end_matches('/'))
-    };
-    scripts.iter().filter_map(|script| compile(perl, &uri_of(script), script)).collect()
+/// A script, and the URI that requests for it have.
+pub struct Script {
+    pub uri: String,
+    pub file: PathBuf,
 }
 
-fn compile(perl: &Interpreter, uri: &str, file: &Path) -> Option<ConfigError> {
-    let name = file.to_string_lossy();
-    let begin = At { file: name.as_ref().into(), line: 1 };
+/// What has come of compiling scripts.
+#[derive(Default)]
+pub struct Preloaded {
+    /// What is wrong with each that is not compiled, at its own line.
+    pub broken: Vec<ConfigError>,
+    /// Those that end the process that compiles them.
+    pub fatal: Vec<PathBuf>,
+}
+
+/// Compiles the script `path`, or all of a folder; `tries`: in another process first.
+pub fn preload(perl: &Interpreter, uri: &str, path: &Path, tries: bool) -> Preloaded {
+    let mut done = Preloaded::default();
+    let mut scripts = match scripts_of(uri, path) {
+        Ok(scripts) => scripts,
+        Err(error) => {
+            let message = format!("{}: cannot be searched: {error}", path.display());
+            done.broken.push(ConfigError { at: None, message });
+            return done;
+        }
+    };
+    if tries {
+        let (sound, fatal) = trial::split(perl, scripts);
+        scripts = sound;
+        for trial::Fatal { file, how } in fatal {
+            done.broken.push(ConfigError { at: Some(begin(&file)), message: format!("{FATAL} ({how})") });
+            done.fatal.push(file);
+        }
+    }
+    done.broken.extend(scripts.iter().filter_map(|script| compile(perl, script)));
+    done
+}
+
+const FATAL: &str =
+    "compiling it ends the process, so it runs as a program; take exec, _exit and kill out of its BEGIN blocks";
+
+fn scripts_of(uri: &str, path: &Path) -> io::Result<Vec<Script>> {
+    if !path.is_dir() {
+        let script = Script { uri: uri.to_owned(), file: path.to_owned() };
+        return Ok(if is_program(path) { Vec::new() } else { vec![script] });
+    }
+    let mut scripts = Vec::new();
+    find(path, MAX_DEPTH, &mut scripts)?;
+    scripts.sort();
+    let script = |file: PathBuf| {
+        let inside = file.strip_prefix(path).unwrap_or(&file).to_string_lossy().into_owned();
+        Script { uri: format!("{}/{inside}", uri.trim_end_matches('/')), file }
+    };
+    Ok(scripts.into_iter().map(script).collect())
+}
+
+fn begin(file: &Path) -> At {
+    At { file: file.to_string_lossy().as_ref().into(), line: 1 }
+}
+
+/// Compiles one; what is wrong with it.
+pub fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigError> {
+    let (name, begin) = (file.to_string_lossy(), begin(file));
     let said = perl.ask(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
     let message = said.unwrap_or_else(|error| error.to_string());
     (!message.is_empty()).then(|| ConfigError { at: Some(blamed(&begin, &message)), message })

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use wire::control::{FrontStatus, WorkerState, WorkerStatus};
 
 use crate::mem::report::Report;
+use compat::programs::Programs;
 use config::Directive;
 use machine::memory::Machine;
 use master::configuration::Survey;
@@ -36,6 +37,8 @@ pub struct Evidence {
     pub stacks: Option<Profile>,
     /// What stands in its configuration now; nothing where it has no file that can be read.
     pub tree: Vec<Directive>,
+    /// The CGI programs that it leads to.
+    pub programs: Programs,
 }
 
 impl Evidence {
@@ -53,12 +56,15 @@ impl Evidence {
             full_since = full_since.or(Some(Instant::now())).filter(|_| full(&last));
         }
         let watched = full_since.map_or(0.0, |since| since.elapsed().as_secs_f64());
+        let survey = Conf::of(Path::new(&last.origin)).origin().map(|origin| Survey::of(&origin));
+        let (tree, programs) = survey.map(|survey| (survey.tree, Programs::of(&survey.config))).unwrap_or_default();
         Ok(Evidence {
             full: watched.max(shortest_busy(&last)),
             seconds: began.elapsed().as_secs_f64(),
             memory: Report::of(&last, &Machine::default()),
             stacks: full(&last).then(|| stacks(server)).flatten(),
-            tree: Conf::of(Path::new(&last.origin)).origin().map(|origin| Survey::of(&origin).tree).unwrap_or_default(),
+            tree,
+            programs,
             first,
             last,
         })

@@ -7,6 +7,8 @@ use wire::control::ExitReason;
 
 use super::evidence::Evidence;
 use crate::mem::report::Role;
+use compat::programs::Program;
+use config::program::CgiMode;
 use toolkit::units::size;
 
 /// What is to be said.
@@ -39,6 +41,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ("memory that workers share", sharing),
     ("HostnameLookups", hostname_lookups),
     ("KeepAlive", keep_alive),
+    ("CgiMode", cgi_mode),
 ];
 
 /// All workers were busy for so long: less is a burst, in seconds.
@@ -213,6 +216,35 @@ fn keep_alive(evidence: &Evidence) -> Option<Advice> {
     Some(advice("keep-alive", says, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
 }
 
+/// Scripts and risks that are named.
+const NAMED: usize = 3;
+
+fn cgi_mode(evidence: &Evidence) -> Option<Advice> {
+    let gaining: Vec<&Program> = evidence.programs.that_would_gain().collect();
+    let first = gaining.first()?;
+    let risks = gaining.iter().flat_map(|program| {
+        let risks = program.risks_of(CgiMode::Fork);
+        risks.map(move |risk| format!("{} line {}: {}", program.file.display(), risk.line, risk.what))
+    });
+    let risks: Vec<String> = risks.take(NAMED).collect();
+    let broken = match risks.is_empty() {
+        true => "nothing was found in them that would break there".to_owned(),
+        false => format!("what could break there: {}", risks.join(", ")),
+    };
+    let count = match gaining.len() {
+        1 => "1 CGI script loads".to_owned(),
+        count => format!("{count} CGI scripts load"),
+    };
+    let seen = format!(
+        "{count} modules for each request, {} for instance {}; {broken}",
+        first.file.display(),
+        first.modules_in_short()
+    );
+    let says = "CGI scripts in Perl are compiled anew for each request, with the modules that they load; CgiMode fork compiles them once. \
+        cameleer check --compat has all of them";
+    Some(advice("cgi-mode", says, seen, Some("CgiMode fork".to_owned())))
+}
+
 fn advice(rule: &'static str, says: &str, evidence: String, change: Option<String>) -> Advice {
     Advice { rule, says: says.to_owned(), evidence, change }
 }
@@ -221,6 +253,7 @@ fn advice(rule: &'static str, says: &str, evidence: String, change: Option<Strin
 mod tests {
     use super::*;
     use crate::mem::report::tests::Simulated;
+    use compat::programs::Programs;
     use config::{At, Directive};
     use profiler::{Code, Frame, Profile, RequestProfile, Stack};
     use status::Status;
@@ -248,6 +281,7 @@ mod tests {
             memory,
             stacks: None,
             tree: Vec::new(),
+            programs: Programs::default(),
         }
     }
 

@@ -40,6 +40,8 @@ impl Site {
             .perl
             .require_module("Cameleer::Forked")
             .and_then(|()| self.perl.ask(c"Cameleer::Forked::prepare", &String::from_utf8_lossy(&words)));
+        // A BEGIN block may have forked: the child has nothing to answer.
+        self.end_forked_child(prepared.as_ref().err());
         match prepared {
             Ok(said) => said == "yes",
             Err(interrupted) => {

@@ -1,0 +1,94 @@
+//! Whether compiling scripts ends the process: a BEGIN block may call exec, `POSIX::_exit` or kill. A child of the mold compiles them
+//! first, so that such a script costs that child and not the mold.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
+
+use libperl::Interpreter;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{Pid, getpid};
+
+use super::scripts::{Script, compile};
+
+/// Sent by the child before it compiles a script.
+const BEGINS: u8 = b'+';
+/// Sent by the child when it has compiled all.
+const DONE: u8 = b'.';
+
+/// A script whose compiling has ended the process.
+pub struct Fatal {
+    pub file: PathBuf,
+    /// `it was killed by SIGKILL`
+    pub how: String,
+}
+
+/// Splits the scripts into those that can be compiled here and those that cannot. Where no process can be had, all are the former.
+pub fn split(perl: &Interpreter, scripts: Vec<Script>) -> (Vec<Script>, Vec<Fatal>) {
+    let (mut sound, mut fatal, mut rest) = (Vec::new(), Vec::new(), scripts);
+    while let Ok((compiled, Some(how))) = try_all(perl, &rest) {
+        let mut behind = rest.split_off(compiled.min(rest.len())).into_iter();
+        sound.append(&mut rest);
+        fatal.extend(behind.next().map(|script| Fatal { file: script.file, how }));
+        rest = behind.collect();
+    }
+    sound.append(&mut rest);
+    (sound, fatal)
+}
+
+/// Compiles the scripts in a child. Returns how many it has compiled, and how it ended if that was before it had compiled all.
+fn try_all(perl: &Interpreter, scripts: &[Script]) -> io::Result<(usize, Option<String>)> {
+    if scripts.is_empty() {
+        return Ok((0, None));
+    }
+    let (mut said, mut says) = io::pipe()?;
+    let mold = getpid();
+    let Some(child) = sys::fork()? else {
+        drop(said);
+        if in_child(mold).is_ok() {
+            for script in scripts {
+                let _ = says.write_all(&[BEGINS]);
+                let _ = compile(perl, script);
+                if libperl::is_forked_child() {
+                    sys::exit_now(0);
+                }
+            }
+            let _ = says.write_all(&[DONE]);
+        }
+        sys::exit_now(0)
+    };
+    drop(says);
+    let handle = sys::pidfd_open(child)?;
+    let _ = poll(&mut [PollFd::new(handle.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE);
+    // What its BEGIN blocks have started may hold the pipe open.
+    let _ = killpg(child, Signal::SIGKILL);
+    let end = ended(child)?;
+    let mut text = Vec::new();
+    said.read_to_end(&mut text)?;
+    let begun = text.iter().filter(|byte| **byte == BEGINS).count();
+    match text.last() {
+        Some(&DONE) => Ok((scripts.len(), None)),
+        // The child could not begin, so nothing is known of the scripts.
+        None => Ok((scripts.len(), None)),
+        Some(_) => Ok((begun.saturating_sub(1), Some(end))),
+    }
+}
+
+/// The leader of a process group that dies with the mold. What it prints, the mold's own compiling prints once more.
+fn in_child(mold: Pid) -> io::Result<()> {
+    let nowhere: OwnedFd = File::options().read(true).write(true).open("/dev/null")?.into();
+    sys::lead_group(mold, [nowhere.as_raw_fd(); 2])
+}
+
+fn ended(child: Pid) -> io::Result<String> {
+    loop {
+        match waitpid(child, None)? {
+            WaitStatus::Exited(_, status) => return Ok(format!("it ended with status {status}")),
+            WaitStatus::Signaled(_, signal, _) => return Ok(format!("it was killed by {signal}")),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What `check` reports of the CGI programs of a site.
+
+use compat::programs::{Program, Programs};
+use config::program::CgiMode;
+
+/// Lines of one kind.
+const MOST_LINES: usize = 20;
+
+/// The search has reached a limit.
+pub const CUT: &str = "the folders of CGI programs are large: not all of their files were looked at";
+
+/// Files that cannot run, what could break where scripts stay compiled, and what was not looked at.
+pub fn report(programs: &Programs) -> Vec<String> {
+    let faults = programs.all.iter().filter_map(|program| {
+        let fault = program.fault.as_ref()?;
+        Some(format!("{}: {fault}", program.file.display()))
+    });
+    let mut lines = short(faults.collect(), "files that cannot run");
+    lines.extend(short(programs.all.iter().flat_map(risks).collect(), "such lines; check --compat has them all"));
+    lines.extend(not_compiled(programs));
+    if programs.is_cut {
+        lines.push(CUT.to_owned());
+    }
+    lines
+}
+
+/// Of the mode that its place has.
+fn risks(program: &Program) -> impl Iterator<Item = String> {
+    let line = |line: u32, text: String| format!("{}:{line}: {text}", program.file.display());
+    program.risks_of(program.mode).map(move |risk| line(risk.line, format!("{}: {}", risk.what, risk.note)))
+}
+
+fn not_compiled(programs: &Programs) -> Option<String> {
+    let is_started = |program: &&Program| program.is_perl && program.mode == CgiMode::Program;
+    let (count, gain) = (programs.all.iter().filter(is_started).count(), programs.that_would_gain().count());
+    let scripts = if count == 1 { "1 CGI script".to_owned() } else { format!("{count} CGI scripts") };
+    let verb = if count == 1 { "was" } else { "were" };
+    let hint = match gain {
+        0 => String::new(),
+        gain => format!(
+            "; {gain} of them load modules for each request: check --compat shows what CgiMode fork or persistent would change"
+        ),
+    };
+    (count > 0).then(|| format!("{scripts} in Perl {verb} not compiled, because perl -c runs BEGIN blocks{hint}"))
+}
+
+fn short(mut lines: Vec<String>, rest: &str) -> Vec<String> {
+    let more = lines.len().saturating_sub(MOST_LINES);
+    if more > 0 {
+        lines.truncate(MOST_LINES);
+        lines.push(format!("and {more} more {rest}"));
+    }
+    lines
+}

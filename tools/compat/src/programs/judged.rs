@@ -1,0 +1,66 @@
+//! CGI programs as findings of `check --compat`.
+
+use super::{Program, Programs, Risk, Where};
+use crate::{Finding, Light};
+use config::program::CgiMode;
+
+/// A finding for each script in Perl and each file that cannot run, and one for each thing that could break.
+pub fn findings(programs: &Programs) -> Vec<Finding> {
+    programs.all.iter().flat_map(of_program).collect()
+}
+
+fn of_program(program: &Program) -> Vec<Finding> {
+    let finding = |light, line: u32, what: &str, note: String| Finding {
+        light,
+        at: format!("{}:{line}", program.file.display()),
+        what: what.to_owned(),
+        note,
+    };
+    let mut findings = Vec::new();
+    if let Some(fault) = &program.fault {
+        findings.push(finding(Light::Amber, 1, "CGI program", format!("{fault}, as under httpd")));
+    }
+    if !program.is_perl {
+        return findings;
+    }
+    findings.push(finding(Light::Green, 1, mode(program.mode), gain(program)));
+    for risk in &program.risks {
+        let (light, note) = match program.mode {
+            CgiMode::Program => (Light::Green, format!("under CgiMode {}: {}", modes(risk), risk.note)),
+            mode if program.risks_of(mode).any(|of_mode| of_mode == risk) => (Light::Amber, risk.note.to_owned()),
+            _ => continue,
+        };
+        findings.push(finding(light, risk.line, risk.what, note));
+    }
+    findings
+}
+
+fn gain(program: &Program) -> String {
+    if program.mode != CgiMode::Program {
+        return String::new();
+    }
+    let loads = match program.modules.is_empty() {
+        true => "loads no module".to_owned(),
+        false => format!("loads {} for each request, which CgiMode fork does once", program.modules_in_short()),
+    };
+    match program.risks_of(CgiMode::Persistent).next() {
+        None => format!("{loads}; nothing was found in it that CgiMode persistent would break"),
+        Some(_) => loads,
+    }
+}
+
+fn mode(mode: CgiMode) -> &'static str {
+    match mode {
+        CgiMode::Program => "CgiMode program",
+        CgiMode::Fork => "CgiMode fork",
+        CgiMode::Persistent => "CgiMode persistent",
+    }
+}
+
+fn modes(risk: &Risk) -> &'static str {
+    match risk.holds {
+        Where::Fork => "fork",
+        Where::Persistent => "persistent",
+        Where::Both => "fork or persistent",
+    }
+}

@@ -1,0 +1,106 @@
+//! The CGI programs of a site: what keeps a file from being executed, which modules a script in Perl loads for each request, and
+//! what in it could break in another `CgiMode`. Files are read; nothing of them is run.
+
+mod faults;
+mod judged;
+mod places;
+mod risks;
+
+pub use judged::findings;
+pub use risks::{Risk, Where};
+
+use std::path::{Path, PathBuf};
+
+use super::sources;
+use base::shebang;
+use config::Config;
+use config::program::CgiMode;
+
+/// The CGI programs that a search has found.
+#[derive(Debug, Default)]
+pub struct Programs {
+    /// In the order of their folders.
+    pub all: Vec<Program>,
+    /// Whether the search has reached a limit, so that there may be more.
+    pub is_cut: bool,
+}
+
+/// A file that a place of `cgi-script` leads to.
+#[derive(Debug)]
+pub struct Program {
+    /// Its name.
+    pub file: PathBuf,
+    /// `CgiMode` of its place.
+    pub mode: CgiMode,
+    /// Whether the mode counts: a program that is not Perl is executed in each.
+    pub is_perl: bool,
+    /// Why it cannot run, and what to do.
+    pub fault: Option<String>,
+    /// The modules that it loads, pragmas left out.
+    pub modules: Vec<String>,
+    /// What could break in other modes than `program`.
+    pub risks: Vec<Risk>,
+}
+
+impl Programs {
+    /// Searches the folders of a configuration; `.htaccess` files are not considered.
+    pub fn of(config: &Config) -> Programs {
+        let (found, is_cut) = places::search(config);
+        Programs { all: found.into_iter().filter_map(|(file, mode)| Program::of(file, mode)).collect(), is_cut }
+    }
+
+    /// Scripts in Perl that a process is started for, and that load modules in it.
+    pub fn that_would_gain(&self) -> impl Iterator<Item = &Program> {
+        self.all.iter().filter(|program| program.would_gain())
+    }
+}
+
+impl Program {
+    fn of(file: PathBuf, mode: CgiMode) -> Option<Program> {
+        let head = shebang::head(&file).ok()?;
+        let is_perl = !shebang::is_foreign(&head);
+        let fault = faults::of(&file, &head, mode == CgiMode::Program || !is_perl);
+        let is_program = fault.is_some() || faults::may_be_executed(&file);
+        if !is_program || !is_perl {
+            return is_program.then_some(Program {
+                file,
+                mode,
+                is_perl,
+                fault,
+                modules: Vec::new(),
+                risks: Vec::new(),
+            });
+        }
+        let text = sources::text(&file).unwrap_or_default();
+        Some(Program { modules: sources::modules(&text), risks: risks::of(&text), file, mode, is_perl, fault })
+    }
+
+    fn would_gain(&self) -> bool {
+        self.is_perl && self.mode == CgiMode::Program && self.fault.is_none() && !self.modules.is_empty()
+    }
+
+    /// What could break in that mode.
+    pub fn risks_of(&self, mode: CgiMode) -> impl Iterator<Item = &Risk> {
+        self.risks.iter().filter(move |risk| match mode {
+            CgiMode::Program => false,
+            CgiMode::Fork => risk.holds != Where::Persistent,
+            CgiMode::Persistent => risk.holds != Where::Fork,
+        })
+    }
+
+    /// `CGI, DBI and 3 more`
+    pub fn modules_in_short(&self) -> String {
+        const SHOWN: usize = 4;
+        let shown = self.modules.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        match self.modules.len().saturating_sub(SHOWN) {
+            0 => shown,
+            more => format!("{shown} and {more} more"),
+        }
+    }
+}
+
+/// Whether a name is one of scripts.
+fn is_named_as_script(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    matches!(extension.to_ascii_lowercase().as_str(), "cgi" | "pl" | "fcgi" | "py" | "rb" | "sh")
+}

@@ -1,0 +1,146 @@
+//! Where CGI programs lie: below a ScriptAlias, and in folders whose files have the handler `cgi-script` and `Options ExecCGI`.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use config::program::CgiMode;
+use config::{AliasFrom, Config, Handler, Scope};
+
+/// Programs that are looked at.
+const MOST_PROGRAMS: usize = 1000;
+/// Names in folders that are looked at: a DocumentRoot may be a disk.
+const MOST_NAMES: usize = 20_000;
+const MOST_DEEP: usize = 8;
+/// How long the search may take: a folder may lie on another machine.
+const MOST_TIME: Duration = Duration::from_secs(3);
+/// `<Directory />` and `<Directory /usr/share>` close and open what others serve: no programs of the site lie in all of them.
+const LEAST_PARTS: usize = 3;
+
+/// A folder or a file, and the URL path that leads to it where that is known.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Root {
+    host: u16,
+    path: PathBuf,
+    url: Option<String>,
+    is_script_alias: bool,
+}
+
+/// The programs with the modes of their places, and whether a limit has ended the search.
+pub fn search(config: &Config) -> (Vec<(PathBuf, CgiMode)>, bool) {
+    let mut search = Search { config, found: Vec::new(), seen: BTreeSet::new(), names: 0, since: Instant::now() };
+    for root in roots(config) {
+        search.enter(&root, &root.path, MOST_DEEP);
+    }
+    let is_cut = search.is_at_its_end();
+    (search.found, is_cut)
+}
+
+/// ScriptAliases first: what lies there is a program in any case.
+fn roots(config: &Config) -> Vec<Root> {
+    let mut roots = Vec::new();
+    for (host, server) in (0..).zip(&config.hosts) {
+        for alias in &server.aliases {
+            let (path, url) = match &alias.from {
+                AliasFrom::Prefix(url) => (alias.to.clone(), Some(url.clone())),
+                AliasFrom::Match(_) => (before_groups(&alias.to), None),
+            };
+            roots.push(Root { host, path, url, is_script_alias: alias.script });
+        }
+        let (path, url) = (server.document_root.clone(), Some("/".to_owned()));
+        roots.push(Root { host, path, url, is_script_alias: false });
+    }
+    for section in &config.sections {
+        if let Scope::Directory(path) = &section.scope {
+            roots.push(Root { host: 0, path: path.clone(), url: None, is_script_alias: false });
+        }
+    }
+    let has_handlers = config.sections.iter().any(|section| {
+        section.said.handler == Some(Handler::CgiScript)
+            || section.said.response.types.handlers().any(|handler| *handler == Handler::CgiScript)
+    });
+    roots.retain(|root| root.is_script_alias || has_handlers && root.path.components().count() > LEAST_PARTS);
+    roots.sort_by_key(|root| !root.is_script_alias);
+    roots.dedup();
+    roots
+}
+
+/// `/srv/cgi/$1` leads to files of /srv/cgi.
+fn before_groups(to: &Path) -> PathBuf {
+    let text = to.to_string_lossy();
+    let fixed = text.split('$').next().unwrap_or_default();
+    match fixed.rsplit_once('/') {
+        Some((folder, _)) if fixed.len() < text.len() => PathBuf::from(folder),
+        _ => to.to_owned(),
+    }
+}
+
+struct Search<'a> {
+    config: &'a Config,
+    found: Vec<(PathBuf, CgiMode)>,
+    seen: BTreeSet<PathBuf>,
+    names: usize,
+    since: Instant,
+}
+
+impl Search<'_> {
+    fn is_at_its_end(&self) -> bool {
+        self.found.len() >= MOST_PROGRAMS || self.names >= MOST_NAMES || self.since.elapsed() >= MOST_TIME
+    }
+
+    fn enter(&mut self, root: &Root, path: &Path, depth: usize) {
+        if !path.is_dir() {
+            return self.look(root, path);
+        }
+        let Ok(entries) = std::fs::read_dir(path) else { return };
+        let mut entries: Vec<_> = entries.flatten().take(MOST_NAMES).collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            if self.is_at_its_end() {
+                return;
+            }
+            self.names += 1;
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            match entry.file_type() {
+                _ if is_hidden => {}
+                // Not behind a link, which may lead in a circle.
+                Ok(kind) if kind.is_dir() && depth > 0 => self.enter(root, &entry.path(), depth - 1),
+                Ok(kind) if !kind.is_dir() => self.look(root, &entry.path()),
+                _ => {}
+            }
+        }
+    }
+
+    fn look(&mut self, root: &Root, file: &Path) {
+        if self.is_at_its_end() || !file.is_file() || self.config.hides(root.host, file) || self.seen.contains(file) {
+            return;
+        }
+        if let Some(mode) = self.mode(root, file) {
+            self.seen.insert(file.to_owned());
+            self.found.push((file.to_owned(), mode));
+        }
+    }
+
+    /// `CgiMode` of the file's place, if the file is a program there.
+    fn mode(&self, root: &Root, file: &Path) -> Option<CgiMode> {
+        let url = self.url(root, file).unwrap_or_default();
+        let sections = self.config.sections(root.host, &url, file);
+        let settings = self.config.settings(&sections, root.is_script_alias);
+        let handler = settings.handler_of(file).unwrap_or(&settings.handler);
+        let may_run = root.is_script_alias || settings.options.exec_cgi;
+        (*handler == Handler::CgiScript && may_run).then_some(settings.program.mode)
+    }
+
+    /// The URL path of the file, unless another alias leads it elsewhere.
+    fn url(&self, root: &Root, file: &Path) -> Option<String> {
+        let prefix = root.url.as_ref()?;
+        let inside = file.strip_prefix(&root.path).ok()?;
+        let url = match (inside.as_os_str() == OsStr::new(""), prefix.ends_with('/')) {
+            (true, _) => prefix.clone(),
+            (false, true) => format!("{prefix}{}", inside.display()),
+            (false, false) => format!("{prefix}/{}", inside.display()),
+        };
+        (self.config.translate(root.host, &url).filename.components().eq(file.components())).then_some(url)
+    }
+}

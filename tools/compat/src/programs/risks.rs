@@ -1,0 +1,266 @@
+//! What in the text of a CGI script could break where it stays compiled. Only perl itself can tell code from strings, so some of this
+//! may be harmless: each is named with its line, to be read.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::perl_text::code_lines;
+
+/// In which modes something could break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// `CgiMode fork`
+    Fork,
+    /// `CgiMode persistent`
+    Persistent,
+    /// Both of them.
+    Both,
+}
+
+/// Something that could break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Risk {
+    /// Where it stands.
+    pub line: u32,
+    /// `exec`, `global variables`
+    pub what: &'static str,
+    /// What happens.
+    pub note: &'static str,
+    /// In which modes.
+    pub holds: Where,
+}
+
+/// What is found by one line alone.
+const PATTERNS: &[(&str, Where, &str, &str)] = &[
+    (
+        r"(?:^|[\s;{(])exec\b(?:\s*[({]|\s+['\x22$@/q])",
+        Where::Persistent,
+        "exec",
+        "replaces the worker: the answer is lost, and another worker has to start",
+    ),
+    (
+        r"\bPOSIX::_exit\b|(?:^|[\s;{])_exit\s*\(|\bkill\b[^;]*\$\$",
+        Where::Persistent,
+        "_exit or kill",
+        "ends the worker: the answer is lost, and another worker has to start",
+    ),
+    (
+        r"\bflock\b",
+        Where::Persistent,
+        "flock",
+        "a lock on a handle that is never closed is held until the worker ends: close it, or keep it in a my variable of a sub",
+    ),
+    (
+        r"(?:^|[\s;{])(?:require|do)\s+\(?\s*['\x22][^'\x22]*\.(?:pl|ph|cgi|lib)['\x22]",
+        Where::Persistent,
+        "require of a file",
+        "a file without a package line defines its subs for the first script only that requires it",
+    ),
+    (
+        r"(?:^|[\s;{])our\s*[($@%]",
+        Where::Persistent,
+        "our",
+        "the variable keeps its value for the next visitor unless it is set first",
+    ),
+    (
+        r"(?:^|[\s;])use\s+vars\b",
+        Where::Persistent,
+        "use vars",
+        "the variables keep their values for the next visitor unless they are set first",
+    ),
+    (
+        r"(?:^|[\s;{])fork\b(?:\s*\(\s*\))?\s*(?:;|\)|or\b|//|\|\||$)",
+        Where::Persistent,
+        "fork",
+        "the child is a copy of the worker with all that it has loaded and opened",
+    ),
+];
+
+/// What is found in BEGIN blocks only.
+const IN_BEGIN: &[(&str, Where, &str, &str)] = &[
+    (
+        r"\$ENV\s*\{|[%\\]ENV\b",
+        Where::Both,
+        "%ENV in BEGIN",
+        "runs once for all requests and finds no variables of a request",
+    ),
+    (
+        r"\bconnect\w*\s*\(|->\s*connect\b",
+        Where::Both,
+        "a connection in BEGIN",
+        "all requests share the connection that is opened while the script compiles",
+    ),
+    (
+        r"\bprint\b",
+        Where::Both,
+        "print in BEGIN",
+        "runs once for all requests: under CgiMode fork the script runs as a program",
+    ),
+    (
+        r"\bexit\b",
+        Where::Both,
+        "exit in BEGIN",
+        "the script does not stay compiled: under CgiMode fork it runs as a program",
+    ),
+];
+
+type Pattern = (Regex, Where, &'static str, &'static str);
+
+static LINES: LazyLock<Vec<Pattern>> = LazyLock::new(|| compiled(PATTERNS));
+static BEGINS: LazyLock<Vec<Pattern>> = LazyLock::new(|| compiled(IN_BEGIN));
+static FILE_VARIABLES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^my\s*\(?\s*([$@%]\w[^)=;]*)").ok());
+static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[$@%](\w+)").ok());
+static STRICT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s*use\s+(?:strict|Modern::Perl|Moose|Mojo|common::sense|v?5\.(?:[1-9]\d|0[1-9]\d))").ok()
+});
+
+fn compiled(patterns: &[(&str, Where, &'static str, &'static str)]) -> Vec<Pattern> {
+    let compile = |(text, holds, what, note): &(&str, Where, &'static str, &'static str)| {
+        Some((Regex::new(text).ok()?, *holds, *what, *note))
+    };
+    patterns.iter().filter_map(compile).collect()
+}
+
+/// Each kind once, at the first line that has it.
+pub fn of(text: &str) -> Vec<Risk> {
+    let mut risks: Vec<Risk> = Vec::new();
+    let mut add = |line: u32, (holds, what, note): (Where, &'static str, &'static str)| {
+        if !risks.iter().any(|known| known.what == what) {
+            risks.push(Risk { line, what, note, holds });
+        }
+    };
+    if let Some(kind) = switches(text) {
+        add(1, kind);
+    }
+    let is_strict = code_lines(text).any(|(_, code)| STRICT.as_ref().is_some_and(|strict| strict.is_match(code)));
+    if !is_strict {
+        let note = "without use strict, variables that no my declares keep their values for the next visitor";
+        add(1, (Where::Persistent, "no use strict", note));
+    }
+    let mut begin = Depth::default();
+    for (line, code) in code_lines(text) {
+        for (_, holds, what, note) in LINES.iter().filter(|(pattern, ..)| pattern.is_match(code)) {
+            add(line, (*holds, *what, *note));
+        }
+        if begin.takes(code, "BEGIN") {
+            for (_, holds, what, note) in BEGINS.iter().filter(|(pattern, ..)| pattern.is_match(code)) {
+                add(line, (*holds, *what, *note));
+            }
+        }
+    }
+    if let Some(line) = shared_variable(text) {
+        let note = "a named sub keeps the value that a my variable of the file had in the first request: pass it, or declare it with our and set it";
+        add(line, (Where::Persistent, "a my variable in a sub", note));
+    }
+    risks.sort_by_key(|risk| risk.line);
+    risks
+}
+
+/// Switches of the `#!` line that only a perl of its own obeys.
+fn switches(text: &str) -> Option<(Where, &'static str, &'static str)> {
+    let line = text.lines().next()?.strip_prefix("#!")?;
+    let (_, switches) = line.split_once("perl")?;
+    let mut words = switches.split_whitespace().filter(|word| word.starts_with('-'));
+    let is_usual = |word: &str| word.starts_with("-I") || word.chars().all(|c| "-wWl".contains(c));
+    let note = "only a perl of its own obeys this switch: under CgiMode fork the script runs as a program, under persistent without it";
+    words.any(|word| !is_usual(word)).then_some((Where::Both, "a switch of the #! line", note))
+}
+
+/// How deep in the braces of a block a text is. Braces in strings count, too: most come in pairs.
+#[derive(Default)]
+struct Depth {
+    braces: i32,
+    /// The block has begun, but its first brace stands on a later line.
+    awaits: bool,
+}
+
+impl Depth {
+    /// Whether the line belongs to a block that begins with the word.
+    fn takes(&mut self, code: &str, word: &str) -> bool {
+        let is_inside = self.braces > 0 || self.awaits;
+        let begins = |rest: &&str| rest.is_empty() || rest.starts_with(['{', ' ', '\t']);
+        let rest = if is_inside { Some(code) } else { code.trim_start().strip_prefix(word).filter(begins) };
+        let Some(rest) = rest else { return false };
+        let count = |brace: char| i32::try_from(rest.matches(brace).count()).unwrap_or(0);
+        self.braces = (self.braces + count('{') - count('}')).max(0);
+        self.awaits = (self.awaits || !is_inside) && count('{') == 0 && !rest.ends_with(';');
+        true
+    }
+}
+
+/// The line of a named sub that uses a `my` variable of the file.
+fn shared_variable(text: &str) -> Option<u32> {
+    let (declared, variable) = (FILE_VARIABLES.as_ref()?, VARIABLE.as_ref()?);
+    let (mut of_file, mut sub) = (BTreeSet::new(), Depth::default());
+    for (line, code) in code_lines(text) {
+        if sub.takes(code, "sub") {
+            let own = code.trim_start().starts_with("my");
+            if !own && variable.captures_iter(code).any(|found| of_file.contains(&found[1])) {
+                return Some(line);
+            }
+        } else if let Some(found) = declared.captures(code) {
+            of_file.extend(variable.captures_iter(&found[1]).map(|name| name[1].to_owned()));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(u32, &'static str)> {
+        of(text).into_iter().map(|risk| (risk.line, risk.what)).collect()
+    }
+
+    #[test]
+    fn a_script_that_was_written_for_it_has_none() {
+        let text = "#!/usr/bin/perl -w\nuse strict;\nuse CGI;\nmy $q = CGI->new;\nprint $q->header;\n# exec 'x';\nshow($q);\n\
+                    sub show {\n    my ($query) = @_;\n    print $query->param('exec');\n}\n__END__\nexec 'y'; our $x;\n";
+        assert_eq!(found(text), []);
+    }
+
+    #[test]
+    fn each_kind_is_found_once_at_its_first_line() {
+        for (code, what) in [
+            ("exec '/bin/true';\nexec $x;", "exec"),
+            ("exec { $program } @list;", "exec"),
+            ("use POSIX; POSIX::_exit(0);", "_exit or kill"),
+            ("kill 'TERM', $$;", "_exit or kill"),
+            ("open my $f, '<', 'x'; flock $f, 2;", "flock"),
+            ("require './common.pl';", "require of a file"),
+            ("our ($a, $b);", "our"),
+            ("use vars qw($x);", "use vars"),
+            ("my $p = fork;", "fork"),
+            ("defined(my $p = fork()) or die;", "fork"),
+            ("BEGIN { $name = $ENV{QUERY_STRING} }", "%ENV in BEGIN"),
+            ("BEGIN {\n    $dbh = DBI->connect('dbi:x');\n}", "a connection in BEGIN"),
+            ("BEGIN { print 'Content-Type: text/plain' }", "print in BEGIN"),
+            ("BEGIN { exit if $x }", "exit in BEGIN"),
+            ("my $name = 'x';\nsub show { print $name }", "a my variable in a sub"),
+            ("my ($one, $two) = @ARGV;\nsub show\n{\n}\nsub other {\n    return $two;\n}", "a my variable in a sub"),
+        ] {
+            let text = format!("#!/usr/bin/perl\nuse strict;\n{code}\n");
+            let all = found(&text);
+            assert_eq!(all.iter().filter(|(_, found)| *found == what).count(), 1, "{code}: {all:?}");
+        }
+        assert_eq!(found("#!/usr/bin/perl\nprint $x;\n"), [(1, "no use strict")]);
+        assert_eq!(found("#!/usr/bin/perl -wT\nuse strict;\n"), [(1, "a switch of the #! line")]);
+    }
+
+    #[test]
+    fn words_that_only_look_like_it_are_none() {
+        for code in [
+            "$sth->execute; $db->exec('x')",
+            "print $q->fork_name",
+            "my $out = `flock_dir`",
+            "BEGIN { require 5.8 }",
+            "$ENV{PATH} = '/bin';",
+        ] {
+            let text = format!("#!/usr/bin/perl\nuse strict;\n{code}\n");
+            assert_eq!(found(&text), [], "{code}");
+        }
+    }
+}

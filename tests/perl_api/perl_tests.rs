@@ -1,4 +1,4 @@
-//! The Perl tests, by `prove`: Plack's own server test suite, and what drives the `Apache::` API.
+//! The Perl tests, by `prove`: Plack's own server test suite, and what drives the API of mod_perl 1 and, in perl/t/lib2, of mod_perl 2.
 //!
 //! Both also by each door: how clients come in, and as whom the server runs. perl/t/lib/TestServer.pm has what that is in the
 //! configuration, to the client and to programs.
@@ -68,7 +68,8 @@ fn can_open(door: &str) -> bool {
 fn prove_api(taint: &str, door: &str) {
     let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/perl/t")).expect("perl/t");
     let folders = folders.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut folders: Vec<String> = folders.filter(|name| name.starts_with("Apache") || name == "APR").collect();
+    let mut folders: Vec<String> =
+        folders.filter(|name| name.starts_with("Apache") || ["APR", "lib2"].contains(&&**name)).collect();
     folders.sort();
     assert!(folders.len() > 10, "{folders:?}");
     folders.iter().for_each(|folder| drop(prove(folder, taint, door)));

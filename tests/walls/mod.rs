@@ -20,6 +20,9 @@ mod graph;
 /// Where to look for a test: CONTRIBUTING's map.
 mod map;
 
+/// What has a file of its name in perl/t.
+mod perl_packages;
+
 /// What SECURITY.md promises, and where that is tested.
 mod security;
 

@@ -2,6 +2,7 @@ package Apache2::Connection;
 
 use v5.36;
 
+use Apache2::Const -compile => qw(REMOTE_HOST REMOTE_NAME REMOTE_DOUBLE_REV);
 use Apache::Connection ();
 use Cameleer::ModPerl2 ();
 
@@ -22,7 +23,7 @@ sub local_addr ($c) { return Cameleer::ModPerl2::address( $c->local_ip, Apache::
 sub local_host ($c) { return Apache::Connection::local_ip($c) }
 
 # The main server of the local address; for a connection handed over to the worker, its virtual host.
-sub base_server ($c) { return Cameleer::ModPerl2::is_connection() ? Apache::server($c) : Apache2::ServerUtil->server }
+sub base_server ($c) { return Cameleer::ModPerl2::is_connection() ? Apache::server($c) : Apache->server }
 
 # A number that is unique among open connections, as far as a worker can tell: the client's port.
 sub id ($c) { return Apache::Connection::remote_port($c) }

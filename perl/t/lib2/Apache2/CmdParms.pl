@@ -1,0 +1,6 @@
+use v5.36;
+
+return {
+    classes => [ sub ($r) { join ' ', map { Apache2::CmdParms->can($_) ? $_ : () } qw(cmd directive context pool info path server temp_pool) },
+        qr/\Acmd directive context pool/ ],
+};

@@ -1,0 +1,3 @@
+use v5.36;
+
+return { pnotes => [ sub ($r) { require Apache2::Connection; my $notes = $r->connection->pnotes; $notes->{x} = 'kept'; $r->connection->pnotes('x') }, 'kept' ] };

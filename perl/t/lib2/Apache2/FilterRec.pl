@@ -1,0 +1,5 @@
+use v5.36;
+
+return {
+    name => [ sub ($r) { require Apache2::Filter; $r->add_output_filter( sub { -1 } ); $r->output_filters->frec->name }, qr/modperl_request_output/i ],
+};

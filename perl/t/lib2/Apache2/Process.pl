@@ -1,0 +1,3 @@
+use v5.36;
+
+return { current => [ sub ($r) { require Apache2::ServerRec; my $process = $r->server->process; join '|', $process->short_name, ref $process->pool }, 'cameleer|APR::Pool' ] };

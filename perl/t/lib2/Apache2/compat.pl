@@ -1,0 +1,7 @@
+use v5.36;
+
+return {
+    request => [ sub ($r) { ref Apache->request }, 'Apache2::RequestRec' ],
+    header  => [ sub ($r) { $r->header_out( 'X-Old' => 'way' ); $r->header_out('X-Old') }, 'way' ],
+    content => [ sub ($r) { my %form = $r->content; $form{c} }, '3' ],
+};

@@ -1,0 +1,6 @@
+use v5.36;
+
+return {
+    is_filter => [ sub ($r) { Cameleer::ConnectionEnd->isa('Apache2::Filter') ? 'a filter' : 'none' }, 'a filter' ],
+    lines     => [ sub ($r) { Cameleer::ConnectionEnd::_end_of_line("one\ntwo\n") }, '4' ],
+};

@@ -1,0 +1,6 @@
+use v5.36;
+
+return {
+    line   => [ sub ($r) { Cameleer::ModPerl2::status_line(404) }, '404 Not Found' ],
+    fields => [ sub ($r) { Cameleer::ModPerl2::of_request($r)->{own} = 'kept'; Cameleer::ModPerl2::of_request($r)->{own} }, 'kept' ],
+};

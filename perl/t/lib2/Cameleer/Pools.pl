@@ -1,0 +1,6 @@
+use v5.36;
+
+return {
+    request => [ sub ($r) { my $pool = Cameleer::Pools::of_request($r); join '|', ref $pool, $pool == Cameleer::Pools::of_request($r) ? 'one' : 'two' }, 'APR::Pool|one' ],
+    above   => [ sub ($r) { ref Cameleer::Pools::of_request($r)->parent_get }, 'APR::Pool' ],
+};

@@ -1,0 +1,5 @@
+use v5.36;
+
+return {
+    refused => [ sub ($r) { 'loaded' }, qr/\Adied: Embperl is a module in C.* Use HTML::Mason/ ],
+};

@@ -1,0 +1,3 @@
+use v5.36;
+
+return { loaded => [ sub ($r) { ModPerl::RegistryLoader->new( package => 'ModPerl::Registry' )->handler( '/script.pl', $ENV{TEST_FOLDER} . '/script.pl' ) }, '0' ] };

@@ -1,0 +1,3 @@
+use v5.36;
+
+return { version => [ sub ($r) { $mod_perl::VERSION }, '2.000012' ] };

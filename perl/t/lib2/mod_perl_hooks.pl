@@ -1,0 +1,5 @@
+use v5.36;
+
+return {
+    hooks => [ sub ($r) { join ' ', grep { /\A(?:Access|Response)\z/ } mod_perl_hooks::hooks() }, 'Access Response' ],
+};

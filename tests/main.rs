@@ -3,8 +3,6 @@
 //! A test's name is a sentence about what a user sees; the site and the client stand in the same function. `support`
 //! has the site, the server's guard and a small HTTP client; nothing sleeps for a fixed time.
 
-#![allow(clippy::duplicate_mod, reason = "`tainted` runs the tests of other modules once more")]
-
 mod support;
 
 /// Who the client is, when a proxy stands before us.

@@ -1,23 +1,28 @@
 //! The tests of the API, of scripts and of their phases a second time, each site with `PerlTaintCheck On`.
 //!
-//! `support::Site` sees by a test's name that it stands in here. What a client sent must not become more than data under taint
-//! mode; everything else must go on as without it.
+//! What a client sent must not become more than data under taint mode; everything else must go on as without it. The second run is a
+//! process of its own: `CAMELEER_TEST_TAINT=1 cargo test --test cameleer -- NAME` does the same for one test.
 
-#[path = "apache_modules/mod.rs"]
-mod apache_modules;
-#[path = "../apps/examples.rs"]
-mod examples;
-#[path = "handlers/mod.rs"]
-mod handlers;
-#[path = "phases/mod.rs"]
-mod phases;
-#[path = "../registry/mod.rs"]
-mod registry;
+use std::process::Command;
+
+use crate::support::{Finished, TAINT};
 
 /// What `$r` says of the client is tainted, and what it says of the server is not, as mod_perl 1.31 has it.
 mod marks;
 
+/// The tests that run again: all whose name begins so.
+const AGAIN: [&str; 5] =
+    ["apps::examples::", "perl_api::apache_modules::", "perl_api::handlers::", "perl_api::phases::", "registry::"];
+
 #[test]
-fn these_tests_run_in_threads_that_have_their_names() {
-    assert!(crate::support::is_tainted(), "with --test-threads 1 the tests in here run without taint mode");
+fn the_same_tests_pass_under_taint_mode() {
+    let program = std::env::current_exe().expect("this test's own program");
+    let listed = Finished::of(Command::new(&program).args(["--list", "--format", "terse"])).succeeded().out;
+    let names = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+    let again: Vec<&str> = names.filter(|name| AGAIN.iter().any(|begin| name.starts_with(begin))).collect();
+    for begin in AGAIN {
+        assert!(again.iter().any(|name| name.starts_with(begin)), "no test begins with {begin}");
+    }
+    let said = Finished::without_limit(Command::new(&program).arg("--exact").args(again).env(TAINT, "1"));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
 }

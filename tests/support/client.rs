@@ -366,9 +366,17 @@ impl Connection {
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(tcp) => tcp.read(buffer),
-            Stream::Unix(unix) => unix.read(buffer),
+        let (read, limit) = match self {
+            Stream::Tcp(tcp) => (tcp.read(buffer), tcp.read_timeout()),
+            Stream::Unix(unix) => (unix.read(buffer), unix.read_timeout()),
+        };
+        match read {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let limit = limit?.unwrap_or_default();
+                let what = format!("waited {limit:?} in vain until the server sends something or closes");
+                Err(io::Error::new(ErrorKind::TimedOut, what))
+            }
+            read => read,
         }
     }
 }

@@ -7,6 +7,7 @@ mod control;
 mod database;
 mod instructions;
 mod load;
+mod port;
 mod processes;
 mod server;
 mod site;
@@ -18,11 +19,11 @@ pub use common_sites::{serve_echo_script, serve_env_handler};
 pub use database::{Database, MARIADB, POSTGRES, Product};
 pub use instructions::{Counter, PATIENCE};
 pub use load::Load;
+pub use port::free_port;
 pub use processes::{
-    alive, children, cpu_time, descriptors, name, of_site, own_memory, peak_memory, proportional_memory, signal, state,
-    threads,
+    alive, children, cpu_time, descriptors, name, of_site, own_memory, peak_memory, signal, state, threads,
 };
 pub use server::Server;
-pub use site::{Finished, REGISTRY, Site, free_port, is_tainted};
+pub use site::{Finished, REGISTRY, Site, TAINT, is_tainted};
 pub use strace::Trace;
 pub use wait::{comes_true, eventually, patience, until};

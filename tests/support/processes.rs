@@ -60,12 +60,6 @@ pub fn descriptors(pid: i32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).expect("the process runs").count()
 }
 
-/// Proportional set size (PSS) in bytes. A page that n processes share counts as an nth, so the end of any of them changes it.
-#[track_caller]
-pub fn proportional_memory(pid: i32) -> u64 {
-    memory(pid, "Pss:")
-}
-
 /// Private_Dirty in bytes: pages that this process has written to and shares with no other.
 pub fn own_memory(pid: i32) -> u64 {
     memory(pid, "Private_Dirty:")

@@ -1,13 +1,19 @@
 //! A folder of its own for each test: configuration, scripts, documents, logs.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::spawn;
 use std::time::{Duration, SystemTime};
 
+use nix::sys::signal::Signal;
+
+use super::port::Port;
+use super::processes::signal;
+use super::wait::patience;
 use super::{Address, Server};
 
 /// Read before each test's own lines: two workers, everything in the site's folder.
@@ -43,8 +49,9 @@ Options +ExecCGI
 /// The folder, and the port that is its alone.
 pub struct Site {
     folder: PathBuf,
-    /// Free when the site was made.
+    /// Where it will listen: reserved for as long as the site is there.
     pub port: u16,
+    _reserved: Port,
 }
 
 /// A command that ran to its end.
@@ -64,7 +71,8 @@ impl Site {
         static NUMBER: AtomicU16 = AtomicU16::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("cameleer-test-{}-{number}", std::process::id()));
-        let site = Site { folder, port: free_port() };
+        let reserved = Port::reserve();
+        let site = Site { folder, port: reserved.number, _reserved: reserved };
         for name in ["htdocs", "tmp", "lib", "scripts"] {
             fs::create_dir_all(site.path(name)).expect("a folder in TMPDIR");
         }
@@ -202,10 +210,30 @@ impl Drop for Site {
 }
 
 impl Finished {
-    /// Runs `command`.
+    /// Runs `command`; fails the test when the command has not ended after five times [`patience`].
     #[track_caller]
     pub fn of(command: &mut Command) -> Finished {
-        let output = command.output().expect("the program can be started");
+        Finished::within(5 * patience(), command)
+    }
+
+    /// Runs `command`, which is itself a run of many tests.
+    #[track_caller]
+    pub fn without_limit(command: &mut Command) -> Finished {
+        Finished::within(Duration::MAX, command)
+    }
+
+    #[track_caller]
+    fn within(limit: Duration, command: &mut Command) -> Finished {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("the program can be started");
+        let pid = child.id() as i32;
+        let (done, end) = channel();
+        spawn(move || done.send(child.wait_with_output()));
+        let Ok(output) = end.recv_timeout(limit) else {
+            signal(pid, Signal::SIGKILL);
+            panic!("waited {limit:?} in vain until {command:?} ends");
+        };
+        let output = output.expect("our own child");
         Finished {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -229,27 +257,15 @@ impl Finished {
     }
 }
 
-/// Whether the test that runs is one of those in `perl_api::tainted`, which run the tests of other modules once more: a test's thread has
-/// its name.
+/// The variable that has each site of a run check taint.
+pub const TAINT: &str = "CAMELEER_TEST_TAINT";
+
+/// Whether the sites of the test that runs check taint: in a run with [`TAINT`], and in tests about what is tainted.
 pub fn is_tainted() -> bool {
-    std::thread::current().name().is_some_and(|name| name.starts_with("perl_api::tainted::"))
+    std::env::var_os(TAINT).is_some()
+        || std::thread::current().name().is_some_and(|name| name.starts_with("perl_api::tainted::"))
 }
 
 fn begun_anew(conf: &str) -> String {
     if conf.starts_with('\n') { conf.to_owned() } else { format!("\n{conf}") }
-}
-
-/// Below the range that the kernel takes client ports from, so that no connection of another test can hold it.
-pub fn free_port() -> u16 {
-    const FIRST: u16 = 12_000;
-    const COUNT: u16 = 20_000;
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = (std::process::id() % u32::from(COUNT)) as u16;
-    loop {
-        let n = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(start);
-        let port = FIRST + n % COUNT;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
 }

@@ -27,6 +27,9 @@ my %DOORS = (
     h2c  => { scheme => 'http',  protocol => 'HTTP/2.0', conf => "Protocols h2c http/1.1\n",         curl => '--http2-prior-knowledge' },
 );
 
+# How long a test waits for anything that must happen, in seconds: as tests/support/wait.rs has it.
+my $PATIENCE = $ENV{CAMELEER_PATIENCE} // 120;
+
 my @running;
 
 sub door     { return $DOORS{ $ENV{TEST_DOOR} || 'http' } // die "TEST_DOOR: one of @{[ sort keys %DOORS ]}\n" }
@@ -48,7 +51,9 @@ sub spawn ( $class, $conf, %files ) {
 
 # The same without starting it: `command` does.
 sub prepare ( $class, $conf, %files ) {
-    my $self = bless { dir => File::Temp::tempdir( 'cameleer-XXXXXX', TMPDIR => 1 ), port => free_port(), owner => $$, gone => 1 }, $class;
+    my $port = reserve_port();
+    my $self = bless { dir => File::Temp::tempdir( 'cameleer-XXXXXX', TMPDIR => 1 ), owner => $$, gone => 1 }, $class;
+    @$self{qw(port reserved)} = ( $port->sockport, $port );
     push @running, $self;
     chmod 0755, $self->{dir};
     $self->certify if scheme() eq 'https';
@@ -93,9 +98,9 @@ PerlTaintCheck $taint
 END
 }
 
-sub free_port {
-    my $socket = IO::Socket::INET->new( Listen => 1, LocalAddr => '127.0.0.1' ) or die "no free port: $!";
-    return $socket->sockport;
+# A socket that is bound and never listens: while it lives, the kernel gives its port only to a server that names it.
+sub reserve_port {
+    return IO::Socket::INET->new( Proto => 'tcp', LocalAddr => '127.0.0.1', ReuseAddr => 1 ) // die "no free port: $!";
 }
 
 sub write ( $self, $name, $text, $mode = 0755 ) {
@@ -124,7 +129,7 @@ sub start ( $self, @args ) {
 
 sub client ($self) {
     return $self->curl if door()->{curl};
-    return HTTP::Tiny->new( timeout => 20, max_redirect => 0 );
+    return HTTP::Tiny->new( timeout => $PATIENCE, max_redirect => 0 );
 }
 
 sub curl ($self) {
@@ -136,13 +141,13 @@ sub curl ($self) {
 sub leave ( $self, $path ) { return $self->curl->leave( $self->url($path) ) }
 
 sub wait_for ( $self, $what, $condition ) {
-    my $end = Time::HiRes::time() + 20;
+    my $end = Time::HiRes::time() + $PATIENCE;
     while ( Time::HiRes::time() < $end ) {
         return 1 if $condition->();
         last     if waitpid( $self->{pid}, POSIX::WNOHANG() ) == $self->{pid} and $self->{gone} = 1;
         Time::HiRes::sleep(0.02);
     }
-    die "waited in vain for $what; the server said:\n" . $self->said;
+    die "waited $PATIENCE s in vain for $what; the server said:\n" . $self->said;
 }
 
 # What the server printed and logged, for a test that failed.

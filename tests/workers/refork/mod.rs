@@ -7,7 +7,7 @@ mod databases;
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Load, Server, Site, descriptors, proportional_memory, signal, until};
+use crate::support::{Load, Server, Site, descriptors, own_memory, signal, until};
 
 /// Loads 16 MB at the first request.
 const LAZY: &str = "package Lazy; our $data; $data .= $_ x 64 for 1 .. 150_000; $data .= 'x' x 16_000_000; \
@@ -38,7 +38,7 @@ fn what_a_request_loaded_is_shared_by_all_workers_afterwards() {
     let server = lazy(3);
     server.get("/").is(200);
     let before = pids(&server);
-    let loaded = before.iter().map(|pid| proportional_memory(*pid)).max().expect("workers");
+    let loaded = before.iter().map(|pid| own_memory(*pid)).max().expect("workers");
     assert!(loaded > 16_000_000, "{loaded}");
     server.control(["refork"]).succeeded();
     let after = pids(&server);
@@ -48,7 +48,7 @@ fn what_a_request_loaded_is_shared_by_all_workers_afterwards() {
         server.get("/").is(200);
     }
     assert_eq!(server.site.read("compiled").lines().count(), 1, "compiled once");
-    let own: Vec<u64> = after.iter().map(|pid| proportional_memory(*pid)).collect();
+    let own: Vec<u64> = after.iter().map(|pid| own_memory(*pid)).collect();
     assert!(own.iter().all(|own| *own < loaded / 4), "{own:?}");
     assert_eq!(reforks(&server), 1);
 }
@@ -80,7 +80,7 @@ fn twenty_in_a_row_under_load_lose_nothing_and_leave_nothing() {
     assert_eq!(load.failures(), Vec::<String>::new());
     assert!(open[19] <= open[0] + 1, "descriptors: {open:?}");
     assert_eq!(compiled(), compiled_at_first, "no worker of a mold that has been one compiles it");
-    assert_eq!(server.status()["generations"][0]["workers"], 4);
+    until("all four are there", || server.status()["generations"][0]["workers"] == 4);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! The second server: started, asked, resized and ended here. Ports, logs and socket are its own.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 use wire::control::{WorkerState, WorkerStatus};
 
@@ -36,6 +38,8 @@ pub struct Shadow<'i> {
     process: Process,
     folder: TempDir,
     interrupt: &'i Interrupt,
+    /// The ports that it listens on.
+    _reserved: Vec<Socket>,
     /// Where the site's visitors find it.
     pub address: SocketAddr,
     /// How long it took until the first worker answered.
@@ -60,7 +64,8 @@ impl<'i> Shadow<'i> {
     ) -> anyhow::Result<Shadow<'i>> {
         let began = Instant::now();
         let folder = tempfile::Builder::new().prefix("cameleer-tune-").tempdir()?;
-        let ports = free_ports(site.config.listen.len())?;
+        let reserved = reserve_ports(site.config.listen.len())?;
+        let ports = reserved.iter().map(port_of).collect::<anyhow::Result<Vec<u16>>>()?;
         let port = *ports.get(site.listener).context("the site listens nowhere")?;
         let instead = instead.iter().map(|(name, value)| Directive::new(name, value.split(' '))).collect();
         let shadow = config::Shadow {
@@ -92,7 +97,7 @@ impl<'i> Shadow<'i> {
             std::thread::sleep(LOOK);
         };
         let address = (Ipv4Addr::LOCALHOST, port).into();
-        Ok(Shadow { server, process, folder, interrupt, address, start: began.elapsed() })
+        Ok(Shadow { server, process, folder, interrupt, _reserved: reserved, address, start: began.elapsed() })
     }
 
     /// Has so many workers, of which `busy` have a request at one time; returns when all are there, or how many fit.
@@ -238,9 +243,18 @@ impl Drop for Process {
     }
 }
 
-/// All are bound at the same time, so that they differ.
-fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
-    let bound: Vec<TcpListener> =
-        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<Result<_, _>>()?;
-    bound.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+/// Ports that the kernel gives to nobody else: each belongs to a socket that is bound and never listens, and only a server that names it
+/// can listen there.
+fn reserve_ports(count: usize) -> io::Result<Vec<Socket>> {
+    let reserve = || {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+        Ok(socket)
+    };
+    (0..count).map(|_| reserve()).collect()
+}
+
+fn port_of(socket: &Socket) -> anyhow::Result<u16> {
+    Ok(socket.local_addr()?.as_socket().context("a socket of TCP")?.port())
 }

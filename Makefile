@@ -3,6 +3,7 @@
 #   make run     install what is missing, build, serve the demo site
 #   make check   format, clippy, walls, unit tests and one black-box test of each kind: less than a minute after a build
 #   make test    all tests
+#   make test-under-load  the tests N times (10), while each processor has something else to do; T=workers:: for some of them
 #   make applications  the tests of large applications of Debian, which it installs: Request Tracker, OCS Inventory; 75 s
 #   make timing  the tests of tests/timing.txt, whose result depends on what else the machine does; one after the other
 #   make suites  mod_perl's own tests, compared with the result in tests/suites/; BLESS=1 writes it down, ALL=1 adds mod_perl 2's
@@ -27,11 +28,14 @@ PROGRAM  = target/release/cameleer
 SUITES  ?= ../shared/suites
 PACKAGES = sh pkg/debian-packages/install
 
+# Most tests wait for something most of the time, so more of them run at once than there are processors.
+THREADS  = $(shell expr 3 '*' $$(nproc))
+
 # libtest takes names of tests as its last words.
 SMOKE    = $(shell grep -v '^\#' tests/smoke.txt)
 TIMING   = $(shell grep -v '^\#' tests/timing.txt)
 
-.PHONY: run build check test timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
+.PHONY: run build check test test-under-load timing applications suites lint doc bench asan loom valgrind audit soak mutants experiments faults fuzz install install-files uninstall clean
 
 build:
 	$(PACKAGES) build
@@ -52,7 +56,13 @@ test:
 	$(PACKAGES) build demo test
 	sh tests/apps/packaged/site/wiki-etc.sh
 	sh pkg/h2spec/install
-	$(CARGO) test --workspace --locked
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --workspace --locked
+
+test-under-load:
+	$(PACKAGES) build demo test
+	sh tests/apps/packaged/site/wiki-etc.sh
+	sh pkg/h2spec/install
+	RUST_TEST_THREADS=$(THREADS) sh tests/under-load $(or $(N),10) $(CARGO) test --locked $(if $(T),--test cameleer -- $(T),--workspace)
 
 timing:
 	$(PACKAGES) build test

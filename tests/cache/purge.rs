@@ -72,11 +72,11 @@ fn what_begins_alike_is_forgotten_together_or_everything() {
 #[test]
 fn more_answers_than_are_looked_at_in_one_go_are_all_found() {
     let site = serve("");
-    for number in 0..2100 {
+    for number in 0..1100 {
         site.ask(&format!("/{}/{number}", number % 2), MINUTE);
     }
-    assert_eq!(site.purge(["/0/*"]), "1050 purged\n");
-    assert_eq!(site.purge(["--all"]), "1050 purged\n");
+    assert_eq!(site.purge(["/0/*"]), "550 purged\n");
+    assert_eq!(site.purge(["--all"]), "550 purged\n");
 }
 
 #[test]

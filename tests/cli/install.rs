@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::support::{Finished, Server, Site};
 
@@ -16,10 +17,16 @@ fn make(site: &Site, verb: &str, also: &str) -> Finished {
     Finished::of(&mut make)
 }
 
-fn installed() -> Site {
-    let site = Site::new();
-    make(&site, "install-files", "DESTDIR=").succeeded();
-    site
+/// One for all tests that run at the same time and only read it.
+fn installed() -> Arc<Site> {
+    static INSTALLED: Mutex<Weak<Site>> = Mutex::new(Weak::new());
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    installed.upgrade().unwrap_or_else(|| {
+        let site = Arc::new(Site::new());
+        make(&site, "install-files", "DESTDIR=").succeeded();
+        *installed = Arc::downgrade(&site);
+        site
+    })
 }
 
 /// What a shell says to a line.
@@ -29,13 +36,14 @@ fn shell(site: &Site, program: &str, line: &str) -> Finished {
 
 #[test]
 fn an_installed_program_serves_with_its_own_perl_library() {
-    let site = installed().file("app.psgi", "sub { [200, [], [$INC{'Cameleer/PSGI.pm'}]] }");
+    let installed = installed();
+    let site = Site::new().file("app.psgi", "sub { [200, [], [$INC{'Cameleer/PSGI.pm'}]] }");
     let listen = format!("127.0.0.1:{}", site.port);
-    let mut command = Command::new(site.path("usr/bin/cameleer"));
+    let mut command = Command::new(installed.path("usr/bin/cameleer"));
     command.args(["run", "app.psgi", "--workers", "1", "--listen", &listen]).current_dir(site.folder());
     command.env("TMPDIR", site.path("tmp")).env_remove("CAMELEER_PERL_LIB").env_remove("PERL5LIB");
     let server = Server::start(site, command);
-    assert_eq!(server.text("/"), server.site.filled("@DIR@/usr/share/cameleer/perl/Cameleer/PSGI.pm"));
+    assert_eq!(server.text("/"), installed.filled("@DIR@/usr/share/cameleer/perl/Cameleer/PSGI.pm"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::{serve, serve_tls};
 use crate::support::{Finished, Server};
 
 /// Requests of one connection: `benchmarks/long_connections.sh` asks 100,000 times.
-const REQUESTS: u32 = 5000;
+const REQUESTS: u32 = 2500;
 
 /// One connection, 32 requests at a time.
 #[track_caller]

@@ -5,8 +5,10 @@
 
 PROGRAM is the server, SUITES a folder with one subfolder per suite. A subtest that was ok and no longer is fails the run.
 Subtests that are newly ok are listed; --bless commits them to the result files.
+The suites run at the same time, mod_perl 2's in parts.
 """
 import argparse, os, re, subprocess, sys, tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.path.join(HERE, '..', '..', 'perl', 'lib')
@@ -44,13 +46,38 @@ def mod_perl_2(folder, program, scratch):
     subprocess.run(['sh', os.path.join(HERE, 'stage'), program, scratch + '/stage'], check=True)
     subprocess.run(['chmod', '-R', 'a+rX', home, scratch + '/stage'], check=True)
     before = committed(os.path.join(HERE, 'mod_perl-2.txt'))
-    ok = run_mod_perl_2(folder, home, scratch, 'all', [])
+    parts = parts_of(before, 2 * (os.cpu_count() or 1))
+
+    def run_part(number):
+        return run_mod_perl_2(folder, home, scratch, 'part%d' % number, ['--only', parts[number], '--port', str(PORTS + 1500 * number)])
+
+    ok = {}
+    with ThreadPoolExecutor(len(parts)) as pool:
+        for of_part in pool.map(run_part, range(len(parts))):
+            ok.update(of_part)
     # Tests that fail on a busy machine are repeated alone.
     worse = [file for file, were in before.items() if were - ok.get(file, set())]
     if worse:
         again = run_mod_perl_2(folder, home, scratch, 'again', ['--isolate', '--only', '^(%s)$' % '|'.join(map(re.escape, worse))])
         ok.update({file: ok.get(file, set()) | now for file, now in again.items()})
     return {file: numbers for file, numbers in ok.items() if file not in LEFT_OUT}
+
+
+# Of the first part. A part takes some 60 ports for each of its groups.
+PORTS = 13000
+
+
+def parts_of(files, most):
+    """Patterns for the suite's --only. The tests of a folder share a server, so that a folder is in one part. The first part also has
+    the folders that are not committed yet."""
+    folders = {}
+    for file in files:
+        folders.setdefault(file.split('/')[0], []).append(file)
+    parts = [[] for _ in range(max(1, min(most, len(folders))))]
+    for folder in sorted(folders, key=lambda folder: -len(folders[folder])):
+        min(parts, key=lambda part: sum(len(folders[of]) for of in part)).append(folder)
+    others = [folder for part in parts[1:] for folder in part]
+    return ['^(?!(%s)/)' % '|'.join(others) if others else ''] + ['^(%s)/' % '|'.join(part) for part in parts[1:]]
 
 
 def run_mod_perl_2(folder, home, scratch, name, more):
@@ -147,19 +174,20 @@ def main():
     parser.add_argument('program')
     parser.add_argument('suites')
     asked = parser.parse_args()
-    is_fine = True
-    for name, results in SUITES.items():
-        if name in LONG and not asked.all:
-            continue
+    names = [name for name in SUITES if asked.all or name not in LONG]
+
+    def run(name):
         folder = os.path.join(asked.suites, name)
         if not os.path.isdir(folder):
             sys.exit('%s: there is no such suite' % folder)
         with tempfile.TemporaryDirectory(prefix='cameleer-suite-') as scratch:
             os.chmod(scratch, 0o755)
-            now = results(folder, os.path.abspath(asked.program), scratch)
-        before = committed(os.path.join(HERE, name + '.txt'))
-        is_fine = compare(name, before, now, asked.bless) and is_fine
-    sys.exit(0 if is_fine else 1)
+            return SUITES[name](folder, os.path.abspath(asked.program), scratch)
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        ran = dict(zip(names, pool.map(run, names)))
+    fine = [compare(name, committed(os.path.join(HERE, name + '.txt')), ran[name], asked.bless) for name in names]
+    sys.exit(0 if all(fine) else 1)
 
 
 if __name__ == '__main__':

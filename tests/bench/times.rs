@@ -27,7 +27,8 @@ fn time(report: &Value, of: &str, what: &str) -> f64 {
 fn waiting_ends_with_the_first_byte_and_processing_with_the_last() {
     let kept = report("-n 6 -c 2", &slow().url);
     assert!(time(&kept, "waiting", "min") >= PAUSE * 0.99, "{kept}");
-    assert!(time(&kept, "processing", "min") >= time(&kept, "waiting", "min") + PAUSE * 0.9, "{kept}");
+    assert!(time(&kept, "processing", "min") >= 2.0 * PAUSE * 0.99, "{kept}");
+    assert!(time(&kept, "waiting", "mean") < time(&kept, "processing", "mean"), "{kept}");
     let sum = time(&kept, "connect", "mean") + time(&kept, "processing", "mean");
     assert!((sum - time(&kept, "total", "mean")).abs() < 0.001, "{kept}");
     assert!(
@@ -43,7 +44,9 @@ fn waiting_ends_with_the_first_byte_and_processing_with_the_last() {
 fn what_an_answer_waited_for_a_connection_is_in_none_of_them() {
     let open = report("-n 10 -c 1 --rate 1000", &slow().url);
     assert!(open["latency"]["max"].as_f64() > Some(PAUSE * 10.0), "{open}");
-    assert!(time(&open, "total", "max") < open["latency"]["max"].as_f64().expect("seconds") / 2.0, "{open}");
+    // The last waited for nine others, each of which takes two pauses; all were due within 9 ms.
+    let others = 9.0 * 2.0 * PAUSE * 0.99 - 0.009;
+    assert!(time(&open, "total", "max") <= open["latency"]["max"].as_f64().expect("seconds") - others, "{open}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn server(name: char, pause: Duration, order: &Arc<Mutex<String>>) -> Scripted {
 #[test]
 fn two_servers_are_asked_in_turns_and_the_slower_one_is_shown_to_be() {
     let order = Arc::default();
-    let (fast, slow) = (server('a', Duration::ZERO, &order), server('b', Duration::from_millis(5), &order));
+    let (fast, slow) = (server('a', Duration::ZERO, &order), server('b', Duration::from_millis(20), &order));
     let report = report(&format!("-n 100 -c 1 --vs {}", slow.url), &fast.url);
     assert_eq!((&report["a"]["completed"], &report["b"]["completed"]), (&100.into(), &100.into()), "{report}");
     let ratios = report["ratios"].as_array().expect("a list");

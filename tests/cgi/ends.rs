@@ -56,7 +56,10 @@ fn a_program_that_takes_too_long_is_ended_with_all_that_it_started() {
         "RequestTimeout 500ms\nRequestTimeoutGrace 60s",
     );
     let (worker, _) = server.workers()[0];
-    server.get(URL).is(504);
+    until("a run has started both", || {
+        server.get(URL).is(504);
+        ["pid", "kid"].iter().all(|name| !server.site.read(name).is_empty())
+    });
     server.logged("took longer than RequestTimeout");
     for name in ["pid", "kid"] {
         let pid: i32 = server.site.read(name).trim().parse().expect("a pid");

@@ -71,12 +71,14 @@ fn each_run_draws_numbers_of_its_own() {
 fn a_run_that_takes_too_long_is_a_504_with_its_stack_in_the_log() {
     let server = serve_with(
         &format!("sub deep {{ 1 while 1 }} deep() if $ENV{{QUERY_STRING}}; {TEXT} print $$;"),
-        "CgiMode fork\nRequestTimeout 500ms\nRequestTimeoutGrace 60s",
+        "CgiMode fork\nRequestTimeoutGrace 60s\n</Directory>\n<Location /cgi/test/deep>\nRequestTimeout 500ms\n</Location>\n<Directory @DIR@/none>",
     );
     let (worker, _) = server.workers()[0];
-    server.get("/cgi/test?1").is(504);
+    until("a run has come to its loop", || {
+        server.get("/cgi/test/deep?1").is(504);
+        server.log().contains("deep")
+    });
     server.logged("the request took longer than RequestTimeout");
-    server.logged("deep");
     server.text(URL);
     assert_eq!(server.workers()[0].0, worker);
 }
@@ -237,7 +239,10 @@ fn a_run_that_outlives_its_grace_is_a_504_and_ends_with_its_worker() {
         &format!("{TEXT} print 'begun'; open my $f, '>', '@DIR@/pid'; print $f $$; close $f; 1 while 1;"),
         "CgiMode fork\nRequestTimeout 300ms\nRequestTimeoutGrace 0",
     );
-    server.get(URL).is(504);
+    until("a run has begun", || {
+        server.get(URL).is(504);
+        !server.site.read("pid").is_empty()
+    });
     let run = server.site.read("pid").parse().expect("a pid");
     until("it is gone", || !alive(run));
 }

@@ -1,7 +1,5 @@
 //! Keep-alive, pipelining, closing, listeners.
 
-use std::time::Duration;
-
 use super::serve;
 use crate::support::{Address, Connection, Request, Server, Site, until};
 
@@ -74,7 +72,6 @@ fn keep_alive_timeout_closes_an_idle_connection() {
     let server = serve("KeepAliveTimeout 200ms");
     let mut connection = server.connect();
     connection.ask(Request::get("/"));
-    connection.patience(Duration::from_secs(5));
     connection.is_closed();
 }
 
@@ -82,12 +79,10 @@ fn keep_alive_timeout_closes_an_idle_connection() {
 fn timeout_ends_a_request_that_never_becomes_whole() {
     let server = serve("Timeout 300ms");
     let mut connection = server.connect();
-    connection.patience(Duration::from_secs(5));
     connection.raw("GET / HTTP/1.1\r\nHost: loc");
     let said = String::from_utf8_lossy(&connection.rest()).into_owned();
     assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
     let mut body = server.connect();
-    body.patience(Duration::from_secs(5));
     body.raw("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nonly this");
     let said = String::from_utf8_lossy(&body.rest()).into_owned();
     assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");

@@ -45,7 +45,7 @@ fn a_long_request_line_is_cut_in_the_log() {
 
 #[test]
 fn a_head_that_never_becomes_whole_is_logged_with_what_came_of_it() {
-    let server = serve("Timeout 300ms");
+    let server = serve("Timeout 1s");
     assert_eq!(logged(&server, b"GET /slow HTTP/1.1\r\nHo", 5), "127.0.0.1 \"GET /slow HTTP/1.1\" 408 - - -");
     assert_eq!(logged(&server, b"GET /sl", 7), "127.0.0.1 \"GET /sl\" 408 - - -");
 }

@@ -2,7 +2,7 @@
 
 use super::raw::{
     CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, PING, PRIORITY, RST_STREAM, Raw,
-    SETTINGS, WINDOW_UPDATE, frame, head, literal,
+    SETTINGS, WINDOW_UPDATE, frame, get, head, literal,
 };
 use super::{curl, serve};
 use crate::support::{Server, until};
@@ -45,10 +45,9 @@ fn rapid_resets_end_the_connection_and_no_program_has_run_for_them() {
     let mut raw = Raw::open(&server, &[]);
     raw.get(1, "/slow/first");
     until("the worker is busy", || server.site.read("begun").contains("first"));
-    for n in 1..=200 {
-        raw.get(2 * n + 1, "/slow/reset");
-        raw.send(RST_STREAM, 0, 2 * n + 1, &CANCEL.to_be_bytes());
-    }
+    let reset =
+        |n: u32| [get(2 * n + 1, "/slow/reset"), frame(RST_STREAM, 0, 2 * n + 1, &CANCEL.to_be_bytes())].concat();
+    raw.flood(&(1..=200).flat_map(reset).collect::<Vec<u8>>(), 1);
     assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
     server.site.write("go", "");
     lives(&server);
@@ -188,11 +187,10 @@ fn resets_that_a_client_provokes_count_like_its_own() {
         "MaxClients 1\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1\nH2MaxResetsPerSecond 50\nH2MaxStreamErrors 100000",
     );
     let mut raw = Raw::open(&server, &[]);
-    for stream in (1..400).step_by(2) {
-        raw.get(stream, "/slow/provoked");
-        // More than a window may be.
-        raw.send(WINDOW_UPDATE, 0, stream, &0x7fff_ffff_u32.to_be_bytes());
-    }
+    // More than a window may be.
+    let wide = 0x7fff_ffff_u32.to_be_bytes();
+    let provoke = |stream: u32| [get(stream, "/slow/provoked"), frame(WINDOW_UPDATE, 0, stream, &wide)].concat();
+    raw.flood(&(1..400).step_by(2).flat_map(provoke).collect::<Vec<u8>>(), 1);
     assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
     server.site.write("go", "");
     lives(&server);
@@ -204,7 +202,7 @@ fn resets_that_a_client_provokes_count_like_its_own() {
 fn streams_beyond_the_limit_are_no_way_to_be_reset_for_ever() {
     let server = serve("H2MaxSessionStreams 3\nH2MaxResetsPerSecond 50");
     let mut raw = Raw::open(&server, &[]);
-    (0..200).for_each(|n| raw.get(2 * n + 1, "/slow"));
+    raw.flood(&(0..200).flat_map(|n| get(2 * n + 1, "/slow")).collect::<Vec<u8>>(), 1);
     assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM);
     server.site.write("go", "");
     lives(&server);
@@ -234,7 +232,7 @@ fn a_connection_may_make_only_so_many_mistakes() {
 
 #[test]
 fn a_window_that_stays_shut_loses_its_stream_only() {
-    let server = serve("Timeout 500ms");
+    let server = serve("Timeout 2s");
     let mut raw = Raw::open(&server, &[(4, 0)]);
     raw.get(1, "/bytes/1000");
     raw.until(|frame| frame.is_head_of(1));
@@ -247,7 +245,7 @@ fn a_window_that_stays_shut_loses_its_stream_only() {
 
 #[test]
 fn a_slow_reader_takes_as_long_as_it_needs() {
-    let server = serve("Timeout 2s");
+    let server = serve("Timeout 60s");
     let mut raw = Raw::open(&server, &[(4, 10)]);
     raw.get(1, "/bytes/100");
     let mut got = 0;

@@ -1,7 +1,5 @@
 //! How streams and connections end.
 
-use std::time::Duration;
-
 use nix::sys::signal::Signal;
 
 use super::raw::{CANCEL, DATA, END_STREAM, GOAWAY, INTERNAL_ERROR, RST_STREAM, Raw};
@@ -139,7 +137,6 @@ fn each_request_has_its_line_in_the_log() {
 fn a_handshake_that_never_becomes_one_is_given_up() {
     let server = serve("Timeout 300ms");
     let mut half = server.connect();
-    half.patience(Duration::from_secs(10));
     half.raw("PRI * HTTP/2.0\r\n\r\nSM");
     half.rest();
 }

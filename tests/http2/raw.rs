@@ -64,14 +64,14 @@ impl Raw {
         let _ = self.0.write_all(&frame(kind, flags, stream, payload));
     }
 
-    /// Sends a frame many times, as fast as the server takes it.
+    /// Sends a frame, or several, many times, as fast as the server takes it.
     pub fn flood(&mut self, frame: &[u8], times: usize) {
         let _ = self.0.write_all(&frame.repeat(times));
     }
 
     /// Sends a GET.
     pub fn get(&mut self, stream: u32, path: &str) {
-        self.send(HEADERS, END_HEADERS | END_STREAM, stream, &head(&[("host-less", "1")], path));
+        let _ = self.0.write_all(&get(stream, path));
     }
 
     /// The next frame; `None` at the end.
@@ -139,6 +139,11 @@ impl Frame {
     pub fn reason(&self) -> u32 {
         number(&self.payload[..4])
     }
+}
+
+/// A GET's frame.
+pub fn get(stream: u32, path: &str) -> Vec<u8> {
+    frame(HEADERS, END_HEADERS | END_STREAM, stream, &head(&[("host-less", "1")], path))
 }
 
 /// A frame's bytes.

@@ -111,12 +111,12 @@ fn a_destructor_that_runs_behind_the_end_of_a_request_is_ended_too() {
 /// Together they take longer than the limit, each alone does not.
 #[test]
 fn cleanups_have_the_whole_time_for_themselves() {
-    let wait = "select undef, undef, undef, 2";
+    let wait = "select undef, undef, undef, 2.2";
     let app = format!(
         "sub {{ push @{{$_[0]{{'psgix.cleanup.handlers'}}}}, sub {{ {wait}; warn \"cleaned\\n\" }} if $_[0]{{QUERY_STRING}};\n\
          {wait} if $_[0]{{QUERY_STRING}}; [200, [], [$$]] }}"
     );
-    let server = super::serve(&app, "MaxClients 1\nStartServers 1\nRequestTimeout 3s\nRequestTimeoutGrace 60s");
+    let server = super::serve(&app, "MaxClients 1\nStartServers 1\nRequestTimeout 4s\nRequestTimeoutGrace 60s");
     let worker = server.text("/?slow");
     server.logged("cleaned");
     assert_eq!(server.text("/"), worker);

@@ -26,7 +26,7 @@ fn many_slow_clients_of_every_kind_do_not_keep_anybody_from_being_served() {
     load.until_answered(500);
     assert_eq!(load.failures(), Vec::<String>::new());
     assert_eq!(idle[0].ask(Request::get("/")).text(), "ok", "idle ones are still there");
-    assert_eq!(server.status()["front"]["connections"].as_u64(), Some(1800));
+    until("all are counted", || server.status()["front"]["connections"].as_u64() == Some(1800));
     drop(slow);
     drop(idle);
     until("nothing is left of them", || server.status()["front"]["connections"].as_u64() == Some(0));

@@ -129,8 +129,9 @@ fn a_failed_reload_by_signal_is_in_the_log() {
 
 #[test]
 fn code_that_never_finishes_loading_fails_after_start_timeout() {
-    let server = serve(&version(1), "StartTimeout 1s");
+    let server = serve(&version(1), "");
     server.site.write("app.psgi", "1 while 1;");
+    server.site.write("site.conf", &format!("{}\nStartTimeout 1s\n", server.site.read("site.conf")));
     let said = server.reload();
     assert_ne!(said.code, 0, "{said:?}");
     assert_eq!(server.text("/"), "version 1");

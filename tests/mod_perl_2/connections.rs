@@ -181,6 +181,7 @@ fn as_many_as_there_are_workers_are_served_and_the_others_wait() {
 #[test]
 fn who_waits_for_too_long_is_closed() {
     let site = Listening::new(ECHO, "QueueTimeout 1s");
+    site.server.until_idle(2);
     let _busy = [site.connect_to_worker(), site.connect_to_worker()];
     site.connect().is_closed();
     site.server.logged("is closed: no worker was free in time");

@@ -2,13 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use crate::support::{Site, comes_true};
+use crate::support::{Site, comes_true, patience};
 
 /// How the page is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +123,7 @@ impl Browser {
     pub fn until(&mut self, expression: &str) {
         // What a page has not yet is no mistake of whoever waits for it.
         let asked = format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
-        let came = comes_true(Duration::from_secs(30), || self.eval(&asked) == true);
+        let came = comes_true(patience(), || self.eval(&asked) == true);
         assert!(came, "in vain until {expression}: {}", self.eval("document.body.innerText"));
     }
 

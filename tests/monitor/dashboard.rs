@@ -12,7 +12,7 @@ const APP: &str = "sub { my $p = $_[0]{PATH_INFO}; \
 fn serve() -> (Server, u16) {
     let port = free_port();
     let conf = format!(
-        "ServerName shop.example\nSlowLog 1s\nAdminListen 127.0.0.1:{port}\nHistoryFile history\nStartServers 6\nMinSpareServers 2\n\
+        "ServerName shop.example\nSlowLog 5s\nAdminListen 127.0.0.1:{port}\nHistoryFile history\nStartServers 8\nMinSpareServers 2\n\
          MaxSpareServers 8\nMaxClients 8\n<Location />\nPsgiApp app.psgi\n</Location>"
     );
     let server = Site::new().file("app.psgi", APP).serve(&conf);

@@ -67,7 +67,7 @@ impl Terminal {
 
     #[track_caller]
     fn shows(&self, what: &str) {
-        let found = crate::support::comes_true(std::time::Duration::from_secs(20), || self.text().contains(what));
+        let found = crate::support::comes_true(crate::support::patience(), || self.text().contains(what));
         assert!(found, "{what:?} in\n{}", self.text());
     }
 

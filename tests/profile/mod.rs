@@ -25,7 +25,7 @@ const APP: &str = "use DBI; use Time::HiRes; use List::Util;\n\
     sub within { List::Util::first { waits() } 1 }\n\
     sub text { eval q{waits()} }\n\
     sub file { do '@DIR@/file.pl' }\n\
-    our $SLEPT; sub slept { my $began = Time::HiRes::time(); sleep 2; $SLEPT = sprintf 'slept %d s', Time::HiRes::time() - $began }\n\
+    our $SLEPT; sub slept { my $began = Time::HiRes::time(); sleep 2; $SLEPT = Time::HiRes::time() - $began > 1.99 ? 'slept' : 'cut short' }\n\
     sub deep { $_[0] ? deep($_[0] - 1) : waits() }\n\
     sub { my ($sub, $n) = $_[0]{PATH_INFO} =~ m{^/(\\w+)/?(\\d*)}; my $code = My::Page->can($sub);\n\
     no warnings 'recursion'; $code->($n) if $code; [200, [], [$SLEPT || 'done']] }\n";

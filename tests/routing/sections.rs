@@ -1,7 +1,5 @@
 //! Sections and what they may hold: sections.html, mod/core.html
 
-use std::time::Duration;
-
 use crate::support::{Request, serve_echo_script as serve};
 
 /// mod/core.html#keepalive: contexts "server config, virtual host"; so are KeepAliveTimeout and MaxKeepAliveRequests.
@@ -24,7 +22,6 @@ fn a_virtual_host_has_its_own_say_about_keep_alive() {
     assert_eq!((closes("first"), closes("off"), closes("two")), (2, 0, 1));
     let mut connection = server.connect();
     connection.ask(ask("short"));
-    connection.patience(Duration::from_secs(4));
     connection.is_closed();
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use nix::sys::stat::Mode;
 
-use crate::support::{Connection, REGISTRY, Server, Site, own_memory, until};
+use crate::support::{Connection, REGISTRY, Server, Site, of_site, own_memory, until};
 
 /// Each path is something that a warm-up may do. `/both` answers when two processes have got there.
 const APP: &str = r#"use POSIX ();
@@ -308,16 +308,11 @@ fn what_was_run_once_is_memory_that_workers_share() {
 #[test]
 fn the_rehearsal_leaves_no_process_behind() {
     let server = serve("PerlWarmup /app/a /app/crash");
-    let names = || {
-        let all =
-            std::fs::read_dir("/proc").expect("Linux").filter_map(|entry| Some(entry.ok()?.path().join("cmdline")));
-        all.filter_map(|file| std::fs::read_to_string(file).ok())
-            .filter(|name| name.contains("cameleer: warm-up"))
-            .count()
+    let warms_up = |pid: &i32| {
+        std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|name| name.contains("cameleer: warm-up"))
     };
     server.logged("warmed");
-    // Those of other tests end, too.
-    until("no process warms up", || names() == 0);
+    until("no process warms up", || !of_site(server.site.folder()).iter().any(warms_up));
 }
 
 #[test]

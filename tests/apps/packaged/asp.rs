@@ -192,7 +192,7 @@ fn no_change_of_a_session_is_lost_under_load_and_across_a_reload() {
 
 #[test]
 fn sessions_end_when_their_time_is_over_or_they_are_abandoned() {
-    let (server, _state) = serve_counter("PerlSetVar SessionTimeout .02");
+    let (server, _state) = serve_counter("PerlSetVar SessionTimeout .05");
     let left = server.text("/count.asp");
     let kept = format!("/count.asp?session-id={}", value(&server.text("/count.asp"), "session"));
     // Each request may find sessions that are over; this one's own never is.

@@ -48,11 +48,13 @@ fn stat_inc_as_init_handler() {
 fn speed_limit_as_access_handler() {
     let server = script(
         "print 'let in';",
-        "PerlModule Apache::SpeedLimit\n<Location /perl>\nPerlAccessHandler Apache::SpeedLimit\nPerlSetVar SpeedLimit 20\nPerlSetVar SpeedSamples 2\n</Location>",
+        "PerlModule Apache::SpeedLimit\n<Location /perl>\nPerlAccessHandler Apache::SpeedLimit\nPerlSetVar SpeedLimit 20\nPerlSetVar SpeedSamples 2\n</Location>\n\
+         PerlEval \"*Apache::SpeedLimit::time_now = sub { Apache->request->args }\"",
     );
-    let statuses: Vec<u16> = (0..4).map(|_| server.get(URL).status).collect();
+    let at = |second: u32| Request::get(&format!("{URL}?{second}"));
+    let statuses: Vec<u16> = (1000..1004).map(|second| server.send(at(second)).status).collect();
     assert_eq!(statuses, [200, 200, 403, 403]);
-    assert_eq!(server.send(Request::get(URL).header("User-Agent", "another")).status, 200);
+    assert_eq!(server.send(at(1004).header("User-Agent", "another")).status, 200);
 }
 
 #[test]

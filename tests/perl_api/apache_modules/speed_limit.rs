@@ -10,30 +10,32 @@ fn serve(vars: &str) -> Server {
         .serve(&format!("{}\nMaxRequestsPerChild 1\nPerlModule Apache::SpeedLimit\n{vars}", CONF.replace("MaxClients 1", "MaxClients 3")))
 }
 
-fn verdict(server: &Server, agent: &str) -> (String, String) {
-    let text = server.send(Request::get("/perl/test.pl").header("User-Agent", agent)).text();
+/// For the module it is now what the query says.
+const CLOCK: &str = "PerlEval \"*Apache::SpeedLimit::time_now = sub { Apache->request->args }\"\n";
+
+fn verdict(server: &Server, agent: &str, second: u32) -> (String, String) {
+    let text = server.send(Request::get(&format!("/perl/test.pl?{second}")).header("User-Agent", agent)).text();
     let (status, pid) = text.split_once(' ').unwrap_or_else(|| panic!("{text}"));
     (status.to_owned(), pid.to_owned())
 }
 
 #[test]
 fn a_client_that_asks_too_fast_is_refused_whichever_worker_it_meets() {
-    let server = serve("PerlSetVar SpeedLimit 20\nPerlSetVar SpeedSamples 4");
-    let all: Vec<(String, String)> = (0..6).map(|_| verdict(&server, "robot")).collect();
+    let server = serve(&format!("{CLOCK}PerlSetVar SpeedLimit 20\nPerlSetVar SpeedSamples 4"));
+    let all: Vec<(String, String)> = (1000..1006).map(|second| verdict(&server, "robot", second)).collect();
     let statuses: Vec<&str> = all.iter().map(|(status, _)| status.as_str()).collect();
     assert_eq!(statuses, ["0", "0", "0", "0", "403", "403"]);
     let pids: std::collections::HashSet<&str> = all.iter().map(|(_, pid)| pid.as_str()).collect();
     assert_eq!(pids.len(), 6, "each was another worker");
-    assert_eq!(verdict(&server, "visitor").0, "0", "others are not affected");
+    assert_eq!(verdict(&server, "visitor", 1006).0, "0", "others are not affected");
     let line = server.logged("SpeedLimit is 20");
     assert!(line.contains("the client sends") && line.contains("/perl/test.pl"), "{line}");
 }
 
 #[test]
 fn a_refused_client_is_forgiven_after_its_time() {
-    let server = serve(
-        "PerlEval \"*Apache::SpeedLimit::time_now = sub { Apache->request->args }\"\nPerlSetVar SpeedLimit 1\nPerlSetVar SpeedSamples 1\nPerlSetVar SpeedForgive 2",
-    );
+    let server =
+        serve(&format!("{CLOCK}PerlSetVar SpeedLimit 1\nPerlSetVar SpeedSamples 1\nPerlSetVar SpeedForgive 2"));
     let at = |seconds: u32| server.text(&format!("/perl/test.pl?{seconds}")).split(' ').next().map(str::to_owned);
     let statuses: Vec<_> = [1000, 1001, 1120, 1241].map(at).into_iter().flatten().collect();
     assert_eq!(
@@ -46,6 +48,6 @@ fn a_refused_client_is_forgiven_after_its_time() {
 #[test]
 fn without_a_limit_nothing_is_counted() {
     let server = serve("");
-    assert_eq!(verdict(&server, "x").0, "-1");
+    assert_eq!(verdict(&server, "x", 1000).0, "-1");
     assert!(!server.log().contains("SpeedLimit.pm"), "no warning: {}", server.log());
 }

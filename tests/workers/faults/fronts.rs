@@ -65,7 +65,7 @@ fn a_worker_in_the_middle_of_an_answer_ends_it_for_nobody_and_serves_on() {
     lost.try_rest();
     let other: i32 = server.text("/").parse().expect("a pid");
     assert_ne!(other, slow, "it is busy");
-    assert!(server.workers().contains(&(slow, "Busy".to_owned())), "{:?}", server.workers());
+    until("the new front knows it", || server.workers().contains(&(slow, "Busy".to_owned())));
     server.site.write("go", "");
     server.until_idle(2);
     assert_eq!(server.site.read("ended"), slow.to_string());

@@ -68,7 +68,7 @@ fn a_master_that_was_stopped_itself_blames_nobody() {
         server.signal(Signal::SIGSTOP);
         signal(ours, Signal::SIGSTOP);
         let begun = Instant::now();
-        until("both have slept", || begun.elapsed() > Duration::from_secs(3));
+        until("both have slept for longer than FrontTimeout", || begun.elapsed() > Duration::from_millis(1500));
         server.signal(Signal::SIGCONT);
         signal(ours, Signal::SIGCONT);
         server.text("/");

@@ -50,7 +50,7 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) test --workspace --lib --locked --quiet
-	$(CARGO) test --locked --quiet --test cameleer -- --skip tainted:: walls:: $(SMOKE)
+	RUST_TEST_THREADS=$(THREADS) $(CARGO) test --locked --quiet --test cameleer -- --skip tainted:: walls:: $(SMOKE)
 
 test:
 	$(PACKAGES) build demo test

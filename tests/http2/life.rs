@@ -72,7 +72,7 @@ fn a_stop_waits_for_requests_and_not_for_connections() {
 
 #[test]
 fn a_stop_waits_for_who_takes_nothing_no_longer_than_its_limit() {
-    let mut server = serve("GracefulShutdownTimeout 500ms\nTimeout 60s");
+    let mut server = serve("GracefulShutdownTimeout 2s\nTimeout 60s");
     let mut raw = Raw::open(&server, &[(4, 0)]);
     raw.get(1, "/bytes/1000");
     raw.until(|frame| frame.is_head_of(1));

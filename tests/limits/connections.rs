@@ -27,6 +27,7 @@ fn a_new_connection_takes_the_place_of_the_one_that_was_idle_for_longest() {
 fn when_nobody_is_idle_one_more_is_told_so_and_closed() {
     let server = serve(OK, "MaxConnections 5");
     let busy: Vec<Connection> = (0..5).map(|_| half_asked(&server)).collect();
+    until("all five are let in", || server.status()["front"]["connections"] == 5);
     let mut sixth = server.connect();
     assert_eq!(sixth.response().is(503).header("retry-after").as_deref(), Some("2"));
     sixth.is_closed();

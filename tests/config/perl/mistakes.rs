@@ -62,8 +62,8 @@ fn nothing_is_bound_when_a_section_dies() {
 
 #[test]
 fn a_section_that_does_not_end_is_ended() {
-    check("\nStartTimeout 1\n<Perl>\nsleep 60 while 1;\n</Perl>")
-        .failed(78, "site.conf:3: <Perl>: still runs after 1 s: shorten it, or let StartTimeout allow more");
+    check("\nStartTimeout 3\n<Perl>\nsleep 60 while 1;\n</Perl>")
+        .failed(78, "site.conf:3: <Perl>: still runs after 3 s: shorten it, or let StartTimeout allow more");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn an_expander_that_is_killed_fails_the_reload_only() {
     server.site.configure("<Perl>\nkill 9, $$;\n</Perl>");
     server.reload().failed(1, "site.conf:2: <Perl>: ended the process that runs it");
     assert_eq!(server.text("/"), "who=old");
-    server.site.configure("StartTimeout 1\n<Perl>\nsleep 60 while 1;\n</Perl>");
-    server.reload().failed(1, "<Perl>: still runs after 1 s: shorten it, or let StartTimeout allow more");
+    server.site.configure("StartTimeout 3\n<Perl>\nsleep 60 while 1;\n</Perl>");
+    server.reload().failed(1, "<Perl>: still runs after 3 s: shorten it, or let StartTimeout allow more");
     assert_eq!(server.text("/"), "who=old");
 }

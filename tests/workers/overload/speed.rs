@@ -8,18 +8,18 @@ const OTHER: &str = "127.0.0.9";
 
 #[test]
 fn a_client_that_asks_too_often_gets_429_before_a_worker_is_taken() {
-    let server = serve(2, "<Location /app>\nSpeedLimit requests=3/60s\n</Location>");
+    let server = serve(2, "<Location /app>\nSpeedLimit requests=3/600s\n</Location>");
     (0..3).for_each(|_| drop(server.get("/app/x").is(200)));
     let by_workers = || server.status()["front"]["worker_requests"].clone();
     let before = by_workers();
     for _ in 0..5 {
         let after = server.get("/app/x").is(429).header("retry-after").and_then(|after| after.parse::<u32>().ok());
-        assert!(after.is_some_and(|after| (1..=20).contains(&after)), "{after:?}");
+        assert!(after.is_some_and(|after| (1..=200).contains(&after)), "{after:?}");
     }
     assert_eq!(by_workers(), before);
     server.send_as(OTHER, Request::get("/app/x")).is(200);
     server.get("/elsewhere").is(200);
-    let line = server.logged("SpeedLimit requests=3/60s");
+    let line = server.logged("SpeedLimit requests=3/600s");
     assert!(line.contains("[client 127.0.0.1:") && line.contains("/app/x") && line.contains("429"), "{line}");
     assert_eq!(server.log().matches("SpeedLimit").count(), 1, "one line a minute: {}", server.log());
     assert_eq!(server.status()["front"]["too_fast"], 5);

@@ -109,7 +109,7 @@ fn a_request_that_waited_too_long_is_a_503_with_retry_after() {
     let response = server.get("/").is(503);
     assert!(response.header("retry-after").is_some_and(|s| s.parse::<u32>().is_ok()), "{response:?}");
     release(&server, held);
-    assert_eq!(server.status()["front"]["queue_timeouts"], 1);
+    assert_eq!(server.status()["front"]["shed"]["queue_timeout"], 1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is known now: the last status with what happened in its second, and who wants to hear of the next one.
+//! The last status with the events of its second, and the clients that want the next one.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -13,34 +13,37 @@ use wire::board;
 use wire::control::FrontStatus;
 
 use super::warn;
-use status::Status;
 use status::history::{Recorder, Ring, Second};
+use status::{Status, Usages};
 
-/// As `status.json` has it, and each event.
+/// The contents of `status.json`, and of each event.
 #[derive(Debug, Serialize)]
 pub struct View {
-    /// What happened in the last second.
+    /// The last second.
     pub second: Second,
-    /// How things stand.
+    /// The status.
     #[serde(flatten)]
     pub status: Status,
+    /// What the kernel counts for its workers.
+    #[serde(skip)]
+    usages: Usages,
 }
 
 /// See the module.
 pub struct Hub {
     ring: Arc<Ring>,
-    /// The profiler writes there.
+    /// The board that the profiler writes.
     slow: File,
     recorder: RefCell<Recorder>,
     latest: RefCell<Option<Rc<View>>>,
-    /// Each has place for one event: who has not read the last one misses the next.
+    /// Each channel holds one event: a client that has not read the last one misses the next.
     listeners: RefCell<Vec<Sender<Bytes>>>,
-    /// The history could not be written, and that was said.
+    /// A failure to write the history was logged.
     said_full: Cell<bool>,
 }
 
 impl Hub {
-    /// Nothing is known yet.
+    /// A hub without a status.
     pub fn new(ring: Ring, slow: File) -> Hub {
         Hub {
             ring: Arc::new(ring),
@@ -52,19 +55,17 @@ impl Hub {
         }
     }
 
-    /// The master has told how things stand.
-    pub fn take(&self, time: u32, mut status: Status) {
+    /// Takes a status of the master.
+    pub fn take(&self, time: u32, status: Status) {
         let second = self.recorder.borrow_mut().second(time, &status);
         self.keep(&second);
-        let processes = std::mem::take(&mut status.memory.processes);
-        status.measure(|pid| Some(processes.get(&pid)?.private));
-        status.memory.processes = processes;
-        let view = Rc::new(View { second, status });
+        let usages = Usages::of(status.workers(), |pid| Some(status.memory.processes.get(&pid)?.private));
+        let view = Rc::new(View { second, status, usages });
         *self.latest.borrow_mut() = Some(view.clone());
         self.tell(&view);
     }
 
-    /// What the master has told last.
+    /// The last status.
     pub fn latest(&self) -> Option<Rc<View>> {
         self.latest.borrow().clone()
     }
@@ -76,12 +77,12 @@ impl Hub {
         Ok(if text.is_empty() { r#"{"after_ms":null,"requests":[]}"#.to_owned() } else { text })
     }
 
-    /// What was kept.
+    /// The history.
     pub fn ring(&self) -> Arc<Ring> {
         self.ring.clone()
     }
 
-    /// Events from now on, the present one first.
+    /// Events from now on, beginning with the present one.
     pub fn listen(&self) -> Receiver<Bytes> {
         let (sender, receiver) = channel(1);
         if let Some(view) = self.latest() {
@@ -102,7 +103,7 @@ impl Hub {
         listeners.iter().for_each(|listener| drop(listener.try_send(event.clone())));
     }
 
-    /// A full disk costs the seconds that it is full, and is said once.
+    /// A full disk loses the seconds while it is full, and is logged once.
     fn keep(&self, second: &Second) {
         match self.ring.write(second) {
             Ok(()) if self.said_full.replace(false) => warn(format_args!("the history is written again")),
@@ -113,11 +114,14 @@ impl Hub {
 }
 
 impl View {
-    /// One line; what a program needs and a page does not is left out.
+    /// The view as one line of JSON, without the counted times.
     pub fn json(&self) -> String {
         let front = self.status.front.as_ref().map(|front| FrontStatus { spreads: None, ..front.clone() });
-        let shown = View { second: self.second, status: Status { front, ..self.status.clone() } };
-        serde_json::to_string(&shown).unwrap_or_default()
+        let status = Status { front, ..self.status.clone() };
+        let shown = View { second: self.second, status, usages: Usages::default() };
+        let mut json = serde_json::to_value(&shown).unwrap_or_default();
+        self.usages.add_to(&mut json);
+        json.to_string()
     }
 
     fn event(&self) -> Bytes {

@@ -9,6 +9,7 @@ pub mod history;
 pub mod metrics;
 pub mod monitor;
 mod number;
+mod usage;
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -20,6 +21,7 @@ use wire::control::{FrontStatus, GenerationNumber, GenerationState, ServerCounts
 
 pub use cpu::Cpu;
 pub use number::{short, span};
+pub use usage::{Usage, Usages};
 
 use machine::memory::Sizes;
 
@@ -142,15 +144,7 @@ impl MemoryStatus {
 }
 
 impl Status {
-    /// Adds private memory and CPU time of each worker.
-    pub fn measure(&mut self, private: impl Fn(i32) -> Option<u64>) {
-        for worker in self.front.iter_mut().flat_map(|front| &mut front.workers) {
-            worker.private_bytes = private(worker.pid);
-            worker.cpu_ms = Cpu::millis(worker.pid);
-        }
-    }
-
-    /// Workers; empty if the front has not answered.
+    /// The workers, when the front has answered.
     pub fn workers(&self) -> &[WorkerStatus] {
         self.front.as_ref().map_or(&[], |front| &front.workers)
     }

@@ -92,13 +92,7 @@ impl Families {
             self.histogram("cameleer_queue_wait", "From the end of a request's head until a worker had it.", queue);
             self.histogram("cameleer_service", "From the start in a worker to the end of its response.", service);
         }
-        let shed = [
-            ("queue_timeout", front.queue_timeouts),
-            ("queue_full", front.turned_away),
-            ("speed_limit", front.too_fast),
-            ("max_concurrent", front.throttled),
-        ];
-        let shed = shed.map(|(reason, count)| (format!("reason=\"{reason}\""), count));
+        let shed = front.shed.by_reason().map(|(reason, count)| (format!("reason=\"{reason}\""), count));
         self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
         let help = "Responses whose clients were too slow to occupy a worker while requests waited.";
         self.counter("cameleer_slow_readers", help, &bare(front.slow_readers));
@@ -155,9 +149,9 @@ impl Families {
         let (busy, queued) = (each(|share| f64::from(share.busy)), each(|share| f64::from(share.queued)));
         self.gauge("cameleer_pool_busy_workers", "Workers with requests of each PoolShare.", &busy);
         self.gauge("cameleer_pool_queue_depth", "Requests of each PoolShare that wait.", &queued);
-        let turned_away: Vec<_> =
-            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), share.turned_away)).collect();
-        self.counter("cameleer_pool_shed", "Refused requests of each PoolShare.", &turned_away);
+        let shed: Vec<_> =
+            shares.iter().map(|share| (format!("pool=\"{}\"", escape(&share.place)), share.shed)).collect();
+        self.counter("cameleer_pool_shed", "Refused requests of each PoolShare.", &shed);
     }
 
     fn counts(&mut self, counts: &ServerCounts) {

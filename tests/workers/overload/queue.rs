@@ -29,7 +29,7 @@ fn in_an_overload_those_that_wait_too_long_are_refused_at_once_and_newer_ones_ar
     let line = server.logged("is overloaded");
     assert!(line.contains("requests wait for 2 busy workers") && line.contains("QueueStale"), "{line}");
     let status = server.status();
-    assert!(status["front"]["turned_away"].as_u64() >= Some(20), "{status}");
+    assert!(status["front"]["shed"]["queue_full"].as_u64() >= Some(20), "{status}");
     let table = server.control(["status"]).succeeded().out;
     assert!(table.contains("overloaded: the newest requests are served first"), "{table}");
     release(&server);
@@ -37,7 +37,7 @@ fn in_an_overload_those_that_wait_too_long_are_refused_at_once_and_newer_ones_ar
     assert_eq!(loads.into_iter().flat_map(Load::failures).collect::<Vec<_>>(), Vec::<String>::new());
     let load = Load::start(&server, 2, "/after", |response| response.status == 200);
     let line = server.logged("is overloaded no more");
-    assert!(line.contains("requests were turned away"), "{line}");
+    assert!(line.contains("requests were shed"), "{line}");
     assert_eq!(load.failures(), Vec::<String>::new());
     assert_eq!(server.status()["front"]["overloaded"], false);
 }
@@ -59,9 +59,9 @@ fn what_finds_the_queue_full_is_counted() {
     until("one works and one waits", || server.status()["front"]["queued"] == 1);
     let after = server.get("/").is(503).header("retry-after");
     assert!(after.is_some_and(|after| after.parse::<u32>().is_ok_and(|after| (1..=30).contains(&after))));
-    assert_eq!(server.status()["front"]["turned_away"], 1);
+    assert_eq!(server.status()["front"]["shed"]["queue_full"], 1);
     let table = server.control(["status"]).succeeded().out;
-    assert!(table.contains("refused: 1 turned away, 0 too fast, 0 too many at once"), "{table}");
+    assert!(table.contains("shed: 0 queue_timeout, 1 queue_full, 0 speed_limit, 0 max_concurrent"), "{table}");
     release(&server);
     held.into_iter().for_each(|mut connection| drop(connection.response().is(200)));
 }

@@ -19,7 +19,7 @@ fn slow_requests_have_their_share_and_the_rest_of_the_site_has_the_rest() {
     assert_eq!(share["place"], "<Location /report>");
     assert_eq!((&share["most"], &share["busy"], &share["queued"]), (&2.into(), &2.into(), &4.into()), "{share}");
     let table = server.control(["status"]).succeeded().out;
-    assert!(table.contains("share <Location /report>  2 of 2 workers  4 queued  0 turned away\n"), "{table}");
+    assert!(table.contains("share <Location /report>  2 of 2 workers  4 queued  0 shed\n"), "{table}");
     assert_eq!(server.workers().len(), 4, "who waits for a share is no reason to fork");
     release(&server);
     held.into_iter().for_each(|mut connection| drop(connection.response().is(200)));

@@ -22,7 +22,7 @@ fn a_client_that_asks_too_often_gets_429_before_a_worker_is_taken() {
     let line = server.logged("SpeedLimit requests=3/600s");
     assert!(line.contains("[client 127.0.0.1:") && line.contains("/app/x") && line.contains("429"), "{line}");
     assert_eq!(server.log().matches("SpeedLimit").count(), 1, "one line a minute: {}", server.log());
-    assert_eq!(server.status()["front"]["too_fast"], 5);
+    assert_eq!(server.status()["front"]["shed"]["speed_limit"], 5);
 }
 
 #[test]

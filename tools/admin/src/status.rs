@@ -8,8 +8,8 @@ use wire::control::{FrontStatus, ServerCounts, ShareStatus, Times, WorkerState, 
 use base::printable;
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
-use status::MoldStatus;
 use status::auto::Facts;
+use status::{MoldStatus, Usages};
 use toolkit::client::{Server, Which};
 use toolkit::units::{duration, size};
 
@@ -31,12 +31,11 @@ impl Status {
     pub fn run(self) -> anyhow::Result<()> {
         let mut server = self.which.connect()?;
         let answer = server.ask(Command::Status)?;
-        let mut status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
-        measure(&server, &mut status);
+        let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
         let text = match self.json {
             _ if self.auto => printable::lines(&auto(&status)?),
-            true => printable::json(&(serde_json::to_string_pretty(&status)? + "\n")),
-            false => printable::lines(&table(&status)),
+            true => printable::json(&(json(&status, &usages(&server, &status))? + "\n")),
+            false => printable::lines(&table(&status, &usages(&server, &status))),
         };
         // `cameleer status | head` is no failure.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
@@ -48,17 +47,22 @@ fn auto(status: &status::Status) -> anyhow::Result<String> {
     Ok(Facts::of(status).ok_or_else(|| anyhow::anyhow!("the front does not answer"))?.auto())
 }
 
-/// Asks the kernel what each worker has for itself. It is done here, because the kernel walks all pages of a process for
-/// it: neither master nor front has the time.
-fn measure(server: &Server, status: &mut status::Status) {
+/// Asks the kernel for the usage of each worker, unless the server's process ids are of another container.
+fn usages(server: &Server, status: &status::Status) -> Usages {
     if !server.shares_our_numbers() {
-        return;
+        return Usages::default();
     }
     let machine = Machine::default();
-    status.measure(|pid| Some(machine.sizes(pid)?.private));
+    Usages::of(status.workers(), |pid| Some(machine.sizes(pid)?.private))
 }
 
-fn table(status: &status::Status) -> String {
+fn json(status: &status::Status, usages: &Usages) -> serde_json::Result<String> {
+    let mut json = serde_json::to_value(status)?;
+    usages.add_to(&mut json);
+    serde_json::to_string_pretty(&json)
+}
+
+fn table(status: &status::Status, usages: &Usages) -> String {
     let mut text = String::new();
     let up = duration(status.uptime_ms.max(status.uptime_s * 1000).max(1));
     let origin = printable::line(&status.origin);
@@ -81,19 +85,14 @@ fn table(status: &status::Status) -> String {
         Some(front) => {
             let _ = writeln!(
                 text,
-                "front {}  {} connections  {} requests ({} by workers)  {} queued  {} queue timeouts",
-                status.front_pid,
-                front.connections,
-                front.requests,
-                front.worker_requests,
-                front.queued,
-                front.queue_timeouts
+                "front {}  {} connections  {} requests ({} by workers)  {} queued",
+                status.front_pid, front.connections, front.requests, front.worker_requests, front.queued
             );
             times(front, &mut text);
             connections(front, &mut text);
             overload(front, &mut text);
             ends(&status.counts, &mut text);
-            workers(front, status.max_clients, &mut text);
+            workers(front, usages, status.max_clients, &mut text);
         }
     }
     text
@@ -143,24 +142,19 @@ fn connections(front: &FrontStatus, text: &mut String) {
     }
 }
 
-/// What was refused and what shares hold, where there is something to tell.
+/// Requests that were shed, and the shares, where there is something to tell.
 fn overload(front: &FrontStatus, text: &mut String) {
     if front.overloaded {
         text.push_str("overloaded: the newest requests are served first\n");
     }
-    let refused =
-        [("turned away", front.turned_away), ("too fast", front.too_fast), ("too many at once", front.throttled)];
-    if refused.iter().any(|(_, count)| *count > 0) {
-        let words: Vec<_> = refused.iter().map(|(why, count)| format!("{count} {why}")).collect();
-        let _ = writeln!(text, "refused: {}", words.join(", "));
+    if front.shed.total() > 0 {
+        let words = front.shed.by_reason().map(|(reason, count)| format!("{count} {reason}"));
+        let _ = writeln!(text, "shed: {}", words.join(", "));
     }
-    for ShareStatus { place, most, busy, queued, overloaded, turned_away } in &front.shares {
+    for ShareStatus { place, most, busy, queued, overloaded, shed } in &front.shares {
         let overloaded = if *overloaded { ", overloaded" } else { "" };
         let place = printable::line(place);
-        let _ = writeln!(
-            text,
-            "share {place}  {busy} of {most} workers  {queued} queued  {turned_away} turned away{overloaded}"
-        );
+        let _ = writeln!(text, "share {place}  {busy} of {most} workers  {queued} queued  {shed} shed{overloaded}");
     }
 }
 
@@ -175,7 +169,7 @@ fn ends(counts: &ServerCounts, text: &mut String) {
     }
 }
 
-fn workers(front: &FrontStatus, max_clients: u32, text: &mut String) {
+fn workers(front: &FrontStatus, usages: &Usages, max_clients: u32, text: &mut String) {
     let workers = &front.workers;
     let width =
         workers.iter().map(|worker| worker.pool.len()).max().filter(|width| *width > 0).map(|width| width.max(4));
@@ -198,8 +192,9 @@ fn workers(front: &FrontStatus, max_clients: u32, text: &mut String) {
     );
     for w in workers {
         let (state, since) = (format!("{} {}", w.activity.sign(), w.activity.word()), duration(w.since_ms));
-        let private = w.private_bytes.map_or_else(|| "-".to_owned(), size);
-        let cpu = w.cpu_ms.map_or_else(|| "-".to_owned(), duration);
+        let usage = usages.get(w.pid);
+        let private = usage.private_bytes.map_or_else(|| "-".to_owned(), size);
+        let cpu = usage.cpu_ms.map_or_else(|| "-".to_owned(), duration);
         let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), |us| duration(us / 1000));
         let line = format!(
             "{:>6} {:>4}{} {:>7} {state:<11} {:>8} {since:>7} {private:>7} {cpu:>7} {waited:>7}  {}",
@@ -228,6 +223,7 @@ fn request(w: &WorkerStatus) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use status::Usage;
     use wire::control::{Activity, GenerationState};
 
     #[test]
@@ -235,16 +231,14 @@ mod tests {
         let worker = |slot, state, request: &str| WorkerStatus {
             slot,
             generation: 2,
-            pid: 812,
+            pid: 812 + slot as i32,
             state,
             activity: if slot == 1 { Activity::Working } else { Activity::Waiting },
             host: if slot == 1 { "example.org".to_string() } else { String::new() },
             queue_wait_us: (slot == 1).then_some(3_456),
-            cpu_ms: (slot == 1).then_some(12_345),
             requests: 4310,
             request: request.to_string(),
             since_ms: 61_000,
-            private_bytes: (slot == 1).then_some(5_400_000),
             ..WorkerStatus::default()
         };
         let status = status::Status {
@@ -271,17 +265,19 @@ mod tests {
             }),
             ..status::Status::default()
         };
+        let usage = Usage { private_bytes: Some(5_400_000), cpu_ms: Some(12_345) };
+        let usages = Usages::from_iter([(813, usage)]);
         assert_eq!(
-            table(&status),
+            table(&status, &usages),
             "cameleer 0.1.0  pid 800  up 2 h  /srv/site.conf\n\
              listens on 0.0.0.0:80\n\
              generation 2  Serving  mold 805  2 workers\n\
-             front 801  0 connections  0 requests (0 by workers)  0 queued  0 queue timeouts\n\
+             front 801  0 connections  0 requests (0 by workers)  0 queued\n\
              workers 2 of 2, 1 busy\n\
              \n\
              worker  gen     pid state       requests   since private     cpu  waited  request\n     \
              0    2     812 _ idle          4310    61 s       -       -       -\n     \
-             1    2     812 W busy          4310    61 s  5.1 MB    12 s    3 ms  example.org GET /report\n"
+             1    2     813 W busy          4310    61 s  5.1 MB    12 s    3 ms  example.org GET /report\n"
         );
     }
 }

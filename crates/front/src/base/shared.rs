@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use tokio::sync::Notify;
-use wire::control::{FromFront, GenerationNumber, Load, PoolNumber, ServerCounts};
+use wire::control::{FromFront, GenerationNumber, Load, PoolNumber, ServerCounts, Shed};
 
 use super::lock::lock;
 use super::master::Master;
@@ -61,22 +61,41 @@ pub struct Counters {
     pub worker_requests: AtomicU64,
     /// Connections handed over to workers.
     pub handed_over: AtomicU64,
-    /// Requests that waited for too long.
-    pub queue_timeouts: AtomicU64,
-    /// Requests that found the queue full, or were turned away in an overload.
-    pub turned_away: AtomicU64,
+    /// Requests that were refused rather than served.
+    pub shed: ShedCounters,
     /// Answers whose clients were too slow to hold a worker while requests waited.
     pub slow_readers: AtomicU64,
     /// HTTP/2 connections that were closed because of what their clients did.
     pub http2_closed: AtomicU64,
-    /// Requests over a `SpeedLimit`.
-    pub too_fast: AtomicU64,
-    /// Requests over a `MaxConcurrentReqs`.
-    pub throttled: AtomicU64,
     /// Bytes of answers' bodies.
     pub bytes: AtomicU64,
     /// What requests took, all together, in microseconds.
     pub duration_us: AtomicU64,
+}
+
+/// What [`Shed`] reports.
+#[derive(Default)]
+pub struct ShedCounters {
+    /// Waited for QueueTimeout.
+    pub queue_timeout: AtomicU64,
+    /// Found the queue full, or came during an overload.
+    pub queue_full: AtomicU64,
+    /// Exceeded a `SpeedLimit`.
+    pub speed_limit: AtomicU64,
+    /// Exceeded a `MaxConcurrentReqs`.
+    pub max_concurrent: AtomicU64,
+}
+
+impl ShedCounters {
+    /// The counts at this moment.
+    pub fn now(&self) -> Shed {
+        Shed {
+            queue_timeout: self.queue_timeout.load(Relaxed),
+            queue_full: self.queue_full.load(Relaxed),
+            speed_limit: self.speed_limit.load(Relaxed),
+            max_concurrent: self.max_concurrent.load(Relaxed),
+        }
+    }
 }
 
 pub fn count(counter: &AtomicU64) {

@@ -99,12 +99,9 @@ impl Services {
             worked_us: serving
                 .as_ref()
                 .map_or(0, |serving| serving.pools.iter().map(|pool| pool.worked().as_micros() as u64).sum()),
-            queue_timeouts: counters.queue_timeouts.load(Relaxed),
-            turned_away: counters.turned_away.load(Relaxed),
+            shed: counters.shed.now(),
             slow_readers: counters.slow_readers.load(Relaxed),
             http2_closed: counters.http2_closed.load(Relaxed),
-            too_fast: counters.too_fast.load(Relaxed),
-            throttled: counters.throttled.load(Relaxed),
             overloaded: pools().any(|pool| pool.is_overloaded()),
             shares: serving.iter().flat_map(|serving| serving.pools.iter()).flat_map(|pool| pool.shares()).collect(),
             queued: pools().map(|pool| pool.queued()).sum(),

@@ -165,7 +165,7 @@ fn a_queue_has_a_length_and_a_time() {
     assert_eq!((refused.status, refused.header("retry-after")), (503, "2"));
     let late = waits.answer();
     assert_eq!((late.status, late.header("retry-after")), (503, "2"));
-    assert_eq!(server.status().queue_timeouts, 1);
+    assert_eq!(server.status().shed.queue_timeout, 1);
     gate.send(()).expect("opened");
     assert_eq!(busy.answer().text(), "waited");
     assert_eq!(waits.get("/").text(), "hello");

@@ -125,8 +125,8 @@ impl SharedPool {
     fn fail(&self, state: &mut State, request: RequestId, failure: Failure, cause: Cause, tell: Tell<'_>) {
         let Some(failed) = state.requests.remove(&request) else { return };
         match cause {
-            Cause::TurnedAway => count(&self.front.counters.turned_away),
-            Cause::QueueTimeout => count(&self.front.counters.queue_timeouts),
+            Cause::QueueFull => count(&self.front.counters.shed.queue_full),
+            Cause::QueueTimeout => count(&self.front.counters.shed.queue_timeout),
             Cause::Lost(worker) => {
                 log::error("front", format_args!("{} lost {}", state.name(worker), failed.label));
             }
@@ -170,9 +170,9 @@ fn tell_overload(state: &State, lane: usize, change: Change) {
                 lane.busy
             ),
         ),
-        Change::Ends { turned_away, after } => log::warn(
+        Change::Ends { shed, after } => log::warn(
             "front",
-            format_args!("{place} is overloaded no more, after {after:.1?}; {turned_away} requests were turned away"),
+            format_args!("{place} is overloaded no more, after {after:.1?}; {shed} requests were shed"),
         ),
     }
 }

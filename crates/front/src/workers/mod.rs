@@ -110,7 +110,7 @@ impl Workers {
             Submitted { thread: self.thread, frame: job.frame, body: job.body, label: job.label, at: now, begun: None };
         if let Err(failure) = self.tell_state(|state| state.submit(new, share, job, now)) {
             self.take(id);
-            count(&self.pool.front.counters.turned_away);
+            count(&self.pool.front.counters.shed.queue_full);
             return Err(failure);
         }
         Ok(exchange)

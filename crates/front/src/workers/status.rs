@@ -50,7 +50,7 @@ impl SharedPool {
                 busy: lane.busy,
                 queued: lane.len() as u32,
                 overloaded: lane.is_overloaded(),
-                turned_away: lane.turned_away,
+                shed: lane.shed,
             })
         };
         let is_told = |lane: &&Lane<RequestId>| self.is_alone || lane.seen;
@@ -83,8 +83,6 @@ impl SharedPool {
             host: label.map(|label| host_name(&config.hosts, label.host)).unwrap_or_default(),
             queue_wait_us: waited.map(micros),
             since_ms: worker.since.elapsed().as_millis() as u64,
-            private_bytes: None,
-            cpu_ms: None,
         }
     }
 }

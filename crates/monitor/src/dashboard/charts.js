@@ -30,7 +30,7 @@ export function charts(parent, clock) {
       title: "Queue",
       format: count,
       least: 4,
-      series: series(["queued", "waiting"], ["shed", "refused a second"]),
+      series: series(["queued", "waiting"], ["shed", "shed a second"]),
     },
     {
       title: "Memory",

@@ -94,7 +94,7 @@ function tiles({ second, front, counts, memory, max_clients }) {
   say("now-workers", `of ${front?.workers.length ?? 0}`);
   say("now-starting", `at most ${count(max_clients)}`);
   say("now-queued", count(second.queued));
-  say("now-shed", second.shed ? `${count(second.shed)} refused a second` : "none refused", second.shed ? "bad" : "");
+  say("now-shed", second.shed ? `${count(second.shed)} shed a second` : "none shed", second.shed ? "bad" : "");
   say("now-memory", size(second.pss_kb));
   say("now-budget", memory.budget ? `of ${size(memory.budget / 1024)}` : "no budget");
   const faults = FAULTS.reduce((sum, reason) => sum + (counts.exits[reason] ?? 0), 0);

@@ -1,8 +1,8 @@
-//! The page for browsers: a few static files, which ask for `status.json`, `history.json`, `slow.json` and `events` and draw what these say.
+//! The dashboard: a few static files that fetch `status.json`, `history.json`, `slow.json` and `events` and draw them.
 
 const JS: &str = "text/javascript; charset=utf-8";
 
-/// Path, media type, contents. All of it is in the program: nothing is loaded from anywhere else.
+/// Path, media type and contents. All files are part of the program.
 const FILES: [(&str, &str, &str); 10] = [
     ("/", "text/html; charset=utf-8", include_str!("index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("style.css")),
@@ -16,7 +16,7 @@ const FILES: [(&str, &str, &str); 10] = [
     ("/format.js", JS, include_str!("format.js")),
 ];
 
-/// The file of that path, if there is one.
+/// The file of a path.
 pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
     FILES.iter().find(|(known, ..)| *known == path).map(|(_, media_type, text)| (*media_type, *text))
 }

@@ -71,8 +71,7 @@ fn answered(second: &mut Second, before: &FrontStatus, now: &FrontStatus) {
     second.redirects = class(300..=399);
     second.client_errors = class(400..=499);
     second.server_errors = class(500..=599);
-    let shed = |front: &FrontStatus| front.queue_timeouts + front.turned_away + front.too_fast + front.throttled;
-    second.shed = wide(shed(now).saturating_sub(shed(before)));
+    second.shed = wide(now.shed.total().saturating_sub(before.shed.total()));
     if let (Some(before), Some(now)) = (&before.spreads, &now.spreads) {
         times(second, before, now);
     }
@@ -105,14 +104,14 @@ fn least(number: u64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::control::{ExitReason, Spread};
+    use wire::control::{ExitReason, Shed, Spread};
 
     fn status(ok: u64, failed: u64, took: &[(u64, u64)]) -> Status {
         let request = Spread(took.iter().copied().collect());
         let front = FrontStatus {
             started_s: 5,
             codes: [(200, ok), (503, failed)].into(),
-            turned_away: failed,
+            shed: Shed { queue_full: failed, ..Shed::default() },
             spreads: Some(Spreads { request, ..Spreads::default() }),
             ..FrontStatus::default()
         };

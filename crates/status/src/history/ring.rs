@@ -38,7 +38,7 @@ pub enum Damage {
     NotOurs,
     /// An earlier or later version wrote it.
     OtherVersion,
-    /// It cannot be read or written.
+    /// An error of reading or writing.
     Io(io::Error),
 }
 

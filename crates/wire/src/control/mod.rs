@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use counts::{ExitReason, ServerCounts};
 pub use status::{
-    Activity, ClientStatus, FrontStatus, PoolStatus, Quantiles, ShareStatus, SlowRequest, Spread, Spreads, Times,
+    Activity, ClientStatus, FrontStatus, PoolStatus, Quantiles, ShareStatus, Shed, SlowRequest, Spread, Spreads, Times,
     WorkerState, WorkerStatus,
 };
 

@@ -110,20 +110,15 @@ pub struct FrontStatus {
     /// Sum of the times during which workers of the serving generation had a request, in microseconds.
     #[serde(default)]
     pub worked_us: u64,
-    /// Requests rejected because they had waited too long.
-    pub queue_timeouts: u64,
-    /// Requests rejected because the queue was full, or because of an overload.
-    pub turned_away: u64,
+    /// Requests that were refused rather than served.
+    #[serde(default)]
+    pub shed: Shed,
     /// Responses cut off because their clients read too slowly while requests waited for the worker.
     #[serde(default)]
     pub slow_readers: u64,
     /// HTTP/2 connections closed because the client exceeded a limit or broke the protocol.
     #[serde(default)]
     pub http2_closed: u64,
-    /// Requests rejected by a SpeedLimit.
-    pub too_fast: u64,
-    /// Requests rejected by a MaxConcurrentReqs.
-    pub throttled: u64,
     /// The pool or one of its shares gets more requests than it can answer.
     pub overloaded: bool,
     /// One entry per PoolShare.
@@ -147,6 +142,37 @@ pub struct FrontStatus {
     pub slowest: Vec<SlowRequest>,
     /// One entry per worker.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// Requests that were refused rather than served, by reason. The names are those of the label `reason` of
+/// `cameleer_shed_total`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shed {
+    /// Waited for QueueTimeout.
+    pub queue_timeout: u64,
+    /// Found the queue full, or came during an overload.
+    pub queue_full: u64,
+    /// Exceeded a SpeedLimit.
+    pub speed_limit: u64,
+    /// Exceeded a MaxConcurrentReqs.
+    pub max_concurrent: u64,
+}
+
+impl Shed {
+    /// Each reason with its count.
+    pub fn by_reason(&self) -> [(&'static str, u64); 4] {
+        [
+            ("queue_timeout", self.queue_timeout),
+            ("queue_full", self.queue_full),
+            ("speed_limit", self.speed_limit),
+            ("max_concurrent", self.max_concurrent),
+        ]
+    }
+
+    /// For all reasons together.
+    pub fn total(&self) -> u64 {
+        self.by_reason().iter().map(|(_, count)| count).sum()
+    }
 }
 
 /// A slow request.
@@ -207,8 +233,8 @@ pub struct ShareStatus {
     pub queued: u32,
     /// The share gets more requests than it can answer.
     pub overloaded: bool,
-    /// Requests rejected because the queue was full.
-    pub turned_away: u64,
+    /// Requests that were refused because the queue was full or the share overloaded.
+    pub shed: u64,
 }
 
 /// A connection that waits for a further request.
@@ -255,12 +281,6 @@ pub struct WorkerStatus {
     pub queue_wait_us: Option<u64>,
     /// Time in this state, in milliseconds.
     pub since_ms: u64,
-    /// Private memory in bytes. The front leaves this empty; whoever shows the status reads it from the kernel.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub private_bytes: Option<u64>,
-    /// CPU time used, in milliseconds; filled in like `private_bytes`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cpu_ms: Option<u64>,
 }
 
 /// Activity of a worker, with httpd's sign for it. httpd's `R`, `K`, `D` and `C` never occur: the front, not a

@@ -14,7 +14,7 @@ use machine::memory::Machine;
 use master::configuration::Survey;
 use master::sockets::control_socket::Command;
 use profiler::{Frame, Profile};
-use status::Status;
+use status::{Status, Usages};
 use toolkit::client::Server;
 use toolkit::conf::Conf;
 
@@ -25,8 +25,12 @@ const EVERY: Duration = Duration::from_secs(1);
 pub struct Evidence {
     /// The first look.
     pub first: Status,
+    /// CPU times of its workers.
+    pub first_usages: Usages,
     /// The last one; the same where there was one.
     pub last: Status,
+    /// CPU times of its workers.
+    pub last_usages: Usages,
     /// For how long all workers have been busy while requests waited, up to the last look, in seconds.
     pub full: f64,
     /// From the first look to the last.
@@ -48,11 +52,12 @@ impl Evidence {
             bail!("that server runs in another container: its processes have other numbers there, so ask inside of it");
         }
         let began = Instant::now();
-        let first = look(server)?;
-        let (mut last, mut full_since) = (first.clone(), full(&first).then_some(began));
+        let (first, first_usages) = look(server)?;
+        let (mut last, mut last_usages) = (first.clone(), first_usages.clone());
+        let mut full_since = full(&first).then_some(began);
         while began.elapsed() < time {
             std::thread::sleep(EVERY.min(time.saturating_sub(began.elapsed())));
-            last = look(server)?;
+            (last, last_usages) = look(server)?;
             full_since = full_since.or(Some(Instant::now())).filter(|_| full(&last));
         }
         let watched = full_since.map_or(0.0, |since| since.elapsed().as_secs_f64());
@@ -66,7 +71,9 @@ impl Evidence {
             tree,
             programs,
             first,
+            first_usages,
             last,
+            last_usages,
         })
     }
 
@@ -83,8 +90,10 @@ impl Evidence {
     /// Which part of the time in which workers had requests they had a processor; nothing where it was looked once.
     pub fn cpu_part(&self) -> Option<f64> {
         let worked = self.front()?.worked_us.checked_sub(self.first.front.as_ref()?.worked_us)? as f64 / 1e6;
-        let before = |pid: i32| self.first.workers().iter().find(|worker| worker.pid == pid)?.cpu_ms;
-        let used = |worker: &WorkerStatus| worker.cpu_ms?.checked_sub(before(worker.pid)?);
+        let used = |worker: &WorkerStatus| {
+            let [first, last] = [&self.first_usages, &self.last_usages].map(|usages| usages.get(worker.pid).cpu_ms);
+            last?.checked_sub(first?)
+        };
         let cpu: u64 = self.last.workers().iter().filter_map(used).sum();
         (self.seconds >= 1.0 && worked > 0.0).then(|| (cpu as f64 / 1e3 / worked).min(1.0))
     }
@@ -118,10 +127,10 @@ fn find<'t>(tree: &'t [Directive], is_it: &impl Fn(&Directive) -> bool) -> Optio
     })
 }
 
-fn look(server: &mut Server) -> anyhow::Result<Status> {
-    let mut status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
-    status.measure(|_| None);
-    Ok(status)
+fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
+    let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+    let usages = Usages::of(status.workers(), |_| None);
+    Ok((status, usages))
 }
 
 /// What advice there is without them is given all the same.

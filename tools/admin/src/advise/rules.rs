@@ -121,11 +121,11 @@ fn queue(evidence: &Evidence) -> Option<Advice> {
 
 fn refused(evidence: &Evidence) -> Option<Advice> {
     let front = evidence.front()?;
-    let refused = front.queue_timeouts + front.turned_away;
+    let refused = front.shed.queue_timeout + front.shed.queue_full;
     (refused * ONE_IN > front.requests.max(1)).then(|| {
         let seen = format!(
             "{} of {} requests found no place or were too many, {} waited for QueueTimeout",
-            front.turned_away, front.requests, front.queue_timeouts
+            front.shed.queue_full, front.requests, front.shed.queue_timeout
         );
         advice("refused", "Visitors are answered 503: there are too few workers, or requests are too slow", seen, None)
     })
@@ -256,7 +256,7 @@ mod tests {
     use compat::programs::Programs;
     use config::{At, Directive};
     use profiler::{Code, Frame, Profile, RequestProfile, Stack};
-    use status::Status;
+    use status::{Status, Usages};
     use wire::control::{FrontStatus, Quantiles, WorkerState, WorkerStatus};
 
     fn worker(slot: u32, request: &str) -> WorkerStatus {
@@ -275,7 +275,9 @@ mod tests {
         memory.processes.clear();
         Evidence {
             first: status.clone(),
+            first_usages: Usages::default(),
             last: status,
+            last_usages: Usages::default(),
             full: 0.0,
             seconds: 0.0,
             memory,
@@ -328,7 +330,7 @@ mod tests {
             front.times.service = quantiles(30_000, 40_000);
         });
         assert_eq!(rules(&slow), ["queue"]);
-        assert_eq!(rules(&evidence(|_, front| front.turned_away = 20)), ["refused"]);
+        assert_eq!(rules(&evidence(|_, front| front.shed.queue_full = 20)), ["refused"]);
         assert_eq!(rules(&evidence(|_, front| *front.codes.entry(500).or_default() = 20)), ["failed"]);
         assert_eq!(rules(&evidence(|_, front| *front.codes.entry(500).or_default() = 2)), Vec::<&str>::new());
         let short_lived = evidence(|status, _| *status.counts.exits.entry(ExitReason::MaxRequests).or_default() = 50);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wire::control::{Inspection, LateCode};
 
 use base::printable;
-use master::loaded::{Counts, Kind, Loaded, code, late};
+use master::loaded::{Kind, LateCounts, Loaded, code, late};
 use master::sockets::control_socket::{Command, Told};
 use toolkit::client::Server;
 use toolkit::units::size;
@@ -90,7 +90,7 @@ fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
 }
 
 impl Late {
-    fn of(weighed: Weighed, counts: &Counts) -> Late {
+    fn of(weighed: Weighed, counts: &LateCounts) -> Late {
         let Weighed { kind, name, file, bytes, error, brings } = weighed;
         let number = |text: &str| text.parse().unwrap_or(0);
         Late {

@@ -30,7 +30,7 @@ use self::watched::{Mode, Watched, Wish};
 use machine::memory::Machine;
 use master::sockets::control_socket::Command;
 use profiler::Looked;
-use status::Status;
+use status::{Status, Usages};
 use toolkit::Misuse;
 use toolkit::client::{Server, Which};
 
@@ -76,7 +76,8 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
     let mut due = Instant::now();
     while !matches!(signals.read_signal(), Ok(Some(_))) {
         if due <= Instant::now() {
-            watched.takes(now(), look(&mut server)?);
+            let (status, usages) = look(&mut server)?;
+            watched.takes(now(), status, usages);
             if let Mode::Stack(worker) = watched.mode {
                 watched.has_looked(look_at(&mut server, worker));
             }
@@ -119,16 +120,18 @@ fn key_within(wait: Duration) -> std::io::Result<Option<KeyEvent>> {
     }
 }
 
-/// How things stand. What the server itself has not measured, the kernel is asked for.
-fn look(server: &mut Server) -> anyhow::Result<Status> {
+/// Gets the status, and the usage of its workers. Private memory that the server has not measured comes from the kernel.
+fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
     let answer = server.ask(Command::Snapshot)?;
-    let mut status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
-    if server.shares_our_numbers() {
-        let (machine, processes) = (Machine::default(), status.memory.processes.clone());
-        let ask = |pid| machine.sizes(pid).map(|sizes| sizes.private);
-        status.measure(|pid| processes.get(&pid).map(|sizes| sizes.private).or_else(|| ask(pid)));
+    let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
+    if !server.shares_our_numbers() {
+        return Ok((status, Usages::default()));
     }
-    Ok(status)
+    let machine = Machine::default();
+    let ask = |pid| machine.sizes(pid).map(|sizes| sizes.private);
+    let private = |pid| status.memory.processes.get(&pid).map(|sizes| sizes.private).or_else(|| ask(pid));
+    let usages = Usages::of(status.workers(), private);
+    Ok((status, usages))
 }
 
 fn now() -> u32 {

@@ -60,7 +60,7 @@ fn summary(watched: &Watched) -> Text<'static> {
         return Text::from(vec![Line::styled(first, bold()), Line::raw("the front does not answer")]);
     }
     let requests = format!(
-        "requests {}/s   2xx {}  3xx {}  4xx {}  5xx {}   refused {}/s",
+        "requests {}/s   2xx {}  3xx {}  4xx {}  5xx {}   shed {}/s",
         second.requests(),
         second.ok,
         second.redirects,

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wire::control::{SlowRequest, WorkerStatus};
 
 use base::printable;
-use status::Status;
+use status::{Status, Usage, Usages};
 use toolkit::units::{duration, size};
 
 /// Which table.
@@ -113,10 +113,10 @@ impl Which {
     }
 
     /// Its lines.
-    pub fn lines(self, status: &Status) -> Vec<Line> {
+    pub fn lines(self, status: &Status, usages: &Usages) -> Vec<Line> {
         match (self, &status.front) {
             (_, None) => Vec::new(),
-            (Which::Workers, Some(front)) => front.workers.iter().map(worker).collect(),
+            (Which::Workers, Some(front)) => front.workers.iter().map(|it| worker(it, usages.get(it.pid))).collect(),
             (Which::Slow, Some(front)) => front.slowest.iter().map(slow).collect(),
         }
     }
@@ -150,7 +150,7 @@ fn amount(amount: u64, shown: String) -> Cell {
     Cell { text: shown, key: Key::Amount(amount) }
 }
 
-fn worker(w: &WorkerStatus) -> Line {
+fn worker(w: &WorkerStatus, usage: Usage) -> Line {
     let waited = w.queue_wait_us.map_or_else(|| "-".to_owned(), took);
     let request = if w.request.is_empty() { &w.last_request } else { &w.request };
     let pool = if w.pool.is_empty() { String::new() } else { format!("[{}] ", w.pool) };
@@ -164,8 +164,8 @@ fn worker(w: &WorkerStatus) -> Line {
             amount(w.since_ms, duration(w.since_ms)),
             Cell { text: w.pid.to_string(), key: Key::Place(u64::from(w.pid.unsigned_abs())) },
             amount(w.requests, w.requests.to_string()),
-            amount(w.private_bytes.unwrap_or(0), w.private_bytes.map_or_else(|| "-".to_owned(), size)),
-            amount(w.cpu_ms.unwrap_or(0), w.cpu_ms.map_or_else(|| "-".to_owned(), duration)),
+            amount(usage.private_bytes.unwrap_or(0), usage.private_bytes.map_or_else(|| "-".to_owned(), size)),
+            amount(usage.cpu_ms.unwrap_or(0), usage.cpu_ms.map_or_else(|| "-".to_owned(), duration)),
             amount(w.queue_wait_us.unwrap_or(0), waited),
             text(&format!("{pool}{}", shown.trim())),
         ],

@@ -7,8 +7,8 @@ use ratatui::widgets::TableState;
 
 use super::tables::{Line, Which};
 use profiler::Looked;
-use status::Status;
 use status::history::{Recorder, Second};
+use status::{Status, Usages};
 
 /// So many seconds are drawn as a line.
 const REMEMBERED: usize = 240;
@@ -18,6 +18,8 @@ const REMEMBERED: usize = 240;
 pub struct Watched {
     /// As the server said last.
     pub status: Status,
+    /// What the kernel counts for its workers.
+    pub usages: Usages,
     /// What has happened in the last seconds.
     pub seconds: VecDeque<Second>,
     /// The table that is shown.
@@ -69,12 +71,12 @@ pub enum Wish {
 
 impl Watched {
     /// The server says how things stand.
-    pub fn takes(&mut self, time: u32, status: Status) {
+    pub fn takes(&mut self, time: u32, status: Status, usages: Usages) {
         let second = self.recorder.second(time, &status);
         if self.is_paused {
             return;
         }
-        self.status = status;
+        (self.status, self.usages) = (status, usages);
         self.seconds.push_back(second);
         if self.seconds.len() > REMEMBERED {
             self.seconds.pop_front();
@@ -93,7 +95,7 @@ impl Watched {
 
     /// The lines of the table that is shown, as they were chosen.
     pub fn lines(&self) -> Vec<Line> {
-        let mut lines = self.table.lines(&self.status);
+        let mut lines = self.table.lines(&self.status, &self.usages);
         let filter = self.filter.to_lowercase();
         lines.retain(|line| line.cells.iter().any(|cell| cell.text.to_lowercase().contains(&filter)));
         let order = |a: &Line, b: &Line| a.order_by(b, self.sort);
@@ -196,7 +198,7 @@ mod tests {
         let workers = vec![worker(0, 7, "GET /a"), worker(1, 900, "GET /b"), worker(2, 80, "GET /ab")];
         let front = Some(FrontStatus { workers, ..FrontStatus::default() });
         let mut watched = Watched::default();
-        watched.takes(1, Status { front, ..Status::default() });
+        watched.takes(1, Status { front, ..Status::default() }, Usages::default());
         watched
     }
 
@@ -251,10 +253,10 @@ mod tests {
     fn what_is_paused_stands_still() {
         let mut watched = watched();
         press(&mut watched, " ");
-        watched.takes(2, Status::default());
+        watched.takes(2, Status::default(), Usages::default());
         assert_eq!(workers(&watched).len(), 3);
         press(&mut watched, " ");
-        watched.takes(3, Status::default());
+        watched.takes(3, Status::default(), Usages::default());
         assert!(workers(&watched).is_empty());
     }
 }

@@ -152,7 +152,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
         let Some(turn) = context.generation.workers.of(pools::DEFAULT).take_turn(throttle) else {
             context
                 .complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
-            count(&context.services.shared.counters.throttled);
+            count(&context.services.shared.counters.shed.max_concurrent);
             return Err(Refusal::busy());
         };
         visitor.turns.push(turn);
@@ -174,7 +174,7 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     let speed = visitor.speed.get_or_insert_with(|| {
         let kept = context.generation.workers.of(pool).keep_pace(limit, socket.ip());
         kept.map(|client| (pool, client)).map_err(|fast| {
-            count(&context.services.shared.counters.too_fast);
+            count(&context.services.shared.counters.shed.speed_limit);
             fast.line.inspect(|line| context.complain(route, line));
             fast.retry_after
         })

@@ -80,8 +80,8 @@ pub enum Action {
 /// Why a request fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// An overload has no place for it.
-    TurnedAway,
+    /// The queue is full, or the pool overloaded.
+    QueueFull,
     /// It has waited for its QueueTimeout.
     QueueTimeout,
     /// Its worker has ended.

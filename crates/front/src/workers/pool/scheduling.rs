@@ -163,7 +163,7 @@ impl Pool {
     /// Answers those at once that an overload leaves no place for.
     fn turn_away(&mut self, now: Instant) {
         let late = self.queue.expired(now);
-        self.refuse(late, Cause::TurnedAway);
+        self.refuse(late, Cause::QueueFull);
     }
 
     /// Ends what has waited for its QueueTimeout.

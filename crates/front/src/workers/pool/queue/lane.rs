@@ -15,8 +15,8 @@ pub struct Lane<T> {
     pub busy: u32,
     /// One has come.
     pub seen: bool,
-    /// How many were turned away: no place in the queue, or an overload.
-    pub turned_away: u64,
+    /// Requests that were refused because the queue was full or the lane overloaded.
+    pub shed: u64,
     /// How many may wait.
     length: usize,
     /// Sorted: the oldest is the first.
@@ -37,7 +37,7 @@ pub struct Waiting<T> {
 
 impl<T> Lane<T> {
     pub(super) fn new(share: Option<(u32, String)>, most: u32, length: usize, overload: Overload) -> Lane<T> {
-        Lane { share, most, busy: 0, seen: false, turned_away: 0, length, waiting: VecDeque::new(), overload }
+        Lane { share, most, busy: 0, seen: false, shed: 0, length, waiting: VecDeque::new(), overload }
     }
 
     /// How many wait.
@@ -119,7 +119,7 @@ impl<T> Lane<T> {
     }
 
     fn turn_away(&mut self) {
-        self.turned_away += 1;
-        self.overload.turned_away();
+        self.shed += 1;
+        self.overload.shed();
     }
 }

@@ -144,7 +144,7 @@ impl<T> Queue<T> {
         self.lanes[lane].remove(order)
     }
 
-    /// Takes out who must be turned away now.
+    /// Takes out the requests that must be shed now.
     pub fn expired(&mut self, now: Instant) -> Vec<T> {
         self.lanes.iter_mut().flat_map(|lane| lane.expired(now)).collect()
     }
@@ -154,7 +154,7 @@ impl<T> Queue<T> {
         self.lanes.iter_mut().flat_map(|lane| lane.timed_out(&is_late, now)).collect()
     }
 
-    /// After how many seconds a client that was turned away may find a place.
+    /// After how many seconds a client whose request was shed may find a place.
     pub fn retry_after(&self, lane: usize) -> u32 {
         let lane = &self.lanes[lane];
         let after = lane.overload.retry_after(lane.len()).unwrap_or(UNKNOWN);

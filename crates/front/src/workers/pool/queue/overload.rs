@@ -3,13 +3,13 @@
 //! ```text
 //!   Calm ── the oldest has waited for QueueStale, and since then half as many more wait ──▶ Overloaded
 //!     ▲                                                                                         │
-//!     └────────────────────── for a while hardly anybody was turned away ◀──────────────────────┘
+//!     └────────────────────── for a while hardly any request was shed ◀──────────────────────┘
 //! ```
 //!
 //! A burst only shrinks, and a fixed number of clients that ask again as soon as they are answered keeps the queue at one
 //! length: neither is an overload, and all of them are served in order. In an overload the order they came in would let
 //! everybody wait until nobody is left to read the answer: so the newest is served first, and who has waited for about as
-//! long as a request takes is turned away.
+//! long as a request takes is shed.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const LEAST_PATIENCE: Duration = Duration::from_millis(5);
 const MEMORY: u32 = 32;
 /// So many times longer is waited while the pool may still grow.
 const GROWING: u32 = 10;
-/// An overload is over when, among so many, less than one was turned away.
+/// An overload is over when, among so many, less than one was shed.
 const HARDLY: u32 = 20;
 
 /// What a lane knows of its load.
@@ -45,7 +45,7 @@ enum LoadState {
     Calm(Option<usize>),
     Overloaded {
         since: Instant,
-        turned_away: u64,
+        shed: u64,
     },
 }
 
@@ -55,7 +55,7 @@ struct Window {
     waits: bool,
     arrived: u32,
     ended: u32,
-    turned_away: u32,
+    shed: u32,
 }
 
 /// Those who wait.
@@ -76,8 +76,8 @@ pub enum Change {
     Begins,
     /// It is over.
     Ends {
-        /// How many were turned away.
-        turned_away: u64,
+        /// Requests that were shed.
+        shed: u64,
         /// How long it was.
         after: Duration,
     },
@@ -112,11 +112,11 @@ impl Overload {
         self.typical = Some(self.typical.map_or(took, |typical| (typical * (MEMORY - 1) + took) / MEMORY));
     }
 
-    /// One was turned away.
-    pub fn turned_away(&mut self) {
-        self.window.turned_away += 1;
-        if let LoadState::Overloaded { turned_away, .. } = &mut self.state {
-            *turned_away += 1;
+    /// A request was shed.
+    pub fn shed(&mut self) {
+        self.window.shed += 1;
+        if let LoadState::Overloaded { shed, .. } = &mut self.state {
+            *shed += 1;
         }
     }
 
@@ -131,7 +131,7 @@ impl Overload {
     /// away of late, if they all come again.
     pub fn retry_after(&self, waiting: usize) -> Option<Duration> {
         let (window, length) = self.last?;
-        let backlog = waiting + window.turned_away as usize + 1;
+        let backlog = waiting + window.shed as usize + 1;
         Some(length.mul_f64(backlog as f64 / f64::from(window.ended.max(1))))
     }
 
@@ -146,16 +146,16 @@ impl Overload {
                 let began = is_stale.then(|| stale_at.unwrap_or(waiting));
                 let begins = began.is_some_and(|began| waiting >= (began + began / 2).max(FEW));
                 self.state = match begins {
-                    true => LoadState::Overloaded { since: now, turned_away: 0 },
+                    true => LoadState::Overloaded { since: now, shed: 0 },
                     false => LoadState::Calm(began),
                 };
                 begins.then_some(Change::Begins)
             }
-            LoadState::Overloaded { since, turned_away } => {
+            LoadState::Overloaded { since, shed } => {
                 let window = window?;
-                let over = window.turned_away * HARDLY <= window.arrived;
+                let over = window.shed * HARDLY <= window.arrived;
                 self.state = if over { LoadState::Calm(None) } else { self.state };
-                over.then(|| Change::Ends { turned_away, after: now.duration_since(since) })
+                over.then(|| Change::Ends { shed, after: now.duration_since(since) })
             }
         }
     }

@@ -137,11 +137,7 @@ fn an_overload_ends_with_the_load_and_everybody_is_served_in_order_again() {
     pool.load(150, 5000 * MS);
     assert!(pool.is_overloaded());
     pool.load(80, 2000 * MS);
-    assert!(
-        matches!(pool.changes[..], [Change::Begins, Change::Ends { turned_away: 100.., .. }]),
-        "{:?}",
-        pool.changes
-    );
+    assert!(matches!(pool.changes[..], [Change::Begins, Change::Ends { shed: 100.., .. }]), "{:?}", pool.changes);
     let refused = pool.refused.len();
     pool.load(80, 5000 * MS);
     assert_eq!(pool.refused.len(), refused);
@@ -252,7 +248,7 @@ fn a_share_waits_in_its_part_of_the_queue() {
     let (lane, since) = (queue.lane(Some(&half())), Instant::now());
     let waits = |n: &u64| queue.push(lane, Waiting { order: *n, since, item: *n }).is_ok();
     assert_eq!((0..1000).filter(waits).count(), 500);
-    assert_eq!(queue.lanes()[lane].turned_away, 500);
+    assert_eq!(queue.lanes()[lane].shed, 500);
     assert!(queue.push(0, Waiting { order: 1000, since, item: 1000 }).is_ok(), "others still find a place");
 }
 

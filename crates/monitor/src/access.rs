@@ -1,7 +1,7 @@
-//! Who may ask: whom a secret lets in, and no page of another site through its reader's browser.
+//! Access to the monitor: by a secret, and never for pages of other sites.
 //!
-//! A browser on this machine reaches 127.0.0.1 for any page that it shows. A page of another site cannot read the answers, unless its
-//! own name is made to mean 127.0.0.1 (DNS rebinding): then the `Host` that it asks for is not ours.
+//! A browser on this machine can reach 127.0.0.1 for any page that it shows. A page of another site cannot read the answers, unless its
+//! name is made to resolve to 127.0.0.1 (DNS rebinding): then the `Host` of its requests is another.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,30 +14,30 @@ use status::monitor::{Address, AddressKind};
 #[derive(Debug)]
 pub struct Access {
     kind: AddressKind,
-    /// The address without its port, as a `Host` may have it.
+    /// The address without its port, as in a `Host` header.
     host: String,
     token: Option<String>,
 }
 
-/// Why somebody may not.
+/// The reason of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denied {
     /// The secret is missing or wrong.
     Token,
-    /// The host that was asked for is not this one.
+    /// The `Host` is not this server.
     Host,
-    /// A page of another site asks.
+    /// The request comes from a page of another site.
     Origin,
 }
 
 impl Access {
-    /// Of that address.
+    /// The rules of an address.
     pub fn new(address: &Address, token: Option<String>) -> Access {
         let host = without_port(&address.name).to_ascii_lowercase();
         Access { kind: address.kind, host, token }
     }
 
-    /// Whether a request with these headers is answered.
+    /// Whether a request with these headers is allowed.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), Denied> {
         if self.kind == AddressKind::Unix {
             return Ok(());
@@ -50,7 +50,7 @@ impl Access {
         }
         match &self.token {
             Some(token) if !knows(headers, token) => Err(Denied::Token),
-            // The configuration was not taken without one.
+            // The configuration requires a secret here.
             None if self.kind == AddressKind::Open => Err(Denied::Token),
             _ => Ok(()),
         }
@@ -63,7 +63,7 @@ impl Access {
     }
 }
 
-/// Pages of other sites say in `Origin` whose they are. What is no page says nothing.
+/// Whether `Origin` names another site. Programs that are no browsers send none.
 fn comes_from_here(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(ORIGIN) else { return true };
     let named = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
@@ -92,7 +92,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     only?.to_str().ok()
 }
 
-/// `[::1]:9180` is `[::1]`, `localhost` itself.
+/// The host without the port: `[::1]` of `[::1]:9180`.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if !port.ends_with(']') => name,

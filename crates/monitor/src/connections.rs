@@ -1,4 +1,4 @@
-//! Who is connected: so many at once, and none for longer than it has something to say or to read.
+//! Connections: limited in number, and closed when idle.
 
 use std::future::Future;
 use std::io;
@@ -22,16 +22,16 @@ use super::hub::Hub;
 use super::pages;
 use status::monitor::{Address, AddressKind};
 
-/// So many are answered at once; who comes then waits in the kernel's queue until one has gone.
+/// Number of connections at once. Further ones wait in the kernel's queue.
 const MOST: usize = 200;
-/// A connection on which nothing moves for so long is closed.
+/// A connection without traffic for this long is closed.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// No request has a longer head.
+/// Longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 16 * 1024;
-/// After the process had no descriptor left.
+/// Pause after accept failed for lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers whoever comes to `fd`.
+/// Serves the connections to `fd`.
 pub fn listen(fd: OwnedFd, address: &Address, access: Access, hub: Rc<Hub>) -> io::Result<()> {
     let service = Rc::new(Service { access, hub, permits: Semaphore::new(MOST) });
     match address.kind {
@@ -47,7 +47,7 @@ pub fn listen(fd: OwnedFd, address: &Address, access: Access, hub: Rc<Hub>) -> i
     Ok(())
 }
 
-/// What connections to one address have in common.
+/// What connections to one address share.
 struct Service {
     access: Access,
     hub: Rc<Hub>,
@@ -79,12 +79,12 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin + 'static>(service: Rc<Service>
     let stream = TokioIo::new(Impatient::new(stream));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LONGEST_HEAD);
-    // Who left in the middle has no more to be told.
+    // An error means that the client has left.
     let _ = protocol.serve_connection(stream, answer).await;
     service.permits.add_permits(1);
 }
 
-/// A connection that fails when nothing has moved on it for [`PATIENCE`].
+/// A stream that fails after [`PATIENCE`] without traffic.
 struct Impatient<S> {
     stream: S,
     until: Pin<Box<Sleep>>,

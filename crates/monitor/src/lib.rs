@@ -1,29 +1,29 @@
-//! The monitor: a process of its own that shows the server to its administrators (`AdminListen`) and keeps its past (`HistoryFile`).
+//! The monitor: a process that shows the server to its administrators (`AdminListen`) and stores its history (`HistoryFile`).
 //!
-//! Once a second the master tells it how things stand, and never waits for it; when it ends the master starts another, and no client of
-//! the site notices. It asks nobody and can change nothing.
+//! Once a second the master sends it the status, and never waits for it. When the monitor ends the master starts another, and no client of
+//! the site notices. The monitor sends no requests and can change nothing.
 //!
 //! ```text
 //!   master ── Configure, Status a second ──▶ Hub ──▶ status.json, metrics, server-status?auto
-//!                                             ├────▶ events: each second to whoever listens
+//!                                             ├────▶ events: each second, to clients that listen
 //!                                             └────▶ history: a ring of seconds in a file
 //! ```
 
 #![forbid(unsafe_code)]
 
-// What is known now, and who listens.
+// The last status, and clients that listen for the next.
 mod hub;
 
-// Who is connected, and for how long.
+// Connections.
 mod connections;
 
-// Who may ask.
+// Access.
 mod access;
 
-// What is asked.
+// Pages.
 mod pages;
 
-// The page for browsers.
+// The dashboard.
 mod dashboard;
 
 use std::fs::File;
@@ -48,13 +48,13 @@ use status::history::{Ring, SECONDS_IN_MEMORY};
 use status::monitor::{Settings, ToMonitor};
 use sys::privileges;
 
-/// Nothing is ever said to the master.
+/// The monitor sends nothing to the master.
 type Master = AsyncFd<Channel<(), ToMonitor>>;
 
-/// So many read the history at once.
+/// How many clients may read the history at once.
 const READERS: usize = 2;
 
-/// Shows and keeps what the master tells, until that has gone.
+/// Shows and stores what the master sends, until that ends.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let mut runtime = Builder::new_current_thread();
@@ -103,7 +103,7 @@ async fn hear(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd
     }
 }
 
-/// The master's file, which it has looked at, or one that has no name and goes with us.
+/// The history's file, opened by the master, or a nameless one that ends with this process.
 fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow::Result<Ring> {
     let opened = match settings.has_history_file {
         true => Ring::read(File::from(fds.next().context("no history came with Configure")?)),
@@ -112,13 +112,13 @@ fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow:
     opened.map_err(|damage| anyhow::anyhow!("the history {damage}"))
 }
 
-/// In seconds since 1970.
+/// Now, in seconds since 1970.
 fn now() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     u32::try_from(since).unwrap_or(u32::MAX)
 }
 
-/// Tells the error log.
+/// Logs a warning.
 fn warn(what: std::fmt::Arguments<'_>) {
     log::warn("monitor", what);
 }

@@ -1,4 +1,4 @@
-//! What is asked of the monitor, and its answers. All of it is read only.
+//! The pages of the monitor. All are read-only.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,24 +20,24 @@ use status::auto::Facts;
 use status::history::points;
 use status::metrics::{Format, write};
 
-/// No chart has more points.
+/// Most points of a chart.
 const MOST_POINTS: u32 = 20_000;
-/// What is told when nothing else is asked for.
+/// Default length of a history.
 const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;
 
-/// Nothing is loaded, run or shown that is not this server's own.
+/// Content-Security-Policy: only this server's own resources.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// An answer.
+/// A response.
 type Answer = Response<Page>;
 
-/// Its body.
+/// The body of a response.
 pub enum Page {
-    /// All of it.
+    /// A whole body.
     Whole(Option<Bytes>),
-    /// One second after the other.
+    /// Events.
     Events(Receiver<Bytes>),
 }
 
@@ -61,7 +61,7 @@ impl Body for Page {
     }
 }
 
-/// Answers one request.
+/// Answers a request.
 pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) -> Answer {
     let mut answer = match access.check(request.headers()) {
         Err(denied) => refuse(denied),
@@ -71,7 +71,7 @@ pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) 
         }
         Ok(()) => page(hub, &request).await,
     };
-    // Each second another answer; what a page may do is nothing that it needs.
+    // The content changes each second, and pages need no browser features.
     for (name, value) in [
         (CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("x-content-type-options"), "nosniff"),
@@ -112,7 +112,7 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
     }
 }
 
-/// Of what the master has told last.
+/// A page from the last status.
 fn of(hub: &Hub, make: impl FnOnce(&View) -> Answer) -> Answer {
     match hub.latest() {
         Some(view) => make(&view),
@@ -134,7 +134,7 @@ fn auto(view: &View) -> Answer {
     }
 }
 
-/// Reading a week takes a while, in which others are answered.
+/// Reads the history. A week takes a while, in which other clients are served.
 async fn history(hub: &Rc<Hub>, query: &str) -> Answer {
     let asked = match Asked::of(query, now()) {
         Ok(asked) => asked,
@@ -147,7 +147,7 @@ async fn history(hub: &Rc<Hub>, query: &str) -> Answer {
     }
 }
 
-/// `from=1790000000&to=1790003600&step=60`, all of it optional; `from=-3600` is an hour ago.
+/// Parses `from=1790000000&to=1790003600&step=60`, all optional; `from=-3600` is an hour ago.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     from: u32,
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(ask(""), Ok(Asked { from: 996_400, to: 1_000_000, step: 1 }));
         assert_eq!(ask("from=5&to=10&step=60&x"), Ok(Asked { from: 5, to: 10, step: 60 }));
         assert_eq!(ask("from=-100"), Ok(Asked { from: 999_900, to: 1_000_000, step: 1 }));
-        // Whoever asks for all there is gets it in fewer points.
+        // A long history comes in fewer points.
         assert_eq!(ask("from=0").expect("asked").step, 51);
         for wrong in ["from=x", "to=-", "step=0", "step=99999999", "from=7&to=6", "from=4294967296"] {
             assert!(ask(wrong).is_err(), "{wrong}");

@@ -1,6 +1,6 @@
-//! The profiler: reads what workers are at, and the stacks of their perls, from their memory while they run on. No signal reaches them,
-//! so no `sleep` or `read` of the site's is cut short; they do nothing for it. The master opens each worker's memory and sends the
-//! descriptor, since it alone may.
+//! The profiler reads what workers do, and the stacks of their perls, from their memory while they run. Workers get no signal, so no
+//! `sleep` or `read` of the site is cut short, and do nothing for it. Only the master may open a worker's memory; it sends the
+//! descriptor.
 
 #![forbid(unsafe_code)]
 
@@ -34,21 +34,21 @@ use self::slow::SlowLog;
 use self::watched::Watched;
 use base::log;
 
-/// What was read from a worker's memory is forgotten so often: something else may lie there by now.
+/// How often the addresses read from a worker's memory are dropped: other data may lie there by now.
 const FORGETS: Duration = Duration::from_secs(1);
 
-/// The master to the profiler.
+/// Messages of the master to the profiler.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToProfiler {
     /// A worker was forked. Descriptor: its memory.
     Worker {
-        /// Its place.
+        /// Its slot.
         slot: Slot,
-        /// Whose code it runs.
+        /// Its generation.
         generation: GenerationNumber,
         /// Its process.
         pid: i32,
-        /// Where it notes what it is at.
+        /// The address where it notes what it does.
         activity: usize,
     },
     /// A worker has ended.
@@ -56,36 +56,36 @@ pub enum ToProfiler {
         /// Its process.
         pid: i32,
     },
-    /// What the configuration in force says.
+    /// Settings of the configuration in force.
     Configure {
         /// `SlowLog`, in milliseconds; `None`: off.
         slow_after_ms: Option<u64>,
         /// `ErrorLogFormat json`
         log_as_json: bool,
     },
-    /// Show slow requests to the monitor. Descriptor: the board that they are written on.
+    /// Show slow requests to the monitor. Descriptor: the board for them.
     Show,
-    /// Take samples of all workers. Descriptors: a memfd for the [`Profile`], and what is closed when that is written.
+    /// Sample all workers. Descriptors: a memfd for the [`Profile`], and one that is closed when that is written.
     Record {
-        /// For so long.
+        /// How long.
         seconds: f64,
-        /// So many a second.
+        /// Samples a second.
         hertz: f64,
     },
-    /// Tell the last slow requests, as a list of [`SlowRequest`]. Descriptors: as for `Record`.
+    /// Report the last slow requests, as a list of [`SlowRequest`]. Descriptors: as for `Record`.
     Recall,
-    /// Tell what a worker is at now, as a [`Looked`], or `null` when it is not there. Descriptors: as for `Record`.
+    /// Report what a worker does now, as a [`Looked`], or `null` if there is none. Descriptors: as for `Record`.
     Look {
-        /// Its place.
+        /// Its slot.
         slot: Slot,
     },
 }
 
-/// The profiler to the master: nothing; it writes into what comes with a message.
+/// Messages of the profiler to the master: none. Results go into the descriptors that came with a message.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromProfiler {}
 
-/// Serves until the master has gone.
+/// Serves until the master has ended.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let mut profiler = Profiler::new(Channel::new(control), Instant::now());
@@ -106,7 +106,7 @@ impl Profiler {
         Profiler { master, workers: Vec::new(), recordings: Vec::new(), slow: SlowLog::new(now), forgets: now }
     }
 
-    /// Waits for the master, or for the next sample; false: the master has gone.
+    /// Waits for the master, or for the next sample. Returns false when the master has ended.
     fn turn(&mut self) -> anyhow::Result<bool> {
         if self.wait()? {
             let Some((message, fds)) = self.master.receive()? else { return Ok(false) };
@@ -116,7 +116,7 @@ impl Profiler {
         Ok(true)
     }
 
-    /// Whether the master has something to say.
+    /// Whether a message of the master has arrived.
     fn wait(&self) -> anyhow::Result<bool> {
         let next = self.recordings.iter().map(Recording::due).chain(self.slow.due()).min();
         let left = next.map(|at| TimeSpec::from_duration(at.saturating_duration_since(Instant::now())));
@@ -154,7 +154,7 @@ impl Profiler {
             }
             ToProfiler::Look { slot } => {
                 let (into, _done) = (next()?, next()?);
-                // One that leaves may have the place still: the last is the one that is meant.
+                // A worker that leaves may still have the slot: the last one is meant.
                 let worker = self.workers.iter_mut().rfind(|worker| worker.slot == slot);
                 let looked = serde_json::to_vec(&worker.map(Looked::at))?;
                 std::fs::File::from(into).write_all(&looked)?;

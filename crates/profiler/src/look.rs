@@ -1,4 +1,4 @@
-//! One look at one worker.
+//! A single look at a worker.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,17 +8,17 @@ use wire::control::Slot;
 use super::profile::Frame;
 use super::watched::Watched;
 
-/// A stack that changes while it is read is read again.
+/// How often a stack is read that changes meanwhile.
 const TRIES: usize = 50;
 
-/// What a worker is at.
+/// What a worker does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Looked {
-    /// Which worker.
+    /// Its slot.
     pub worker: Slot,
     /// Its process.
     pub pid: i32,
-    /// What it was asked; `None`: it has no request.
+    /// Its request; `None`: it has none.
     pub request: Option<LookedRequest>,
 }
 
@@ -27,18 +27,18 @@ pub struct Looked {
 pub struct LookedRequest {
     /// `GET`
     pub method: String,
-    /// The host that was asked for.
+    /// The requested host.
     pub host: String,
     /// Path and query.
     pub target: String,
-    /// For so long the worker has had it.
+    /// How long the worker has had it.
     pub took_ms: u64,
-    /// The innermost first; `None`: each time it was read it had changed meanwhile.
+    /// The stack, innermost frame first; `None`: it changed during each read.
     pub frames: Option<Vec<Frame>>,
 }
 
 impl Looked {
-    /// Looks at it.
+    /// Reads its request and stack.
     pub fn at(worker: &mut Watched) -> Looked {
         let request = worker.activity().map(|activity| {
             let frames = (0..TRIES).find_map(|_| worker.stack(&activity));

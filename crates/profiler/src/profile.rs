@@ -1,4 +1,4 @@
-//! What a recording gives: stacks, how often each was seen, and what it had of the processors.
+//! The result of a recording: stacks, how often each was sampled, and their CPU time.
 
 use libperl::FrameCode;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 /// All samples of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// How long it lasted.
+    /// Length of the recording.
     pub seconds: f64,
-    /// How often all workers were looked at.
+    /// Number of rounds over all workers.
     pub rounds: u64,
-    /// How often a worker had a request.
+    /// Samples in which a worker had a request.
     pub samples: u64,
-    /// How many of these could not be read, because the stack changed meanwhile.
+    /// Samples that could not be read, because the stack changed meanwhile.
     pub torn: u64,
-    /// Where workers were: stacks name these by their places in this list.
+    /// All frames. Stacks refer to them by index.
     pub frames: Vec<Frame>,
     /// By requests.
     pub requests: Vec<RequestProfile>,
@@ -25,35 +25,35 @@ pub struct Profile {
 pub struct RequestProfile {
     /// `GET www.example.com/page`
     pub request: String,
-    /// Each once.
+    /// The stacks, each once.
     pub stacks: Vec<Stack>,
 }
 
 /// A stack.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stack {
-    /// The outermost first.
+    /// Indices of the frames, outermost first.
     pub frames: Vec<u32>,
-    /// How often it was seen.
+    /// Number of samples.
     pub samples: u64,
-    /// What workers had of the processors until they were seen there, in microseconds.
+    /// CPU time that workers had used until these samples, in µs.
     pub cpu_us: u64,
 }
 
 /// A place in Perl code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
-    /// What kind of code.
+    /// Kind of code.
     pub code: Code,
     /// `My::Page::handler`, or the operator.
     pub name: String,
-    /// Of the statement.
+    /// File of the statement.
     pub file: String,
-    /// Of the statement.
+    /// Line of the statement.
     pub line: u32,
 }
 
-/// What a frame is of.
+/// The code of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Code {
@@ -69,7 +69,7 @@ pub enum Code {
     Operator,
 }
 
-/// Operators that may wait, or work for long. The others take as long as it takes to name them.
+/// Operators that may wait or work for long. Others are too fast to show in samples.
 const TELLING: &[&str] = &[
     "match",
     "subst",
@@ -147,7 +147,7 @@ const TELLING: &[&str] = &[
     "ftsize",
 ];
 
-/// Methods that DBI's drivers have in C.
+/// Methods that DBI's drivers implement in C.
 const OF_DBI: &[&str] = &[
     "do",
     "execute",
@@ -169,7 +169,7 @@ const OF_DBI: &[&str] = &[
 ];
 
 impl Frame {
-    /// `None` for an operator that tells nothing.
+    /// The frame; `None` for an operator that is too fast to matter.
     pub fn of(frame: libperl::Frame) -> Option<Frame> {
         let libperl::Frame { code, file, line } = frame;
         let (code, name) = match code {
@@ -183,7 +183,7 @@ impl Frame {
         Some(Frame { code, name, file, line })
     }
 
-    /// Whether it is of a database's client: DBI, or a driver of it.
+    /// Whether it belongs to a database client: DBI, or a driver of it.
     pub fn is_database(&self) -> bool {
         let method = self.name.strip_prefix("->");
         self.name.starts_with("DBI::")

@@ -1,4 +1,4 @@
-//! A recording: all workers are looked at so many times a second, for so many seconds.
+//! A recording: all workers are sampled at a rate, for some seconds.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,21 +12,21 @@ use super::profile::{Frame, Profile, RequestProfile, Stack};
 use super::watched::Watched;
 use base::log;
 
-/// So many requests are told apart, by method, host and path.
+/// Number of requests that are distinguished by method, host and path.
 const MOST_REQUESTS: usize = 1000;
-/// So many stacks.
+/// Number of stacks.
 const MOST_STACKS: usize = 50_000;
 const OTHERS: &str = "(others)";
-/// Bounds of what may be asked for.
+/// Bounds of the rate.
 const HERTZ: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
-/// Nobody records for longer, in seconds.
+/// Longest recording, in seconds.
 pub const MOST_SECONDS: f64 = 3600.0;
 
-/// One that is going on.
+/// A recording under way.
 #[derive(Debug)]
 pub struct Recording {
     into: OwnedFd,
-    /// Closed when it is written.
+    /// Closed when the result is written.
     done: OwnedFd,
     began: Instant,
     ends: Instant,
@@ -34,7 +34,7 @@ pub struct Recording {
     due: Instant,
     rounds: u64,
     torn: u64,
-    /// What each worker has had of the processors, when it was last looked at.
+    /// CPU time of each worker at its last sample.
     used: HashMap<i32, Duration>,
     frames: Places,
     requests: HashMap<String, HashMap<Vec<u32>, Weight>>,
@@ -47,7 +47,7 @@ struct Weight {
     cpu: Duration,
 }
 
-/// Frames, each once.
+/// Frames without duplicates.
 #[derive(Debug, Default)]
 struct Places {
     numbers: HashMap<Frame, u32>,
@@ -76,7 +76,7 @@ impl Recording {
         Recording { into, done, began: now, ends, period, due, rounds: 0, torn: 0, used, frames, requests, stacks: 0 }
     }
 
-    /// When it has something to do.
+    /// When the next round is due.
     pub fn due(&self) -> Instant {
         self.due.min(self.ends)
     }
@@ -85,7 +85,7 @@ impl Recording {
         self.ends <= now
     }
 
-    /// Looks at all workers, if it is time. A round that comes late takes the place of those that it missed.
+    /// Samples all workers, if that is due. A round that comes late replaces the ones that it missed.
     pub fn sample(&mut self, now: Instant, workers: &mut [Watched]) {
         if self.due > now {
             return;
@@ -101,7 +101,7 @@ impl Recording {
 
     fn look_at(&mut self, worker: &mut Watched) {
         let used = worker.processor_time();
-        // A worker that was forked since has had all of it meanwhile.
+        // A worker that was forked since the last round has used all of its CPU time meanwhile.
         let before = self.used.insert(worker.pid, used).unwrap_or_default();
         let cpu = used.saturating_sub(before);
         let Some(activity) = worker.activity() else { return };
@@ -130,7 +130,7 @@ impl Recording {
         if is_one_more { OTHERS.to_owned() } else { request }
     }
 
-    /// Tells what it has.
+    /// Writes the result.
     pub fn end(self, now: Instant) {
         let Recording { into, done, began, rounds, torn, frames, requests, .. } = self;
         let mut requests: Vec<RequestProfile> = requests.into_iter().map(by_stacks).collect();

@@ -1,5 +1,5 @@
-//! `SlowLog`: where requests are that take too long. All workers are looked at ten times a second; one whose request is older than that
-//! has its stack read each time, and when the request is over a line tells of it.
+//! `SlowLog`: where slow requests spend their time. All workers are sampled ten times a second. The stack of a worker whose request exceeds
+//! the limit is read each time, and a log line follows when the request is over.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -16,86 +16,85 @@ use super::watched::Watched;
 use base::log;
 use config::Phase;
 
-/// Between two looks.
+/// Between two rounds of samples.
 const PERIOD: Duration = Duration::from_millis(100);
-/// So many slow requests are kept for who asks later.
+/// Number of slow requests that are remembered.
 const KEPT: usize = 100;
-/// So many different stacks of one request.
+/// Number of different stacks of a request.
 const MOST_STACKS: usize = 50;
-/// Between two writings for the monitor.
+/// Between two writes for the monitor.
 const SHOWS: Duration = Duration::from_secs(1);
-/// So much of it is other things than requests.
+/// Bytes of the board that are not requests.
 const AROUND: usize = 100;
-/// So many frames of a stack stand in the log; `cameleer why` shows all.
+/// Number of frames in a log line; `cameleer why` shows all.
 const FRAMES_IN_LOG: usize = 6;
 
 /// A request that took longer than `SlowLog`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowRequest {
-    /// When the front had its head, in µs since 1970.
+    /// When the front had received its head, in µs since 1970.
     pub received_us: u64,
     /// `GET`
     pub method: String,
-    /// The host that was asked for.
+    /// The requested host.
     pub host: String,
     /// Path and query.
     pub target: String,
-    /// Which worker.
+    /// Slot of its worker.
     pub worker: Slot,
     /// Its process.
     pub pid: i32,
-    /// Which generation's code.
+    /// Its generation.
     pub generation: GenerationNumber,
-    /// What the worker took, to a tenth of a second; so far, while `is_over` is false.
+    /// How long the worker had it, in ms, rounded to 0.1 s; while `is_over` is false, until now.
     pub took_ms: u64,
-    /// It waited so long for a worker before.
+    /// How long it waited for a worker.
     pub queued_ms: u64,
-    /// What it had of a processor.
+    /// Its CPU time.
     pub cpu_ms: u64,
-    /// By so much it made the worker's memory grow, in bytes.
+    /// How much the worker's memory grew, in bytes.
     pub grown: i64,
-    /// The answer is made, or the worker has ended.
+    /// The answer is complete, or the worker has ended.
     pub is_over: bool,
-    /// The worker ended with it.
+    /// The worker ended during the request.
     pub worker_ended: bool,
-    /// Looks that found it over the limit.
+    /// Number of samples that found it over the limit.
     pub looks: u64,
-    /// How long it was in which phase, to a tenth of a second: by how often it was seen there from its beginning. In the order in which
-    /// requests go through them.
+    /// Time in each phase, rounded to 0.1 s, by the number of samples from its beginning. In the order in which requests pass them.
     #[serde(default)]
     pub phases: Vec<SlowPhase>,
-    /// Where it was then, what was seen most first.
+    /// Its stacks, the most frequent first.
     pub stacks: Vec<SlowStack>,
 }
 
 /// A stack of a slow request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowStack {
-    /// In so many looks.
+    /// Number of samples.
     pub looks: u64,
-    /// The innermost first.
+    /// Frames, innermost first.
     pub frames: Vec<Frame>,
 }
 
 /// A phase of a slow request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowPhase {
-    /// `PerlHandler`; `other` for what is between phases.
+    /// `PerlHandler`; `other` for time between phases.
     pub phase: String,
-    /// What it took of `took_ms`.
+    /// Its part of `took_ms`.
     pub took_ms: u64,
 }
 
-/// What is known of a request under way.
+/// A request under way.
 #[derive(Debug)]
 struct Observed {
     activity: Activity,
-    /// What the worker had of the processors, and its memory, when the request was first seen.
+    /// CPU time and memory of the worker when the request was first sampled.
     used: Duration,
     memory: u64,
     looks: u64,
     stacks: BTreeMap<String, SlowStack>,
-    /// How often it was seen in which phase, also before it was slow.
+    /// Samples in each phase, including those before it was slow.
     phases: BTreeMap<u16, u64>,
 }
 
@@ -106,7 +105,7 @@ impl Observed {
         Observed { activity, used, memory, looks: 0, stacks: BTreeMap::new(), phases }
     }
 
-    /// Its time by the phases that it was seen in.
+    /// Its time by phase.
     fn phases(&self, took_ms: u64) -> Vec<SlowPhase> {
         let all: u64 = self.phases.values().sum();
         let name = |number| Phase::numbered(number).map_or("other", Phase::name).to_owned();
@@ -158,22 +157,22 @@ impl Observed {
     }
 }
 
-/// The log, and what stood in it last.
+/// The slow log, and the requests that it remembers.
 #[derive(Debug)]
 pub struct SlowLog {
-    /// `None`: off.
+    /// The limit; `None`: off.
     after: Option<Duration>,
     due: Instant,
-    /// What workers are at, by their numbers.
+    /// Requests under way, by process.
     under_way: HashMap<i32, Observed>,
     last: VecDeque<SlowRequest>,
-    /// Those that are not over yet, as last seen.
+    /// Slow requests that are not over, as sampled last.
     going_on: Vec<SlowRequest>,
-    /// Where the monitor reads them, if there is one.
+    /// The board that the monitor reads, if there is one.
     board: Option<board::Writer>,
-    /// There are others than stand there.
+    /// The board is outdated.
     has_news: bool,
-    /// When they may be written there.
+    /// When the board may be written next.
     shows: Instant,
 }
 
@@ -191,14 +190,14 @@ impl SlowLog {
         }
     }
 
-    /// A limit is in force.
+    /// Sets the limit.
     pub fn begins(&mut self, after: Option<Duration>, now: Instant) {
         (self.after, self.due) = (after, now);
         (self.has_news, self.shows) = (true, now);
         self.show(now);
     }
 
-    /// The monitor reads there what is kept.
+    /// Sets the board that the monitor reads.
     pub fn shows_on(&mut self, board: OwnedFd) {
         self.board = board::Writer::new(board)
             .inspect_err(|error| {
@@ -207,7 +206,7 @@ impl SlowLog {
             .ok();
     }
 
-    /// Writes what is kept for the monitor, if that is another than a second ago.
+    /// Writes the board, if it is outdated and the last write is a second ago.
     fn show(&mut self, now: Instant) {
         let Some(board) = self.board.as_mut().filter(|_| self.has_news && self.shows <= now) else { return };
         (self.has_news, self.shows) = (false, now + SHOWS);
@@ -217,12 +216,12 @@ impl SlowLog {
         }
     }
 
-    /// When it has something to do.
+    /// When something is due.
     pub fn due(&self) -> Option<Instant> {
         self.after.map(|_| self.due)
     }
 
-    /// Looks at all workers, if it is time.
+    /// Samples all workers, if that is due.
     pub fn look(&mut self, now: Instant, workers: &mut [Watched]) {
         let Some(after) = self.after.filter(|_| self.due <= now) else { return };
         self.due = now + PERIOD;
@@ -262,14 +261,14 @@ impl SlowLog {
         }
     }
 
-    /// What a worker was at has ended; a slow one is told of.
+    /// The request of a worker has ended; a slow one is logged.
     fn is_over(&mut self, observed: &Observed, worker: &Watched, at_us: u64, worker_ended: bool) {
         if observed.looks > 0 {
             self.keep(SlowRequest { worker_ended, ..observed.told(worker, at_us) });
         }
     }
 
-    /// The worker has ended, and its request with it.
+    /// A worker has ended, and its request with it.
     pub fn ended_with(&mut self, worker: &Watched) {
         if let Some(observed) = self.under_way.remove(&worker.pid) {
             self.is_over(&observed, worker, since_1970(), true);
@@ -285,13 +284,13 @@ impl SlowLog {
         self.has_news = true;
     }
 
-    /// The last ones, and those that go on.
+    /// The last slow requests, and those that are not over.
     pub fn recalled(&self) -> serde_json::Result<String> {
         serde_json::to_string(&self.last.iter().chain(&self.going_on).collect::<Vec<_>>())
     }
 }
 
-/// As many as a board holds, as JSON: `{"after_ms": 2000, "requests": [...]}`.
+/// As many requests as fit on a board, as JSON: `{"after_ms": 2000, "requests": [...]}`.
 fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowRequest>) -> String {
     let mut room = board::MOST - AROUND;
     let texts = requests.filter_map(|slow| serde_json::to_string(slow).ok());
@@ -305,7 +304,7 @@ fn shown<'a>(after: Option<Duration>, requests: impl Iterator<Item = &'a SlowReq
     format!("{{\"after_ms\":{},\"requests\":[{}]}}", json!(after.map(millis)), fitting.join(","))
 }
 
-/// For the error log.
+/// The line for the error log.
 fn line(slow: &SlowRequest) -> String {
     let SlowRequest { method, host, target, worker, pid, generation, queued_ms, cpu_ms, .. } = slow;
     let seconds = |ms: u64| format!("{:.1} s", ms as f64 / 1000.0);

@@ -1,4 +1,4 @@
-//! A worker as the profiler knows it: its memory, and what of that was understood.
+//! A worker as the profiler knows it: its memory, and the addresses found there.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -29,24 +29,24 @@ impl Watched {
         Watched { slot, generation, pid, memory, activity, reader: StackReader::default() }
     }
 
-    /// The request that it has.
+    /// Its request.
     pub fn activity(&self) -> Option<Activity> {
         libperl::activity(&self.memory, self.activity)
     }
 
-    /// Where it is in that request, the innermost frame first; `None`: that changed while it was read.
+    /// Its stack in that request, innermost frame first; `None`: it changed during the read.
     pub fn stack(&mut self, activity: &Activity) -> Option<Vec<Frame>> {
         let stack = self.reader.stack(&self.memory, self.activity, activity)?;
         Some(stack.into_iter().filter_map(Frame::of).collect())
     }
 
-    /// What it has had of the processors.
+    /// Its CPU time.
     pub fn processor_time(&self) -> Duration {
         let clock = clock_getcpuclockid(Pid::from_raw(self.pid));
         clock.and_then(clock_gettime).map_or(Duration::ZERO, Duration::from)
     }
 
-    /// Memory that it has and that is no file's, in bytes.
+    /// Its anonymous memory, in bytes.
     pub fn anonymous_memory(&self) -> u64 {
         let pages = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
         let mut pages = pages.split_ascii_whitespace().skip(1).map(|field| field.parse().unwrap_or(0_u64));
@@ -54,13 +54,13 @@ impl Watched {
         resident.saturating_sub(shared) * 4096
     }
 
-    /// What lay at an address may be something else by now.
+    /// Drops the addresses: other data may lie there by now.
     pub fn forget(&mut self) {
         self.reader.forget();
     }
 }
 
-/// `/proc/PID/mem`, which the master has opened.
+/// `/proc/PID/mem`, opened by the master.
 #[derive(Debug)]
 struct ProcessMemory(File);
 

@@ -84,7 +84,7 @@ fn a_mold_that_calls_a_strangers_process_its_worker_harms_nobody() {
         .serve("StartServers 1\nMaxClients 1\nPerlRequire startup.pl\n<Location />\nPsgiApp app.psgi\n</Location>");
     let worker = server.text("/");
     server.site.write("lie", "");
-    server.logged(&format!("calls pid={pid} its worker, and is killed"));
+    server.logged(&format!("reported pid={pid}, which is not its child, as a worker, and is killed"));
     assert_eq!(server.text("/"), worker);
     assert!(alive(pid.cast_signed()));
 }

@@ -51,6 +51,45 @@ fn only_the_top_of_the_front_knows_all_of_it() {
 }
 
 #[test]
+fn only_the_loop_of_the_master_knows_all_of_it() {
+    let master = pattern(r"\bMaster\b");
+    for source in sources("crates/master/src").iter().filter(|it| !it.name.starts_with("crates/master/src/main_loop/"))
+    {
+        let is_top = source.name == "crates/master/src/lib.rs";
+        assert!(is_top || !master.is_match(&source.code), "{} names Master", source.name);
+    }
+}
+
+#[test]
+fn the_masters_parts_have_no_clock_and_do_no_io() {
+    let parts = [
+        "budget/",
+        "exits.rs",
+        "front/",
+        "generation/",
+        "monitor/schedule.rs",
+        "pool/",
+        "profiling.rs",
+        "refork/",
+        "reload.rs",
+        "sizing/",
+        "status_requests.rs",
+        "stop.rs",
+    ];
+    let forbidden = pattern(r"::now\(|\.elapsed\(|\b(nix|log|sys|peer)::|std::(env|fs|io|net|os|process|thread)\b");
+    let sources = sources("crates/master/src");
+    for part in parts {
+        let of_it = sources.iter().filter(|it| it.name.starts_with(&format!("crates/master/src/{part}")));
+        let of_it: Vec<_> = of_it.collect();
+        assert!(!of_it.is_empty(), "{part} has sources");
+        for source in of_it {
+            let found = source.code.lines().find(|line| forbidden.is_match(line));
+            assert!(found.is_none(), "{}: {}", source.name, found.unwrap_or_default().trim());
+        }
+    }
+}
+
+#[test]
 fn only_the_command_line_and_start_up_read_the_environment() {
     for folder in
         ["crates/front/src", "crates/worker/src", "crates/apache/src", "crates/libperl/src", "crates/wire/src"]

@@ -1,5 +1,5 @@
-//! How long to wait before the next try at something that fails: 0.1 s, 0.2 s, … 30 s, or less where nothing else serves
-//! meanwhile. What has worked for half a minute has not failed in a row.
+//! The wait before the next try after a failure: 0.1 s, 0.2 s, … 30 s, or less where nothing else serves meanwhile. After 30 s
+//! without a failure the waits start anew.
 
 use std::time::{Duration, Instant};
 
@@ -21,12 +21,12 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// No wait is longer than this.
+    /// A backoff whose waits are never longer than this.
     pub fn up_to(longest: Duration) -> Backoff {
         Backoff { failures: 0, until: None, longest }
     }
 
-    /// It failed: how long to wait. Failures during the wait are those of one batch and do not lengthen it.
+    /// Notes a failure and returns the wait. Failures during a wait belong to the same batch and do not lengthen it.
     pub fn failed(&mut self, now: Instant) -> Duration {
         if let Some(until) = self.until.filter(|until| *until > now) {
             return until - now;
@@ -40,12 +40,12 @@ impl Backoff {
         wait
     }
 
-    /// It worked: the next failure starts anew.
+    /// Notes a success: the next wait is the shortest one.
     pub fn succeeded(&mut self) {
         *self = Backoff::up_to(self.longest);
     }
 
-    /// How many may be tried now while `trying` are under way: after a failure one at a time.
+    /// How many tries may begin now while `trying` are under way: after a failure one at a time.
     pub fn allows(&self, now: Instant, trying: u32) -> u32 {
         match self.until {
             None => u32::MAX,
@@ -54,12 +54,12 @@ impl Backoff {
         }
     }
 
-    /// When the wait after the last failure ends or has ended.
+    /// The end of the wait after the last failure, be it past.
     pub fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// When a wait ends.
+    /// The end of a wait under way.
     pub fn ends(&self, now: Instant) -> Option<Instant> {
         self.until.filter(|until| *until > now)
     }

@@ -1,5 +1,4 @@
-//! Certificates that are renewed while the server runs: their folders are watched, and what has changed goes to the front
-//! without a reload.
+//! The folders of certificates and keys are watched: files that change are read again without a reload.
 
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,14 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
-use wire::control::ToFront;
 
-use super::Master;
 use super::configuration::CheckedConfig;
 use base::log;
 use config::Config;
 
-/// A certificate and its key are written one after the other; after the last change we wait so long before we look.
+/// A certificate and its key are written one after the other: they are read this long after the last change.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// Watches the folders in which certificates and keys lie.
@@ -25,7 +22,7 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// From now on those of `checked`.
+    /// Watches the certificates of `checked`, and no others.
     pub fn watch(&mut self, checked: &CheckedConfig) {
         *self = Certificates::default();
         let folders = folders(&checked.config);
@@ -40,53 +37,26 @@ impl Certificates {
         }
     }
 
-    /// Ready when something has happened.
+    /// Readable when a file has changed.
     pub fn as_fd(&self) -> Option<BorrowedFd<'_>> {
         self.inotify.as_ref().map(AsFd::as_fd)
     }
 
-    /// When to look.
+    /// When to read the files again.
     pub fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Something has happened; what, is seen when they are read.
-    fn stir(&mut self) {
+    /// Files have changed at `now`; which ones, shows when they are read.
+    pub fn changed(&mut self, now: Instant) {
         while let Some(Ok(_)) = self.inotify.as_ref().map(Inotify::read_events) {
-            self.due = Some(Instant::now() + SETTLE);
+            self.due = Some(now + SETTLE);
         }
     }
-}
 
-impl Master {
-    /// The watch has something to say.
-    pub(super) fn certificates_stir(&mut self) {
-        self.certificates.stir();
-    }
-
-    /// Reads them again when that is due. The front gets them when they have changed and can be used.
-    pub(super) fn renew_certificates(&mut self, now: Instant) {
-        if self.certificates.due.is_none_or(|due| due > now) {
-            return;
-        }
-        self.certificates.due = None;
-        let Some(generation) = self.serving() else { return };
-        match self.checked.renew_identities() {
-            Ok(false) => {}
-            Ok(true) => match self.checked.identities_in_memory() {
-                Ok(memory) => {
-                    log::notice("master", "certificates have changed: new connections get the new ones");
-                    self.tell_front(ToFront::Certificates { generation }, vec![memory]);
-                }
-                Err(error) => log::error("master", format_args!("certificates: {error}")),
-            },
-            Err(mistakes) => {
-                log::error(
-                    "master",
-                    format_args!("certificates have changed, but the old ones stay in use: {mistakes}"),
-                );
-            }
-        }
+    /// Whether the files are to be read again now; true once.
+    pub fn take_due(&mut self, now: Instant) -> bool {
+        self.due.take_if(|due| *due <= now).is_some()
     }
 }
 
@@ -99,7 +69,7 @@ fn watch_all(folders: &BTreeSet<PathBuf>) -> nix::Result<Inotify> {
     Ok(inotify)
 }
 
-/// Where files are exchanged: the folder that is named, and where a link in it leads.
+/// The folders in which files are replaced: the one that is named, and the one to which a link in it leads.
 fn folders(config: &Config) -> BTreeSet<PathBuf> {
     let hosts = config.hosts.iter().filter(|host| host.tls.used);
     let files = hosts.flat_map(|host| {

@@ -1,4 +1,4 @@
-//! What processes tell that they have loaded, and what of it their mold has not.
+//! Code that workers report to have loaded and that their mold has not.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,21 +7,21 @@ use wire::control::LateCode;
 
 use super::sockets::control_socket::Told;
 
-/// So many pieces of code are looked at, those that most workers have; all of their names fit into a command.
+/// At most this many pieces of code are considered, the most common ones first; their names fit into a command.
 const MOST: usize = 200;
 const LONGEST: usize = 48 * 1024;
 
-/// What a process tells that it has loaded: names, and the files that they came from. The site's code could have written it.
+/// A process's report of its loaded code: names, and the files that they came from. The site's code could have forged it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Loaded {
-    /// As in `%INC`.
+    /// Entries of `%INC`.
     pub modules: BTreeMap<String, String>,
-    /// Of Registry.
+    /// Scripts that Registry has compiled.
     pub scripts: BTreeMap<String, String>,
 }
 
-/// What kind of code.
+/// A kind of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -31,12 +31,12 @@ pub enum Kind {
     Script,
 }
 
-/// Code, and how many workers have it.
-pub type Counts = HashMap<(Kind, String), usize>;
+/// Pieces of code, each with the number of workers that have it.
+pub type LateCounts = HashMap<(Kind, String), usize>;
 
-/// What workers have and the mold has not, with how many have it.
-pub fn late(mold: &Loaded, workers: &[Loaded]) -> Counts {
-    let mut counts = Counts::new();
+/// Code that workers have and the mold has not.
+pub fn late(mold: &Loaded, workers: &[Loaded]) -> LateCounts {
+    let mut counts = LateCounts::new();
     for worker in workers {
         let modules = worker.modules.keys().filter(|name| !mold.modules.contains_key(*name) && is_module(name));
         let scripts = worker.scripts.keys().filter(|key| !mold.scripts.contains_key(*key));
@@ -48,7 +48,7 @@ pub fn late(mold: &Loaded, workers: &[Loaded]) -> Counts {
     counts
 }
 
-/// Tables of Unicode, old libraries and what AUTOLOAD brings are not for `require` by name.
+/// Whether a name can be `require`d: not Unicode tables, old libraries, or files of AutoLoader.
 fn is_module(name: &str) -> bool {
     let stem = name.strip_suffix(".pm");
     stem.is_some_and(|stem| {
@@ -57,8 +57,8 @@ fn is_module(name: &str) -> bool {
     })
 }
 
-/// Of this what at least so many workers have.
-pub fn code(counts: &Counts, workers: &[Loaded], least: usize) -> LateCode {
+/// The code that at least `least` workers have.
+pub fn code(counts: &LateCounts, workers: &[Loaded], least: usize) -> LateCode {
     let mut pieces: Vec<(&(Kind, String), &usize)> = counts.iter().filter(|(_, count)| **count >= least).collect();
     pieces.sort_by_key(|(piece, count)| (std::cmp::Reverse(**count), *piece));
     let (mut code, mut length) = (LateCode::default(), 0);
@@ -74,7 +74,7 @@ pub fn code(counts: &Counts, workers: &[Loaded], least: usize) -> LateCode {
     code
 }
 
-/// What a new mold should load: what at least half of the workers have.
+/// The code that a new mold is to load: pieces that at least half of the workers have.
 pub fn wanted(told: &[Told]) -> LateCode {
     let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read::<Loaded>) else {
         return LateCode::default();

@@ -1,7 +1,7 @@
-//! The log files and piped loggers: opened by the master, written by the others, opened anew on USR1.
+//! Log files and piped loggers: opened by the master, written by the other processes, reopened on USR1.
 //!
-//! A piped logger's pipe is ours at both ends, so what is written while the logger is being restarted is not lost. Nobody
-//! ever waits for a logger: the pipe does not block, and who finds it full keeps or drops its lines.
+//! The master holds both ends of a piped logger's pipe, so lines are not lost while the logger is restarted. No process waits for a
+//! logger: the pipe does not block, and a process that finds it full keeps or drops its lines.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -24,22 +24,22 @@ use base::log;
 use config::{Config, LogTarget};
 use sys::exposed;
 
-/// How long the end waits for piped loggers.
+/// How long a stop waits for piped loggers.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// What a pipe holds: the kernel's own limit for a user that is not root.
+/// Size of a pipe in bytes: the kernel's limit for users other than root.
 const PIPE: i32 = 1024 * 1024;
 
-/// Everything that is logged to.
+/// All open logs.
 #[derive(Debug)]
 pub struct Logs {
     sinks: Vec<Sink>,
     stdout: Fd,
     stderr: Fd,
-    /// What piped loggers complain to. Not to the error log: it may be theirs.
+    /// Standard error of piped loggers. Not the error log: that may be one of them.
     complaints: Fd,
 }
 
-/// A file or a piped logger that is open.
+/// An open file or piped logger.
 #[derive(Debug)]
 struct Sink {
     target: LogTarget,
@@ -69,7 +69,7 @@ pub struct Opened {
 }
 
 impl Logs {
-    /// Nothing is open but the standard streams. A server that will leave the terminal leaves no logger behind there.
+    /// Opens the standard streams only. Loggers of a server that will leave the terminal do not write there.
     pub fn new(in_background: bool) -> io::Result<Logs> {
         let (stdout, stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
         let complaints = match in_background {
@@ -79,14 +79,14 @@ impl Logs {
         Ok(Logs { sinks: Vec::new(), stdout, stderr, complaints })
     }
 
-    /// Lets go of the standard streams as they were: in the background they are others now, and whoever started us
-    /// may wait until nobody holds the old ones.
+    /// Closes the standard streams as they were: in the background they are others now, and the program that started the server may
+    /// wait until no process holds the old ones.
     pub fn renew_standard(&mut self) -> io::Result<()> {
         (self.stdout, self.stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
         Ok(())
     }
 
-    /// Opens what `config` names and is not open yet.
+    /// Opens the logs of `config` that are not open yet.
     pub fn open(&mut self, config: &Config) -> anyhow::Result<Opened> {
         let error = self.descriptor("ErrorLog", &config.error_log, |logs| logs.stderr.clone())?;
         let access = config.logs.iter().map(|log| self.descriptor("CustomLog", log, |logs| logs.stdout.clone()));
@@ -95,13 +95,13 @@ impl Logs {
         Ok(Opened { error, access, hosts: hosts.collect::<anyhow::Result<_>>()? })
     }
 
-    /// Closes what `config` does not name.
+    /// Closes the logs that `config` does not name.
     pub fn keep(&mut self, config: &Config) {
         let named = |target: &LogTarget| config.logs.contains(target) || config.error_logs.contains(target);
         self.sinks.retain(|sink| sink.target == config.error_log || named(&sink.target));
     }
 
-    /// Opens the files anew, after they were moved away. What cannot be opened stays as it is and is reported.
+    /// Reopens the files, after they were moved away. A log that cannot be reopened stays open; its error is returned.
     pub fn reopen(&mut self) -> Vec<anyhow::Error> {
         let mut failures = Vec::new();
         for sink in &mut self.sinks {
@@ -114,12 +114,12 @@ impl Logs {
         failures
     }
 
-    /// Whether that is the process of a logger.
+    /// Whether a process is a logger.
     pub fn has_started(&self, pid: Pid) -> bool {
         self.sinks.iter().filter_map(|sink| sink.logger.as_ref()).any(|logger| logger.pid == Some(pid))
     }
 
-    /// Sets `ended` down as a logger that must be started again, if it is one.
+    /// Notes that a logger must be started again. Returns whether `ended` is one.
     pub fn reap(&mut self, ended: Pid, now: Instant) -> bool {
         let mut loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
         let Some(logger) = loggers.find(|logger| logger.pid == Some(ended)) else { return false };
@@ -128,7 +128,7 @@ impl Logs {
         true
     }
 
-    /// Starts again what ended and has waited long enough.
+    /// Starts the loggers again that have waited long enough.
     pub fn restart(&mut self, now: Instant) -> Vec<anyhow::Error> {
         let loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
         let due = loggers.filter(|logger| logger.pid.is_none() && logger.backoff.ends(now).is_none());
@@ -140,7 +140,7 @@ impl Logs {
         let _ = dup2_stderr(&*self.stderr);
     }
 
-    /// The server has ended: standard error is the terminal's again, and the loggers get a moment to read the rest.
+    /// The server has ended: restores standard error, and gives loggers a moment to read the rest.
     pub fn finish(&mut self) {
         self.give_stderr_back();
         let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
@@ -153,7 +153,7 @@ impl Logs {
             loggers.retain(runs);
         }
         for logger in loggers {
-            // It leads a group of its own, is our child, and was not reaped.
+            // The logger leads a group of its own and was not reaped, so the number cannot mean another.
             let _ = killpg(logger, Signal::SIGTERM);
         }
     }
@@ -179,7 +179,7 @@ impl Logs {
 }
 
 impl Opened {
-    /// Our own standard error becomes the error log: libraries and panics write there too.
+    /// Makes the error log the master's standard error: libraries and panics write there too.
     pub fn take_stderr(&self) -> io::Result<()> {
         Ok(dup2_stderr(&*self.error)?)
     }
@@ -193,7 +193,7 @@ impl Sink {
         };
         let (input, output) = pipe2(OFlag::O_CLOEXEC)?;
         fcntl(&output, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        // A user who has many pipes already may not have large ones.
+        // A user with many pipes may not enlarge further ones.
         let _ = fcntl(&output, FcntlArg::F_SETPIPE_SZ(PIPE));
         let (command, complaints) = (command.clone(), complaints.clone());
         let mut logger = Logger { command, input, complaints, pid: None, backoff: Backoff::default() };
@@ -208,7 +208,7 @@ impl Logger {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(&self.command).stdin(self.input.try_clone()?).stdout(Stdio::null());
         shell.stderr(self.complaints.try_clone()?);
-        // Its own group: the terminal's INT must not end it before the last line is written.
+        // A group of its own: the terminal's INT must not end the logger before the last line is written.
         shell.process_group(0);
         sys::with_signals_unblocked(&mut shell);
         let child = shell.spawn().with_context(|| format!("cannot start the piped log \"|{}\"", self.command))?;
@@ -217,7 +217,7 @@ impl Logger {
     }
 }
 
-/// A program that is named by its path must be one: the shell that starts it would say so only later, to the log.
+/// Fails if a program that is named by its path cannot run: the shell would report that only later, to the log.
 fn program_of(command: &str) -> anyhow::Result<()> {
     let Some(program) = command.split_whitespace().next().filter(|word| word.starts_with('/')) else { return Ok(()) };
     if program.contains(['"', '\'', '\\', '$', '`', '*', '?', '[', ';', '&', '|', '<', '>', '(']) {
@@ -231,7 +231,7 @@ fn duplicate(stream: impl AsFd) -> io::Result<Fd> {
     stream.as_fd().try_clone_to_owned().map(Fd::new)
 }
 
-/// Where others than root may put links, none is followed.
+/// Opens a log file. In a folder where others than root may create links, none is followed.
 fn open_file(path: &Path) -> anyhow::Result<Fd> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

@@ -1,4 +1,4 @@
-//! What systemd is told (`Type=notify`): ready, reloading, stopping, and a line of status.
+//! Messages to systemd (`Type=notify`): ready, reloading, stopping, and a line of status. See sd_notify(3).
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -6,67 +6,67 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
-/// The way to systemd; says nothing where nobody listens.
+/// The socket of systemd, if the service manager gave one.
 #[derive(Debug, Default)]
 pub struct Notify {
     to: Option<(UnixDatagram, SocketAddr)>,
-    watchdog: Option<Watchdog>,
+    keepalive: Option<Keepalive>,
 }
 
 #[derive(Debug)]
-struct Watchdog {
+struct Keepalive {
     every: Duration,
     next: Instant,
 }
 
 impl Notify {
-    /// As `NOTIFY_SOCKET` and `WATCHDOG_USEC` say.
+    /// Reads `NOTIFY_SOCKET` and `WATCHDOG_USEC`.
     pub fn from_env() -> Notify {
         let Some(to) = std::env::var("NOTIFY_SOCKET").ok().and_then(|name| open(&name)) else {
             return Notify::default();
         };
         let micros = std::env::var("WATCHDOG_USEC").ok().and_then(|n| n.parse().ok());
         // Twice in each period, as sd_watchdog_enabled(3) asks.
-        let watchdog = micros.map(|n: u64| Watchdog { every: Duration::from_micros(n / 2), next: Instant::now() });
-        Notify { to: Some(to), watchdog }
+        let keepalive = micros.map(|n: u64| Keepalive { every: Duration::from_micros(n / 2), next: Instant::now() });
+        Notify { to: Some(to), keepalive }
     }
 
-    /// The first worker answers.
+    /// The server is ready, or a reload has ended.
     pub fn ready(&self, status: &str) {
         self.send(&format!("READY=1\nMAINPID={}\nSTATUS={status}", std::process::id()));
     }
 
-    /// A reload has begun; [`Self::ready`] ends it.
+    /// A reload has begun, until [`Self::ready`].
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from).unwrap_or_default();
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=reloading", now.as_micros()));
     }
 
-    /// The end has begun.
+    /// The stop has begun.
     pub fn stopping(&self) {
         self.send("STOPPING=1\nSTATUS=stopping");
     }
 
-    /// What the site's code takes to load is not a hang.
+    /// The site's code may take this long to load.
     pub fn extend(&self, by: Duration) {
         self.send(&format!("EXTEND_TIMEOUT_USEC={}\nSTATUS=loading", by.as_micros()));
     }
 
-    /// Tells the watchdog that the loop turns, when it is time.
+    /// Reports that the loop turns, when that is due.
     pub fn beat(&mut self, now: Instant) {
-        let Some(watchdog) = self.watchdog.as_mut().filter(|watchdog| watchdog.next <= now) else { return };
-        watchdog.next = now + watchdog.every;
+        let Some(keepalive) = self.keepalive.as_mut().filter(|keepalive| keepalive.next <= now) else { return };
+        keepalive.next = now + keepalive.every;
         self.send("WATCHDOG=1");
     }
 
-    /// When it is time.
+    /// When the next report is due.
     pub fn wakes(&self) -> Option<Instant> {
-        self.watchdog.as_ref().map(|watchdog| watchdog.next)
+        self.keepalive.as_ref().map(|keepalive| keepalive.next)
     }
 
     fn send(&self, text: &str) {
         if let Some((socket, to)) = &self.to {
-            // A systemd that does not listen is no reason to stop serving.
+            // The server goes on if systemd does not read.
             let _ = socket.send_to_addr(text.as_bytes(), to);
         }
     }
@@ -91,7 +91,7 @@ mod tests {
     fn ready_names_the_main_process() {
         let name = format!("cameleer-notify-{}", std::process::id());
         let systemd = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).expect("name")).expect("bound");
-        let notify = Notify { to: open(&format!("@{name}")), watchdog: None };
+        let notify = Notify { to: open(&format!("@{name}")), keepalive: None };
         notify.ready("4 workers");
         let mut text = [0; 200];
         let n = systemd.recv(&mut text).expect("received");

@@ -1,7 +1,7 @@
 //! `PidFile`: the master's process id while it runs.
 //!
-//! The number means something in one pid namespace only; containers that share a folder have several. So it is the lock on
-//! the file that says whether its server lives, and nobody is ever sent a signal because of the number.
+//! The number is valid in one pid namespace only; containers that share a folder have several. Therefore the lock on the file
+//! decides whether its server runs, and no signal is sent because of the number.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -19,10 +19,10 @@ use config::Config;
 use status::FileId;
 use sys::exposed;
 
-/// No number is longer.
+/// More bytes than a process id has.
 const LONGEST: u64 = 32;
 
-/// A written pid file; removed when dropped, if it is still ours.
+/// A written pid file; removed when dropped, if the path still leads to it.
 #[derive(Debug)]
 pub struct PidFile {
     path: PathBuf,
@@ -32,8 +32,8 @@ pub struct PidFile {
 }
 
 impl PidFile {
-    /// Writes the one that the configuration names. Where others decide what lies there, none is written, and the server is
-    /// served all the same.
+    /// Writes the file that the configuration names. In a folder where other users could have planted it, none is written, and the
+    /// server starts all the same.
     pub fn of(config: &Config) -> anyhow::Result<Option<PidFile>> {
         let Some(path) = config.pid_file.as_deref() else { return Ok(None) };
         if let Some(why) = exposed::because(path) {
@@ -44,8 +44,7 @@ impl PidFile {
         PidFile::write(path).map(Some)
     }
 
-    /// Writes it. Fails when the server that it names lives, in whatever container; one that was killed left a stale
-    /// file, which is replaced.
+    /// Writes the file. Fails when its server runs, in whatever container; the stale file of a killed server is replaced.
     pub fn write(path: &Path) -> anyhow::Result<PidFile> {
         PidFile::replace(path).with_context(|| format!("PidFile {}", path.display()))
     }
@@ -63,7 +62,7 @@ impl PidFile {
                 bail!("is a file of user {} with {} names: remove it", about.uid(), about.nlink());
             }
             let id = FileId::from(&about);
-            // Whoever held the lock until now has removed the file as he went.
+            // The server that held the lock until now has removed the file.
             if FileId::of(path) != Some(id) {
                 continue;
             }
@@ -73,7 +72,7 @@ impl PidFile {
         }
     }
 
-    /// Which file it is.
+    /// Identifies the file.
     pub fn id(&self) -> FileId {
         self.id
     }
@@ -89,7 +88,7 @@ impl Drop for PidFile {
 
 fn open(path: &Path) -> anyhow::Result<File> {
     let mut options = OpenOptions::new();
-    // Opening a FIFO to write waits for a reader; httpd's mode for the file.
+    // O_NONBLOCK: opening a FIFO to write waits for a reader. The mode is httpd's.
     let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY;
     options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(flags);
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
@@ -115,7 +114,7 @@ fn number(file: impl Read) -> Option<Pid> {
     text.trim().parse().ok().filter(|pid| *pid > 0).map(Pid::from_raw)
 }
 
-/// Which file that is, and the process that it names; `None` when there is no file.
+/// The file's identity and the process id in it; `None` when there is no file.
 pub fn read(path: &Path) -> anyhow::Result<Option<(FileId, Option<Pid>)>> {
     let file = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -1,4 +1,4 @@
-//! The signals that the master obeys, read from a descriptor.
+//! The signals of the master, read from a descriptor.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,12 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// What a signal asks for.
+/// The meaning of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// A child ended.
+    /// CHLD: a process has ended or was stopped.
     Reap,
-    /// TERM, QUIT, WINCH: finish what is under way, then end.
+    /// TERM, QUIT, WINCH: finish the requests under way, then end.
     StopGracefully,
     /// INT: end now.
     StopFast,
@@ -25,7 +25,7 @@ pub enum Request {
     OneFewer,
     /// URG: a worker becomes the mold.
     Refork,
-    /// USR2: has no meaning yet.
+    /// USR2: no meaning yet.
     Nothing,
 }
 
@@ -48,11 +48,11 @@ const OBEYED: [(Signal, Request); 11] = [
 pub struct Signals(SignalFd);
 
 impl Signals {
-    /// From here on the signals wait to be read; children must unblock them.
+    /// Blocks the signals, so that they wait to be read. Children must unblock them.
     pub fn block() -> io::Result<Signals> {
         sys::default_child_signal()?;
         let mut set: SigSet = OBEYED.iter().map(|(signal, _)| *signal).collect();
-        // A terminal sends it when its window changes size; see `waits_in_a_terminal`.
+        // A terminal sends WINCH when its window changes size; see `waits_in_a_terminal`.
         if waits_in_a_terminal() {
             set.remove(Signal::SIGWINCH);
         }
@@ -60,7 +60,7 @@ impl Signals {
         Ok(Signals(SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
     }
 
-    /// The next one that has arrived.
+    /// The next signal that has arrived.
     pub fn next(&self) -> Option<Request> {
         let arrived = self.0.read_signal().ok().flatten()?;
         OBEYED.iter().find(|(signal, _)| *signal as u32 == arrived.ssi_signo).map(|(_, request)| *request)
@@ -73,7 +73,7 @@ impl AsFd for Signals {
     }
 }
 
-/// In the foreground of a terminal WINCH means a window's new size, as httpd's -X and -DFOREGROUND users learned.
+/// In the foreground of a terminal WINCH reports a new window size, as httpd's -X and -DFOREGROUND users learned.
 fn waits_in_a_terminal() -> bool {
     use std::io::IsTerminal;
     io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal()

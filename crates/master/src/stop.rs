@@ -1,8 +1,8 @@
-//! The end: gracefully within GracefulShutdownTimeout, or fast.
+//! The stop of the server: gracefully within GracefulShutdownTimeout, or fast. A state machine without I/O and without a clock.
 //!
 //! ```text
 //!   master                         front                          molds, workers
-//!   lets nobody in any more
+//!   closes its listeners
 //!   Stop ────────────────────────▶ accepts who is in, finishes
 //!        ◀──────────────── Drained exits ─── end of file ───────▶ workers leave
 //!   Retire ─────────────────────────────────────────────────────▶ mold ends after its last worker
@@ -11,142 +11,139 @@
 
 use std::time::{Duration, Instant};
 
-use wire::control::{GenerationState, ToFront};
-
-use super::Master;
 use super::sockets::control_socket::How;
-use base::log;
-use config::LogTarget;
 
-/// What a fast stop leaves to END blocks.
+/// How long a fast stop leaves to END blocks.
 const FAST: Duration = Duration::from_secs(1);
 
-/// A stop under way.
+/// An action for the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopAction {
+    /// Close the listeners, and end the tasks that only a running server needs.
+    Begin,
+    /// The front finishes the requests under way.
+    Drain,
+    /// The front exits; idle workers leave. A front that does not exit is killed with all others.
+    Hurry,
+    /// Kill all processes, for this reason.
+    Kill(&'static str),
+}
+
+/// The stop, once it was asked for.
+#[derive(Debug, Default)]
+pub struct Stop(Option<Stopping>);
+
 #[derive(Debug)]
-pub struct Stop {
+struct Stopping {
     how: How,
-    /// Who still runs then is killed; `None`: never, or done already.
-    kill_at: Option<Instant>,
-    /// What the program ends with.
+    /// When to become harder; `None`: never, or done already.
+    next: Option<Instant>,
+    /// The result of the program.
     result: anyhow::Result<()>,
 }
 
-impl Master {
-    /// A signal or a command. The second one during a stop is impatience.
-    pub(super) fn ask_stop(&mut self, how: How) {
-        match (self.stop.as_ref().map(|stop| stop.how), how) {
-            (None, How::Graceful) => self.stop_gracefully(),
-            (None, How::Fast) | (Some(How::Graceful), _) => self.stop_fast(Ok(())),
-            (Some(How::Fast), _) => self.kill_all("asked to stop twice"),
-        }
-    }
-
-    /// There is nothing to serve and never was: the end, with an error.
-    pub(super) fn fail(&mut self, error: anyhow::Error) {
-        if self.stop.is_some() {
-            return;
-        }
-        if self.checked.config.error_log != LogTarget::Standard {
-            log::crit("master", format_args!("{error:#}"));
-        }
-        self.stop_fast(Err(error));
-    }
-
-    fn stop_gracefully(&mut self) {
-        let allowed = self.checked.config.timeouts.graceful;
-        log::notice("master", "stopping gracefully");
-        let kill_at = (!allowed.is_zero()).then(|| Instant::now() + allowed);
-        self.begin_stop(Stop { how: How::Graceful, kill_at, result: Ok(()) });
-        self.tell_front(ToFront::Stop, vec![]);
-        if self.front.is_none() {
-            self.drained();
-        }
-    }
-
-    fn stop_fast(&mut self, result: anyhow::Result<()>) {
-        if result.is_ok() {
-            log::notice("master", "stopping");
-        }
-        let before = self.stop.take().map_or(Ok(()), |stop| stop.result);
-        let kill_at = Some(Instant::now() + FAST);
-        self.begin_stop(Stop { how: How::Fast, kill_at, result: result.and(before) });
-        self.hurry();
-    }
-
-    /// Without a front idle workers leave, and busy ones work for nobody. It writes the last lines of its access logs before it
-    /// goes; one that does not go is killed with all others.
-    fn hurry(&mut self) {
-        self.tell_front(ToFront::Exit, vec![]);
-        self.drained();
-    }
-
-    fn begin_stop(&mut self, stop: Stop) {
-        self.notify.stopping();
-        self.stop = Some(stop);
-        if let Some(expansion) = self.expansion.take() {
-            expansion.child.kill();
-        }
-        self.end_reload(Err("the server is stopping".to_string()));
-        self.end_refork(Err("the server is stopping".to_string()));
-        self.budget.stop();
-        self.profiling.end();
-        self.monitor.stop();
-        self.resume_all();
-        // The front answers whom the kernel has let in already. While we hold the sockets too, it would let in more for nobody.
-        self.listeners.close();
-        for generation in &mut self.generations {
-            if let Some(attempt) = generation.attempt.take() {
-                self.listeners.abandon(attempt.listeners);
+impl Stop {
+    /// A signal or a command asks for a stop; the second one makes it harder. `graceful` is GracefulShutdownTimeout; 0 is no limit.
+    pub fn ask(&mut self, how: How, graceful: Duration, now: Instant) -> Vec<StopAction> {
+        match (&mut self.0, how) {
+            (None, How::Graceful) => {
+                let next = (!graceful.is_zero()).then(|| now + graceful);
+                self.0 = Some(Stopping { how, next, result: Ok(()) });
+                vec![StopAction::Begin, StopAction::Drain]
             }
-            generation.state = GenerationState::Draining;
+            (None, How::Fast) => self.begin_fast(Ok(()), now),
+            (Some(stopping), _) if stopping.how == How::Graceful => {
+                (stopping.how, stopping.next) = (How::Fast, Some(now + FAST));
+                vec![StopAction::Hurry]
+            }
+            (Some(stopping), _) => stopping.kill("asked to stop twice"),
         }
-        self.sweep();
     }
 
-    /// A process that somebody has stopped would neither finish nor leave.
-    fn resume_all(&self) {
-        self.front.iter().for_each(|front| front.resume());
-        self.molds().for_each(|(_, mold)| mold.resume());
-        self.workers.resume_all();
+    /// Nothing can be served: the stop, with an error.
+    pub fn fail(&mut self, error: anyhow::Error, now: Instant) -> Vec<StopAction> {
+        match self.0 {
+            Some(_) => Vec::new(),
+            None => self.begin_fast(Err(error), now),
+        }
     }
 
-    /// No request is under way any more: the Perl side may end.
-    pub(super) fn drained(&mut self) {
-        self.workers.let_go(None);
-        self.generations.iter_mut().for_each(|generation| generation.retire());
+    fn begin_fast(&mut self, result: anyhow::Result<()>, now: Instant) -> Vec<StopAction> {
+        self.0 = Some(Stopping { how: How::Fast, next: Some(now + FAST), result });
+        vec![StopAction::Begin, StopAction::Hurry]
     }
 
     /// The time is over: a graceful stop becomes a fast one, a fast one a kill.
-    pub(super) fn enforce_stop(&mut self, now: Instant) {
-        let Some(stop) = self.stop.as_mut().filter(|stop| stop.kill_at.is_some_and(|at| at <= now)) else { return };
-        if stop.how == How::Graceful {
-            (stop.how, stop.kill_at) = (How::Fast, Some(now + FAST));
-            self.hurry();
-        } else {
-            self.kill_all("did not stop in time");
+    pub fn tick(&mut self, now: Instant) -> Vec<StopAction> {
+        let Some(stopping) = self.0.as_mut().filter(|stopping| stopping.next.is_some_and(|at| at <= now)) else {
+            return Vec::new();
+        };
+        if stopping.how == How::Fast {
+            return stopping.kill("did not stop in time");
         }
+        (stopping.how, stopping.next) = (How::Fast, Some(now + FAST));
+        vec![StopAction::Hurry]
     }
 
-    /// When [`Self::enforce_stop`] has something to do.
-    pub(super) fn stop_wakes(&self) -> Option<Instant> {
-        self.stop.as_ref().and_then(|stop| stop.kill_at)
+    /// When [`Self::tick`] has something to do.
+    pub fn wakes(&self) -> Option<Instant> {
+        self.0.as_ref().and_then(|stopping| stopping.next)
     }
 
-    /// All have ended: what to end with.
-    pub(super) fn stopped(&mut self) -> Option<anyhow::Result<()>> {
-        let nobody = self.front.is_none() && self.workers.is_empty() && self.generations.is_empty();
-        let nobody = nobody && self.budget.sampler_pid().is_none() && self.profiling.pid().is_none();
-        if nobody { self.stop.take().map(|stop| stop.result) } else { None }
+    /// Whether a stop is under way.
+    pub fn is_under_way(&self) -> bool {
+        self.0.is_some()
     }
 
-    fn kill_all(&mut self, reason: &str) {
-        if let Some(stop) = &mut self.stop {
-            (stop.how, stop.kill_at) = (How::Fast, None);
-        }
-        if let Some(front) = &self.front {
-            front.kill();
-        }
-        self.molds().for_each(|(_, mold)| mold.kill());
-        self.workers.kill_all(reason);
+    /// Takes the result of the program, once all processes have ended.
+    pub fn take_result(&mut self) -> Option<anyhow::Result<()>> {
+        self.0.take().map(|stopping| stopping.result)
+    }
+}
+
+impl Stopping {
+    fn kill(&mut self, reason: &'static str) -> Vec<StopAction> {
+        (self.how, self.next) = (How::Fast, None);
+        vec![StopAction::Kill(reason)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StopAction::{Begin, Drain, Hurry, Kill};
+    use super::*;
+
+    const GRACEFUL: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_graceful_stop_becomes_fast_and_then_a_kill() {
+        let (mut stop, now) = (Stop::default(), Instant::now());
+        assert_eq!(stop.ask(How::Graceful, GRACEFUL, now), [Begin, Drain]);
+        assert_eq!((stop.tick(now), stop.wakes()), (vec![], Some(now + GRACEFUL)));
+        assert_eq!(stop.tick(now + GRACEFUL), [Hurry]);
+        assert_eq!(stop.wakes(), Some(now + GRACEFUL + FAST));
+        assert_eq!(stop.tick(now + GRACEFUL + FAST), [Kill("did not stop in time")]);
+        assert_eq!((stop.tick(now + GRACEFUL * 9), stop.wakes()), (vec![], None));
+        assert!(stop.take_result().is_some_and(|result| result.is_ok()));
+    }
+
+    #[test]
+    fn each_further_request_makes_a_stop_harder() {
+        let (mut stop, now) = (Stop::default(), Instant::now());
+        assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Begin, Drain]);
+        assert_eq!(stop.wakes(), None, "without GracefulShutdownTimeout there is no limit");
+        assert_eq!(stop.ask(How::Graceful, Duration::ZERO, now), [Hurry]);
+        assert_eq!(stop.ask(How::Fast, Duration::ZERO, now), [Kill("asked to stop twice")]);
+    }
+
+    #[test]
+    fn the_first_error_is_what_the_program_ends_with() {
+        let (mut stop, now) = (Stop::default(), Instant::now());
+        assert_eq!(stop.fail(anyhow::anyhow!("first"), now), [Begin, Hurry]);
+        assert_eq!(stop.fail(anyhow::anyhow!("second"), now), []);
+        assert_eq!(stop.ask(How::Fast, GRACEFUL, now), [Kill("asked to stop twice")]);
+        assert!(stop.is_under_way());
+        assert_eq!(stop.take_result().and_then(Result::err).map(|error| error.to_string()), Some("first".to_owned()));
+        assert!(!stop.is_under_way());
     }
 }

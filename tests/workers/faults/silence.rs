@@ -61,6 +61,23 @@ fn a_reload_says_that_the_front_is_silent() {
 }
 
 #[test]
+fn a_master_that_is_stopped_again_and_again_counts_only_its_own_waiting() {
+    let server = serve(APP, "FrontTimeout 4s");
+    let silent = silence(&server);
+    // 5.7 s without an answer, in which the master itself waits for moments only.
+    for _ in 0..6 {
+        server.signal(Signal::SIGSTOP);
+        let begun = Instant::now();
+        until("the master has slept", || begun.elapsed() > Duration::from_millis(950));
+        server.signal(Signal::SIGCONT);
+        until("the master waits again", || state(server.pid()) == Some('S'));
+    }
+    signal(silent, Signal::SIGCONT);
+    server.text("/");
+    assert_eq!(front(&server), silent);
+}
+
+#[test]
 fn a_master_that_was_stopped_itself_blames_nobody() {
     let server = serve(APP, "FrontTimeout 1s");
     let ours = front(&server);

@@ -152,8 +152,8 @@ pub(super) static ROWS: &[Row] = &[
         default: Some("20s"),
         because: "no work of a front takes a second, but a swapping machine may stop it for some, and replacing a front costs all its \
             connections",
-        about: "A front that has not answered the master for this long is replaced; the workers stay. Time without a processor does not \
-            count, nor time in which the master or the machine slept or a debugger stopped the front; 0 is never.",
+        about: "A front that has not answered the master for this long is replaced; the workers stay. Only the master's own waiting \
+            counts, and no time in which the front had no processor, the machine slept or a debugger stopped the front; 0 is never.",
         ..ROW
     },
     Row {

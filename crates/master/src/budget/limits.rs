@@ -1,132 +1,152 @@
-//! Limits of single workers, beside their requests: one that has reached one leaves when it has no request, one at a time.
+//! Limits of single workers, beside their requests: a worker that has reached one leaves when it has no request, one at a time.
 
 use std::time::{Duration, Instant};
 
-use wire::control::{FrontStatus, PoolId, ToFront, WorkerId, WorkerState};
+use wire::control::{ExitReason, PoolId, WorkerId, WorkerState};
 
-use super::size;
-use crate::Master;
+use super::growth_in_words;
 use crate::pool::worker::Worker;
-use config::Pool;
+use crate::pool::workers::Workers;
 use config::budget::{ReforkWhen, WorkerLimits};
+use config::{Config, Pool};
 
-/// The front is asked so often what it knows of workers, where limits need that.
+/// Between two questions to the front about its workers, where limits need the answer.
 const ASKED_FOR_LIMITS: Duration = Duration::from_secs(1);
-/// And where only the budget does: a worker that has served tells what the next one will cost.
+/// The same where only the budget does: the size of workers that have served is the cost of the next one.
 const ASKED_FOR_BUDGET: Duration = Duration::from_secs(5);
 
-impl Master {
-    /// Whether what is measured is compared with anything but the budget.
-    pub(super) fn has_memory_limits(&self) -> bool {
-        self.all_pools().any(|pool| {
-            let WorkerLimits { max_private, min_shared, max_growth, .. } = pool.worker;
-            max_private.or(min_shared).or(max_growth).is_some() || pool.refork == ReforkWhen::Auto
-        })
-    }
+/// A worker that has reached a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    /// The worker.
+    pub worker: WorkerId,
+    /// The directive.
+    pub directive: &'static str,
+    /// How far the worker has come.
+    pub how_far: String,
+    /// For the count of ends.
+    pub reason: ExitReason,
+}
 
-    fn all_pools(&self) -> impl Iterator<Item = &Pool> {
-        let config = &self.checked.config;
-        config.pool_numbers().map(|pool| config.pool_of(pool))
-    }
+/// Whether measured memory is compared with anything but the budget.
+pub fn need_memory(config: &Config) -> bool {
+    pools(config).any(|pool| {
+        let WorkerLimits { max_private, min_shared, max_growth, .. } = pool.worker;
+        max_private.or(min_shared).or(max_growth).is_some() || pool.refork == ReforkWhen::Auto
+    })
+}
 
-    /// How often the front is asked how many requests workers have answered, and since when they are idle; `None`: never.
-    fn asks_front(&self) -> Option<Duration> {
-        let asks = |pool: &Pool| {
-            let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
-            limits || pool.refork != ReforkWhen::Off
-        };
-        match self.all_pools().any(asks) {
-            true => Some(ASKED_FOR_LIMITS),
-            false => self.budget.bytes.map(|_| ASKED_FOR_BUDGET),
-        }
-    }
-
-    /// What the front knows of the workers.
-    pub(crate) fn note_status(&mut self, status: &FrontStatus) {
-        let now = Instant::now();
-        for told in &status.workers {
-            let Some(worker) = self.workers.get_mut(told.slot).filter(|worker| worker.pid() == told.pid.to_string())
-            else {
-                continue;
-            };
-            worker.requests = told.requests;
-            worker.idle = (told.state == WorkerState::Idle).then(|| Duration::from_millis(told.since_ms));
-        }
-        self.follow_load(status);
-        self.keep_limits(now);
-        self.refork_when_due();
-    }
-
-    /// Asks the front when that is due.
-    pub(crate) fn ask_front(&mut self, now: Instant) {
-        if let Some(every) = self.asks_front()
-            && self.front.is_some()
-            && self.status_due <= now
-        {
-            self.status_due = now + every;
-            self.tell_front(ToFront::Status, vec![]);
-        }
-    }
-
-    /// When the limits have something to do although nothing is measured.
-    pub(crate) fn limits_wake(&self) -> Option<Instant> {
-        self.serving().filter(|_| self.stop.is_none() && self.front.is_some())?;
-        let asked = self.asks_front().map(|_| self.status_due);
-        let oldest = |id: PoolId| {
-            let age = self.checked.config.pool_of(id.pool).worker.max_age?;
-            Some(self.workers.of(id).map(|(_, worker)| worker.asked).min()? + age)
-        };
-        let oldest = self.serving_pools().into_iter().filter_map(oldest).min();
-        // One that is old and busy is looked at again when somebody else stirs.
-        asked.into_iter().chain(oldest.filter(|_| self.workers.dismissed() == 0)).min()
-    }
-
-    /// Asks one worker to leave that has reached a limit, unless another is about to.
-    pub(crate) fn keep_limits(&mut self, now: Instant) {
-        if self.workers.dismissed() > 0 {
-            return;
-        }
-        let checked = self.checked.clone();
-        for id in self.serving_pools() {
-            self.keep_limits_of(id, &checked.config.pool_of(id.pool).worker, now);
-        }
-    }
-
-    fn keep_limits_of(&mut self, id: PoolId, limits: &WorkerLimits, now: Instant) {
-        if self.workers.dismissed() > 0 {
-            return;
-        }
-        let reached =
-            self.workers.of(id).filter(|(_, worker)| worker.state == WorkerState::Idle).find_map(|(slot, worker)| {
-                let (directive, why) = reached_by(limits, worker, now)?;
-                Some((WorkerId { slot, serial: worker.serial() }, directive, why))
-            });
-        if let Some((worker, directive, why)) = reached {
-            self.retire(worker, directive, &why);
-        }
+/// How often the front is asked what its workers have answered, and since when they are idle; `None`: never.
+pub fn ask_front_every(config: &Config, has_budget: bool) -> Option<Duration> {
+    let asks = |pool: &Pool| {
+        let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
+        limits || pool.refork != ReforkWhen::Off
+    };
+    match pools(config).any(asks) {
+        true => Some(ASKED_FOR_LIMITS),
+        false => has_budget.then_some(ASKED_FOR_BUDGET),
     }
 }
 
-/// The directive whose limit a worker has reached, and the figure.
-fn reached_by(limits: &WorkerLimits, worker: &Worker, now: Instant) -> Option<(&'static str, String)> {
+/// A worker of the serving pools that has reached a limit, unless another is about to leave.
+pub fn first_reached(workers: &Workers, serving: &[PoolId], config: &Config, now: Instant) -> Option<Reached> {
+    if workers.dismissed() > 0 {
+        return None;
+    }
+    let reached_in = |pool: &PoolId| {
+        let limits = &config.pool_of(pool.pool).worker;
+        let idle = workers.of(*pool).filter(|(_, worker)| worker.state == WorkerState::Idle);
+        idle.filter_map(|(slot, worker)| reached(limits, WorkerId { slot, serial: worker.serial() }, worker, now))
+            .next()
+    };
+    serving.iter().find_map(reached_in)
+}
+
+/// When the oldest worker reaches MaxAgePerChild.
+pub fn oldest_leaves(workers: &Workers, serving: &[PoolId], config: &Config) -> Option<Instant> {
+    // A worker that is old and busy is looked at again when another event comes.
+    if workers.dismissed() > 0 {
+        return None;
+    }
+    let oldest = |pool: &PoolId| {
+        let age = config.pool_of(pool.pool).worker.max_age?;
+        Some(workers.of(*pool).map(|(_, worker)| worker.asked).min()? + age)
+    };
+    serving.iter().filter_map(oldest).min()
+}
+
+fn pools(config: &Config) -> impl Iterator<Item = &Pool> {
+    config.pool_numbers().map(|pool| config.pool_of(pool))
+}
+
+fn reached(limits: &WorkerLimits, id: WorkerId, worker: &Worker, now: Instant) -> Option<Reached> {
+    let found = |directive, how_far, reason| Some(Reached { worker: id, directive, how_far, reason });
+    let mb = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let age = now.saturating_duration_since(worker.asked);
     if limits.max_age.is_some_and(|most| age >= most) {
-        return Some(("MaxAgePerChild", format!("{} s old", age.as_secs())));
+        return found("MaxAgePerChild", format!("{} s old", age.as_secs()), ExitReason::MaxAge);
     }
     if let (Some(most), Some(idle)) = (limits.max_idle, worker.idle)
         && idle >= most
     {
-        return Some(("MaxIdlePerChild", format!("idle for {} s", idle.as_secs())));
+        return found("MaxIdlePerChild", format!("idle for {} s", idle.as_secs()), ExitReason::MaxIdle);
     }
     let sizes = worker.sizes?;
     if limits.max_private.is_some_and(|most| sizes.private > most) {
-        return Some(("MaxMemoryPerChild", size(sizes.private)));
+        return found("MaxMemoryPerChild", growth_in_words(sizes.private), ExitReason::Memory);
     }
     if limits.min_shared.is_some_and(|least| sizes.shared < least) {
-        return Some(("MinSharedPerChild", format!("{:.1} MB shared", sizes.shared as f64 / f64::from(1 << 20))));
+        return found("MinSharedPerChild", format!("{:.1} MB shared", mb(sizes.shared)), ExitReason::Memory);
     }
-    let grown = worker.growth_per_thousand()?;
-    limits.max_growth.is_some_and(|most| grown > most).then(|| {
-        ("MaxGrowthPerChild", format!("+{:.1} MB private in 1,000 requests", grown as f64 / f64::from(1 << 20)))
-    })
+    let grown = worker.growth_per_thousand().filter(|grown| limits.max_growth.is_some_and(|most| *grown > most))?;
+    found("MaxGrowthPerChild", format!("+{:.1} MB private in 1,000 requests", mb(grown)), ExitReason::Memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::children::MoldId;
+    use machine::memory::Sizes;
+
+    const POOL: PoolId = PoolId { generation: 1, pool: 0 };
+
+    fn limited(limits: WorkerLimits) -> Config {
+        Config { pool: Pool { worker: limits, ..Pool::default() }, ..Config::default() }
+    }
+
+    fn idle(workers: &mut Workers, now: Instant) -> WorkerId {
+        let id = workers.add(MoldId { pool: POOL, refork: 0 }, now);
+        workers.find_mut(id).expect("there").state = WorkerState::Idle;
+        id
+    }
+
+    #[test]
+    fn one_worker_at_a_time_leaves_when_it_is_too_old() {
+        let (mut workers, now) = (Workers::default(), Instant::now());
+        let age = Duration::from_secs(100);
+        let config = limited(WorkerLimits { max_age: Some(age), ..WorkerLimits::default() });
+        let [first, second] = [now, now + age / 2].map(|began| idle(&mut workers, began));
+        assert_eq!(oldest_leaves(&workers, &[POOL], &config), Some(now + age));
+        assert_eq!(first_reached(&workers, &[POOL], &config, now + age / 2), None);
+        let reached = first_reached(&workers, &[POOL], &config, now + age * 2).expect("too old");
+        assert_eq!((reached.worker, reached.directive, reached.reason), (first, "MaxAgePerChild", ExitReason::MaxAge));
+        assert_eq!(reached.how_far, "200 s old");
+        workers.dismiss(first, reached.reason);
+        assert_eq!(first_reached(&workers, &[POOL], &config, now + age * 2), None, "one at a time");
+        workers.remove(first.slot);
+        let reached = first_reached(&workers, &[POOL], &config, now + age * 2).expect("too old");
+        assert_eq!(reached.worker, second);
+    }
+
+    #[test]
+    fn memory_is_compared_once_it_is_measured() {
+        let (mut workers, now) = (Workers::default(), Instant::now());
+        let config = limited(WorkerLimits { max_private: Some(10 << 20), ..WorkerLimits::default() });
+        let id = idle(&mut workers, now);
+        assert!(need_memory(&config) && first_reached(&workers, &[POOL], &config, now).is_none());
+        let sizes = Sizes { private: 12 << 20, ..Sizes::default() };
+        workers.find_mut(id).expect("there").measured(sizes);
+        let reached = first_reached(&workers, &[POOL], &config, now).expect("too large");
+        assert_eq!((reached.directive, &*reached.how_far), ("MaxMemoryPerChild", "+12.0 MB private since the fork"));
+    }
 }

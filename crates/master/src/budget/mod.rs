@@ -1,63 +1,51 @@
-//! `MemoryBudget`: the sampler measures one process after the other, and from that follow how many workers there may be, by how
-//! much each may grow, and who leaves.
+//! `MemoryBudget`: decides from measured memory how many workers may be forked, by how much each may grow, and which one leaves. A
+//! state machine without I/O and without a clock.
 //!
 //! ```text
-//!   sampler ── Sampled ──▶ Plan ──▶ tend(): how many may be forked, how many fit
-//!                            ├────▶ words that workers read: how much each may have
-//!                            └────▶ Leave for the one that has grown most
+//!   sampler ── Sampled ──▶ Plan ──▶ targets(): how many workers fit, how many may be forked
+//!                            ├────▶ Grant: how much memory each worker may have
+//!                            └────▶ Leave, for the worker that has grown most
 //! ```
 
 mod limits;
-mod out_of_memory;
-mod plan;
 mod sampling;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use nix::unistd::Pid;
-use wire::control::{ExitReason, PoolId, PoolNumber, Slot, ToFront, WorkerId};
-use wire::memory_words;
+use wire::control::{ExitReason, PoolId, PoolNumber, Slot};
 
-pub use self::plan::{Claim, Plan};
-use self::sampling::Sampling;
-use super::Master;
-use super::children::MoldId;
-use super::children::peer::{Fd, Peer};
-use super::pool::PoolLimits;
+pub use self::limits::{Reached, ask_front_every, first_reached, need_memory, oldest_leaves};
+pub use self::sampling::{SamplerAction, Sampling};
 use super::pool::worker::Worker;
-use base::log;
+use super::pool::workers::Workers;
+use super::sizing::{Plan, Targets};
 use config::Config;
 use config::budget::MemoryBudget;
-use machine::memory::{Machine, Measured, Sizes, one_more};
-use machine::sampler::{Sampled, ToSampler};
-use status::MemoryStatus;
-use sys::{Words, new_words};
+use machine::memory::{Measured, Sizes, one_more};
 
-/// A guess holds so long: by then workers that have served were measured.
+/// A guess holds for this long: by then workers that have served were measured.
 const GUESS_HOLDS: Duration = Duration::from_secs(30);
+/// When the kernel had to kill a process, this many tenths of the memory used then are the budget from then on.
+const KEPT: u64 = 9;
 
-/// What the budget needs to know.
-#[derive(Debug)]
+/// The budget, and what was measured.
+#[derive(Debug, Default)]
 pub struct Budget {
-    /// In bytes; `None`: nothing is counted.
+    /// In bytes; `None`: memory is not limited.
     bytes: Option<u64>,
-    sampling: Sampling,
-    /// Of processes that are no workers.
+    /// The memory of processes that are no workers.
     others: BTreeMap<i32, Sizes>,
-    /// How much more the control group of the processes may have, where that has a limit.
+    /// How many more bytes the control group allows, where it has a limit.
     room: Option<u64>,
-    /// How many processes the kernel has killed, as far as we have looked.
+    /// How many processes of the control group the kernel has killed, as far as known.
     killed_by_kernel: u64,
-    words: Words,
-    /// The same, for molds.
-    pub memory: Fd,
-    /// Until it is known what there is: by how much each of the first workers may grow.
+    /// By how much each of the first workers may grow until memory is measured.
     first_growth: u64,
-    /// What is taken for the cost of a worker of a pool at least.
+    /// The least that a worker of a pool is taken to cost.
     guesses: BTreeMap<PoolNumber, Guess>,
-    /// Who was asked to leave last, until another has taken the place, or none will.
-    retired: Option<Retired>,
+    /// The worker that was asked to leave last, until another has taken its place or none will.
+    retired: Option<RetiredWorker>,
 }
 
 #[derive(Debug)]
@@ -67,240 +55,280 @@ struct Guess {
 }
 
 impl Guess {
-    fn holds(&self) -> bool {
-        self.since.elapsed() < GUESS_HOLDS
+    fn holds(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) < GUESS_HOLDS
     }
 }
 
 #[derive(Debug)]
-struct Retired {
+struct RetiredWorker {
     pool: PoolNumber,
     line: String,
     since: Instant,
 }
 
+/// How much memory a worker may have, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grant {
+    /// Whose it is.
+    pub slot: Slot,
+    /// The limit once its memory was measured; before that 0.
+    pub measured: u64,
+    /// The limit until then.
+    pub newborn: u64,
+}
+
 impl Budget {
-    /// Of a server that starts.
-    pub fn new(now: Instant) -> std::io::Result<Budget> {
-        let (words, memory) = new_words(memory_words::COUNT)?;
-        Ok(Budget {
-            bytes: None,
-            sampling: Sampling::new(now),
-            others: BTreeMap::new(),
-            room: None,
-            killed_by_kernel: out_of_memory::killed_by_kernel(),
-            words,
-            memory: memory.into(),
-            first_growth: 0,
-            guesses: BTreeMap::new(),
-            retired: None,
-        })
+    /// For a server that starts. `killed`: how many processes of its control group the kernel has killed.
+    pub fn new(killed: u64) -> Budget {
+        Budget { killed_by_kernel: killed, ..Budget::default() }
     }
 
-    /// What measures memory, when it runs.
-    pub fn sampler_pid(&self) -> Option<Pid> {
-        self.sampling.pid()
+    /// In bytes; `None`: memory is not limited.
+    pub fn bytes(&self) -> Option<u64> {
+        self.bytes
     }
 
-    /// On which it answers.
-    pub fn sampler_peer(&self) -> Option<&Peer<ToSampler, Sampled>> {
-        self.sampling.peer()
-    }
-
-    /// The server stops: nothing is measured any more.
-    pub fn stop(&self) {
-        self.sampling.end();
-    }
-
-    /// That of a process that is no worker, as last measured.
-    pub fn memory_of(&self, pid: Pid) -> Option<&Sizes> {
-        self.others.get(&pid.as_raw())
-    }
-
-    /// A configuration is in force from now on.
-    pub fn use_config(&mut self, config: &Config) {
+    /// A configuration comes into force. `available` is what `auto` takes. Returns the budget.
+    pub fn configure(&mut self, config: &Config, available: impl FnOnce() -> Option<u64>) -> Option<u64> {
         let bytes = match config.pool.budget {
             MemoryBudget::Off => None,
             MemoryBudget::Bytes(bytes) => Some(bytes),
-            // What we have already is no longer available.
-            MemoryBudget::Auto => self.bytes.or_else(three_quarters),
+            // Memory that this server uses already no longer counts as available.
+            MemoryBudget::Auto => self.bytes.or_else(available),
         };
-        self.set(bytes, config);
+        self.set(bytes, config)
     }
 
-    fn set(&mut self, bytes: Option<u64>, config: &Config) {
+    fn set(&mut self, bytes: Option<u64>, config: &Config) -> Option<u64> {
         self.bytes = bytes;
-        self.words.write(memory_words::CEILING_WORD, bytes.unwrap_or(0));
         // Half of it is for what the first workers load.
         let pools = config.pool_numbers().map(|pool| config.pool_of(pool));
         let workers = pools.map(|pool| u64::from(pool.start.min(pool.max_clients))).sum::<u64>().max(1);
         self.first_growth = bytes.unwrap_or(0) / 2 / workers;
+        bytes
     }
 
-    fn allow(&mut self, slot: Slot, measured: u64, newborn: u64) {
-        self.words.write(memory_words::word_of(slot), measured);
-        self.words.write(memory_words::newborn_word_of(slot), newborn);
-    }
-}
-
-fn three_quarters() -> Option<u64> {
-    let ours = std::process::id().cast_signed();
-    Some(Machine::default().available_to(ours)?.bytes / 4 * 3)
-}
-
-impl Master {
-    /// What the budget allows now; `None`: it counts nothing, or knows nothing yet.
-    pub(super) fn plan(&self) -> Option<Plan> {
-        let budget = self.budget.bytes?;
-        let pools = self.serving_pools();
-        let forking = |id: &PoolId| Some((*id, self.mold_pool(*id)?.molds.forking()?.mold.pid.as_raw()));
-        let forking: Vec<(PoolId, i32)> = pools.iter().filter_map(forking).collect();
-        // All that workers share with their mold is counted there, once. One that was not measured yet will be at once.
-        let molds: Vec<u64> = forking.iter().filter_map(|(_, pid)| Some(self.budget.others.get(pid)?.rss)).collect();
+    /// The plan for this moment; `None`: memory is not limited, or no mold was measured yet. `forking` are the molds of the serving
+    /// pools that fork.
+    pub fn plan(&self, forking: &[(PoolId, i32)], workers: &Workers, now: Instant) -> Option<Plan> {
+        let budget = self.bytes?;
+        // Memory that workers share with their mold is counted there, once. A mold that was not measured yet will be at once.
+        let molds: Vec<u64> = forking.iter().filter_map(|(_, pid)| Some(self.others.get(pid)?.rss)).collect();
         if molds.is_empty() {
             return None;
         }
-        let others = self.budget.others.iter().filter(|(pid, _)| forking.iter().all(|(_, mold)| mold != *pid));
+        let others = self.others.iter().filter(|(pid, _)| forking.iter().all(|(_, mold)| mold != *pid));
         let base = molds.into_iter().sum::<u64>() + others.map(|(_, sizes)| sizes.own()).sum::<u64>();
-        let costs = forking.iter().filter_map(|(id, mold)| Some((id.pool, self.cost_in(*id, *mold)?))).collect();
-        let plan = Plan { budget, base, workers: Vec::new(), costs };
+        let cost = |(id, mold): &(PoolId, i32)| Some((id.pool, self.cost(*id, *mold, workers, now)?));
+        let plan = Plan { budget, base, workers: Vec::new(), costs: forking.iter().filter_map(cost).collect() };
         let own = |worker: &Worker| worker.sizes.map_or(plan.cost_of(worker.mold.pool.pool), |sizes| sizes.own());
-        let workers = self.workers.iter().map(|(_, worker)| own(worker)).collect();
-        Some(Plan { workers, ..plan }.within(self.budget.room))
+        let workers = workers.iter().map(|(_, worker)| own(worker)).collect();
+        Some(Plan { workers, ..plan }.within(self.room))
     }
 
-    /// What a worker of a pool costs, as far as was measured or must be taken for it.
-    fn cost_in(&self, pool: PoolId, mold: i32) -> Option<u64> {
-        let guess = self.budget.guesses.get(&pool.pool).filter(|guess| guess.holds()).map(|guess| guess.cost);
-        one_more(&self.measured(pool, mold)).into_iter().chain(guess).max()
+    /// The cost of a worker of a pool, as measured or guessed.
+    fn cost(&self, pool: PoolId, mold: i32, workers: &Workers, now: Instant) -> Option<u64> {
+        let of = workers.of(pool).filter_map(|(_, worker)| Some((worker, worker.sizes?)));
+        let of = of.map(|(worker, sizes)| Measured { mold, requests: worker.requests, sizes });
+        let measured = one_more(&of.collect::<Vec<_>>());
+        let guess = self.guesses.get(&pool.pool).filter(|guess| guess.holds(now)).map(|guess| guess.cost);
+        measured.into_iter().chain(guess).max()
     }
 
-    /// For `cameleer status`.
-    pub(super) fn memory_status(&self) -> MemoryStatus {
-        let workers = self.workers.iter().filter_map(|(_, w)| Some((w.process.as_ref()?.pid.as_raw(), w.sizes?)));
-        let others = self.budget.others.iter().map(|(pid, sizes)| (*pid, *sizes));
-        let used = self.plan().map(|plan| plan.total());
-        MemoryStatus { budget: self.budget.bytes, used, processes: workers.chain(others).collect() }
+    /// The limit of each worker. A worker checks its own size much sooner than it is measured from outside.
+    pub fn grants(&self, plan: &Plan, workers: &Workers) -> Vec<Grant> {
+        let growth = plan.growth();
+        let grant = |(slot, worker): (Slot, &Worker)| Grant {
+            slot,
+            measured: worker.sizes.map_or(0, |sizes| sizes.anonymous + growth),
+            newborn: plan.newborn(worker.mold.pool.pool),
+        };
+        workers.iter().map(grant).collect()
     }
 
-    fn measured(&self, serving: PoolId, mold: i32) -> Vec<Measured> {
-        let of = self.workers.of(serving).filter_map(|(_, worker)| Some((worker, worker.sizes?)));
-        of.map(|(worker, sizes)| Measured { mold, requests: worker.requests, sizes }).collect()
+    /// The limit of a new worker of a pool.
+    pub fn first_grant(&self, slot: Slot, pool: PoolNumber, plan: Option<&Plan>) -> Grant {
+        Grant { slot, measured: 0, newborn: plan.map_or(self.first_growth, |plan| plan.newborn(pool)) }
     }
 
-    /// How many workers may be forked now. One that leaves has its memory until it has gone; where nobody is left to serve, one
-    /// of a pool is forked whatever it costs.
-    pub(super) fn may_fork(&self, pool: PoolId, plan: &Plan) -> u32 {
-        let nobody = self.workers.of(pool).next().is_none();
-        plan.may_fork(pool.pool).max(u32::from(nobody))
-    }
-
-    /// What to say when there may be no more workers and more are wanted.
-    pub(super) fn reached_max(&self, pool: PoolId, limits: &PoolLimits) -> String {
-        let config = &self.checked.config;
-        let configured = PoolLimits::of(config.pool_of(pool.pool), self.shift).max_clients;
-        let who =
-            if config.pool_count() > 1 { format!("pool {}", config.pool_name(pool.pool)) } else { "server".to_owned() };
-        match limits.max_clients < configured {
-            false => format!("{who} reached MaxClients setting, consider raising the MaxClients setting"),
-            true => format!(
-                "{who}: no more than {} workers fit into the MemoryBudget: raise it, or let them share more (cameleer mem)",
-                limits.max_clients
-            ),
+    /// The worker that is to leave because more memory is used than planned.
+    pub fn too_large(&self, plan: &Plan, targets: &Targets, workers: &Workers) -> Option<Reached> {
+        if !plan.is_crossed() || workers.dismissed() > 0 {
+            return None;
         }
-    }
-
-    /// What was measured is new, or who is there: tells workers how much they may have, and sends away who has too much.
-    pub(super) fn keep_budget(&mut self) {
-        let Some(plan) = self.plan() else { return };
-        self.allow(&plan);
-        if !plan.is_crossed() || self.workers.dismissed() > 0 {
-            return;
-        }
-        let pools = self.look().pools;
-        // Nobody takes the place of one that is too many.
-        let is_surplus =
-            |pool| pools.iter().any(|(id, counts, limits)| *id == pool && counts.alive > limits.max_clients);
+        let is_surplus = |pool| targets.pools.iter().any(|target| target.id == pool && target.is_above_limit());
         let may_go = |worker: &Worker, sizes: Sizes| {
             plan.repays(worker.mold.pool.pool, sizes.own()) || is_surplus(worker.mold.pool)
         };
-        if let Some((worker, sizes)) = self.workers.largest(may_go) {
-            self.retire(worker, "MemoryBudget", &size(sizes.private));
+        let (worker, sizes) = workers.largest(may_go)?;
+        let how_far = growth_in_words(sizes.private);
+        Some(Reached { worker, directive: "MemoryBudget", how_far, reason: ExitReason::Memory })
+    }
+
+    /// A worker of a pool, forked at `forked`, was too large with its first requests: one costs more than was thought. Without this
+    /// as many as before would come, and leave as soon, faster than they can be measured. Returns whether this was news.
+    pub fn costs_more(&mut self, pool: PoolNumber, forked: Instant, plan: &Plan, now: Instant) -> bool {
+        // A worker that was forked before the last guess proves nothing new.
+        let is_known = self.guesses.get(&pool).is_some_and(|guess| forked <= guess.since);
+        if !is_known {
+            let guess = Guess { cost: plan.cost_of(pool).saturating_mul(2), since: now };
+            self.guesses.insert(pool, guess);
         }
+        !is_known
     }
 
-    /// A worker checks from time to time how large it is, which is much sooner than it is measured from outside.
-    fn allow(&mut self, plan: &Plan) {
-        let growth = plan.growth();
-        for (slot, worker) in self.workers.iter() {
-            let newborn = plan.newborn(worker.mold.pool.pool);
-            self.budget.allow(slot, worker.sizes.map_or(0, |sizes| sizes.anonymous + growth), newborn);
-        }
+    /// A process that the master did not kill was killed. `killed`: how many of the control group the kernel has killed by now.
+    /// Returns whether the kernel did this one.
+    pub fn was_killed_by_kernel(&mut self, killed: u64) -> bool {
+        std::mem::replace(&mut self.killed_by_kernel, killed) < killed
     }
 
-    /// A worker of that pool begins in that place: what held for the one before does not hold for it.
-    pub(super) fn may_grow(&mut self, slot: Slot, pool: PoolId) {
-        let newborn = self.plan().map_or(self.budget.first_growth, |plan| plan.newborn(pool.pool));
-        self.budget.allow(slot, 0, newborn);
+    /// The kernel had to kill a process: the budget was too large. Returns the new one, if it is smaller.
+    pub fn lower(&mut self, plan: &Plan, config: &Config) -> Option<u64> {
+        let lowered = plan.total() / 10 * KEPT;
+        self.bytes.filter(|bytes| lowered < *bytes)?;
+        self.set(Some(lowered), config)
     }
 
-    /// A worker was too large with its first requests: one costs more than was thought. Else as many as before would come, and
-    /// leave as soon, faster than they can be measured.
-    pub(super) fn cost_too_much(&mut self, id: WorkerId) {
-        let Some((pool, asked)) = self.workers.meant_by(id).map(|worker| (worker.mold.pool.pool, worker.asked)) else {
-            return;
-        };
-        // One that was forked before that was known says nothing new.
-        let is_known = self.budget.guesses.get(&pool).is_some_and(|guess| asked <= guess.since);
-        if let Some(plan) = self.plan().filter(|_| !is_known) {
-            let guess = Guess { cost: plan.cost_of(pool).saturating_mul(2), since: Instant::now() };
-            self.budget.guesses.insert(pool, guess);
-            self.keep_budget();
-        }
+    /// The memory of a process that is no worker was measured.
+    pub fn measured(&mut self, pid: i32, sizes: Sizes) {
+        self.others.insert(pid, sizes);
     }
 
-    /// Asks a worker to leave when it has no request.
-    fn retire(&mut self, worker: WorkerId, directive: &str, why: &str) {
-        let Some(known) = self.workers.meant_by(worker) else { return };
-        let (pid, requests, pool) = (known.pid(), known.requests, known.mold.pool);
-        known.is_dismissed = true;
-        known.why.get_or_insert(match directive {
-            "MaxAgePerChild" => ExitReason::MaxAge,
-            "MaxIdlePerChild" => ExitReason::MaxIdle,
-            _ => ExitReason::Memory,
-        });
-        let name = self.name_of(pool);
-        let line = format!("worker={} pid={pid} {name} retired: {why}, {requests} requests ({directive})", worker.slot);
-        self.note_not_replaced(None);
-        self.budget.retired = Some(Retired { pool: pool.pool, line, since: Instant::now() });
-        self.tell_front(ToFront::Leave { worker }, vec![]);
+    /// Notes the processes that exist at a measurement, and how many more bytes the control group allows.
+    pub fn note(&mut self, processes: &[i32], room: Option<u64>) {
+        self.others.retain(|pid, _| processes.contains(pid));
+        self.room = room;
     }
 
-    /// A worker of that mold is ready: it takes the place of one of its pool that was asked to leave, if any was.
-    pub(super) fn note_replaced(&mut self, by: MoldId) {
-        let MoldId { pool, refork } = by;
-        if let Some(Retired { line, since, .. }) = self.take_retired(Some(pool)) {
-            let after = since.elapsed();
-            log::notice(
-                "master",
-                format_args!("{line}, replaced in {after:.1?} from {} refork={refork}", self.name_of(pool)),
-            );
-        }
+    /// The memory of a process that is no worker, as measured last.
+    pub fn memory_of(&self, pid: i32) -> Option<&Sizes> {
+        self.others.get(&pid)
     }
 
-    /// Nobody takes the place of the one that was asked to leave, in that pool or any: there are enough.
-    pub(super) fn note_not_replaced(&mut self, pool: Option<PoolId>) {
-        if let Some(Retired { line, .. }) = self.take_retired(pool) {
-            log::notice("master", line);
-        }
+    /// The memory of all processes that are no workers.
+    pub fn others(&self) -> impl Iterator<Item = (i32, Sizes)> {
+        self.others.iter().map(|(pid, sizes)| (*pid, *sizes))
     }
 
-    fn take_retired(&mut self, of: Option<PoolId>) -> Option<Retired> {
-        self.budget.retired.take_if(|retired| of.is_none_or(|pool| retired.pool == pool.pool))
+    /// A worker of a pool was asked to leave; `line` says why. Returns the line of the one before, if that was not replaced.
+    pub fn retired(&mut self, pool: PoolNumber, line: String, now: Instant) -> Option<String> {
+        self.retired.replace(RetiredWorker { pool, line, since: now }).map(|before| before.line)
+    }
+
+    /// A worker of a pool is ready. Returns the line of the one whose place it takes, and how long that took.
+    pub fn replaced(&mut self, pool: PoolNumber, now: Instant) -> Option<(String, Duration)> {
+        let retired = self.retired.take_if(|retired| retired.pool == pool)?;
+        Some((retired.line, now.saturating_duration_since(retired.since)))
+    }
+
+    /// The worker of a pool that was asked to leave is not replaced, because there are enough. Returns its line.
+    pub fn not_replaced(&mut self, pool: PoolNumber) -> Option<String> {
+        self.retired.take_if(|retired| retired.pool == pool).map(|retired| retired.line)
     }
 }
 
 /// `+212.0 MB private since the fork`
-fn size(private: u64) -> String {
+fn growth_in_words(private: u64) -> String {
     format!("+{:.1} MB private since the fork", private as f64 / f64::from(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::control::WorkerState;
+
+    use super::*;
+    use crate::children::MoldId;
+    use crate::sizing::targets;
+    use config::Pool;
+
+    const MB: u64 = 1 << 20;
+    const POOL: PoolId = PoolId { generation: 1, pool: 0 };
+    const MOLD: i32 = 100;
+
+    fn config(budget: MemoryBudget) -> Config {
+        Config { pool: Pool { budget, start: 4, max_clients: 10, ..Pool::default() }, ..Config::default() }
+    }
+
+    fn sizes(private: u64) -> Sizes {
+        Sizes { private: private * MB, anonymous: private * MB, rss: 60 * MB, ..Sizes::default() }
+    }
+
+    /// A budget of 500 MB, of which the mold has 60.
+    fn budget() -> Budget {
+        let mut budget = Budget::new(0);
+        budget.configure(&config(MemoryBudget::Bytes(500 * MB)), || None);
+        budget.measured(MOLD, sizes(50));
+        budget
+    }
+
+    fn grown(workers: &mut Workers, private: u64, now: Instant) -> Slot {
+        let id = workers.add(MoldId { pool: POOL, refork: 0 }, now);
+        let worker = workers.find_mut(id).expect("there");
+        (worker.state, worker.requests, worker.sizes) = (WorkerState::Idle, 100, Some(sizes(private)));
+        id.slot
+    }
+
+    #[test]
+    fn the_worker_that_has_grown_most_leaves_when_the_budget_is_crossed() {
+        let (budget, mut workers, now) = (budget(), Workers::default(), Instant::now());
+        for private in [20, 20, 200] {
+            grown(&mut workers, private, now);
+        }
+        let plan = budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan");
+        assert_eq!(budget.too_large(&plan, &targets(&[], None), &workers), None, "300 of 450 MB");
+        let largest = grown(&mut workers, 300, now);
+        let plan = budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan");
+        let reached = budget.too_large(&plan, &targets(&[], None), &workers).expect("crossed");
+        assert_eq!((reached.worker.slot, &*reached.how_far), (largest, "+300.0 MB private since the fork"));
+        workers.dismiss(reached.worker, reached.reason);
+        assert_eq!(budget.too_large(&plan, &targets(&[], None), &workers), None, "one at a time");
+    }
+
+    #[test]
+    fn without_a_measured_mold_there_is_no_plan_and_the_first_workers_share_half_of_the_budget() {
+        let (mut budget, workers, now) = (Budget::new(0), Workers::default(), Instant::now());
+        assert_eq!(budget.configure(&config(MemoryBudget::Auto), || Some(400 * MB)), Some(400 * MB));
+        assert_eq!(budget.plan(&[(POOL, MOLD)], &workers, now), None);
+        assert_eq!(budget.first_grant(3, 0, None), Grant { slot: 3, measured: 0, newborn: 50 * MB });
+        assert_eq!(
+            budget.configure(&config(MemoryBudget::Auto), || Some(MB)),
+            Some(400 * MB),
+            "a reload takes no other"
+        );
+        assert_eq!(budget.configure(&config(MemoryBudget::Off), || None), None);
+    }
+
+    #[test]
+    fn a_guess_doubles_the_cost_for_a_while_and_once_for_all_workers_forked_before_it() {
+        let (mut budget, workers, now) = (budget(), Workers::default(), Instant::now());
+        let cost = |budget: &Budget, now| budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan").cost_of(0);
+        let before = cost(&budget, now);
+        let plan = budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan");
+        assert!(budget.costs_more(0, now, &plan, now) && !budget.costs_more(0, now, &plan, now));
+        assert_eq!(cost(&budget, now), before * 2);
+        assert_eq!(cost(&budget, now + GUESS_HOLDS), before);
+    }
+
+    #[test]
+    fn a_kill_by_the_kernel_lowers_the_budget() {
+        let (mut budget, mut workers, now) = (budget(), Workers::default(), Instant::now());
+        assert!(budget.was_killed_by_kernel(1) && !budget.was_killed_by_kernel(1));
+        grown(&mut workers, 140, now);
+        let plan = budget.plan(&[(POOL, MOLD)], &workers, now).expect("a plan");
+        assert_eq!(budget.lower(&plan, &config(MemoryBudget::Off)), Some(180 * MB));
+        assert_eq!(budget.lower(&Plan { base: 900 * MB, ..plan }, &config(MemoryBudget::Off)), None, "never higher");
+    }
+
+    #[test]
+    fn a_retired_worker_is_reported_with_the_one_that_takes_its_place() {
+        let (mut budget, now) = (budget(), Instant::now());
+        assert_eq!(budget.retired(0, "first".to_owned(), now), None);
+        assert_eq!(budget.replaced(1, now), None, "another pool");
+        assert_eq!(budget.replaced(0, now + GUESS_HOLDS), Some(("first".to_owned(), GUESS_HOLDS)));
+        budget.retired(0, "second".to_owned(), now);
+        assert_eq!(budget.retired(0, "third".to_owned(), now), Some("second".to_owned()));
+        assert_eq!((budget.not_replaced(1), budget.not_replaced(0)), (None, Some("third".to_owned())));
+    }
 }

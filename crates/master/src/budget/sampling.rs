@@ -1,194 +1,142 @@
-//! Who is measured next, and when.
+//! The order and the times of memory measurements. A state machine without I/O and without a clock.
 
 use std::time::{Duration, Instant};
 
-use nix::unistd::Pid;
-use wire::control::Slot;
-
-use crate::Master;
 use crate::backoff::Backoff;
-use crate::children::peer::Peer;
-use crate::children::{Sampler, start_sampler};
-use base::log;
-use machine::memory::{Bound, Sizes};
-use machine::sampler::{Sampled, ToSampler};
 
-/// Measuring takes one part in so many of the time.
+/// Measuring takes one part in this many of the time.
 const SHARE: u32 = 200;
-/// Between two measurements at least.
+/// The shortest time between two measurements.
 const PAUSE: Duration = Duration::from_millis(20);
-/// All processes are measured once in this time, when they are few.
+/// Where there are few processes, each is measured once in this time.
 const ROUND: Duration = Duration::from_secs(2);
-/// A sampler that does not answer hangs in the kernel.
+/// A sampler that does not answer for this long hangs in the kernel.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The sampler and its questions.
+/// An action for the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SamplerAction {
+    /// Start the sampler.
+    Start,
+    /// Ask it to measure this process.
+    Measure(i32),
+    /// Kill it: it does not answer.
+    Kill,
+}
+
+/// The sampler, and the question to it.
 #[derive(Debug)]
 pub struct Sampling {
-    sampler: Option<Sampler>,
+    is_running: bool,
     backoff: Backoff,
-    /// Who is being measured, and until when that may last.
+    /// By when the measurement under way must be answered.
     asked: Option<Instant>,
     next: Instant,
-    /// Who was measured last.
+    /// The process that was measured last.
     last: i32,
 }
 
 impl Sampling {
-    /// Without a sampler yet.
+    /// No sampler runs yet.
     pub fn new(now: Instant) -> Sampling {
-        Sampling { sampler: None, backoff: Backoff::default(), asked: None, next: now, last: 0 }
+        Sampling { is_running: false, backoff: Backoff::default(), asked: None, next: now, last: 0 }
     }
 
-    /// Its process, when it has one.
-    pub fn pid(&self) -> Option<Pid> {
-        self.sampler.as_ref().map(|sampler| sampler.pid)
+    /// The action that is due. `processes` are in order; `new` was not measured yet.
+    pub fn tick(&mut self, processes: &[i32], new: Option<i32>, now: Instant) -> Option<SamplerAction> {
+        if self.asked.is_some_and(|by| by <= now) {
+            return Some(SamplerAction::Kill);
+        }
+        if self.asked.is_some() || self.next > now {
+            return None;
+        }
+        if !self.is_running {
+            return Some(SamplerAction::Start);
+        }
+        let after = new.or_else(|| processes.iter().copied().find(|pid| *pid > self.last));
+        let pid = after.or(processes.first().copied())?;
+        (self.last, self.asked) = (pid, Some(now + PATIENCE));
+        Some(SamplerAction::Measure(pid))
     }
 
-    /// Ends it: it has nothing to finish.
-    pub fn end(&self) {
-        self.sampler.iter().for_each(|sampler| sampler.kill());
+    /// The sampler was started.
+    pub fn started(&mut self) {
+        self.is_running = true;
     }
 
-    /// On which it answers.
-    pub fn peer(&self) -> Option<&Peer<ToSampler, Sampled>> {
-        self.sampler.as_ref().map(|sampler| &sampler.peer)
+    /// The sampler has ended, or could not be started.
+    pub fn failed(&mut self, now: Instant) {
+        (self.is_running, self.asked) = (false, None);
+        self.next = now + self.backoff.failed(now);
+    }
+
+    /// The sampler is killed: its end is seen later.
+    pub fn killed(&mut self, now: Instant) {
+        (self.asked, self.next) = (None, now + PATIENCE);
+    }
+
+    /// The sampler has answered, after `took`. `has_new`: one of the `count` processes was not measured yet, and comes first.
+    pub fn answered(&mut self, took: Duration, count: usize, has_new: bool, now: Instant) {
+        let round = if has_new { PAUSE } else { ROUND / u32::try_from(count).unwrap_or(u32::MAX).max(1) };
+        (self.asked, self.next) = (None, now + (took * SHARE).max(round));
+    }
+
+    /// When [`Self::tick`] has something to do.
+    pub fn wakes(&self) -> Instant {
+        self.asked.unwrap_or(self.next)
     }
 }
 
-impl Master {
-    /// Whether memory is to be measured: there is a budget, or a limit of workers, or molds are renewed by it.
-    fn samples(&self) -> bool {
-        self.stop.is_none() && self.serving().is_some() && self.wants_memory()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(now: Instant) -> Sampling {
+        let mut sampling = Sampling::new(now);
+        assert_eq!(sampling.tick(&[5], None, now), Some(SamplerAction::Start));
+        sampling.started();
+        sampling
     }
 
-    /// For the budget or limits, or for who looks at the server.
-    fn wants_memory(&self) -> bool {
-        self.budget.bytes.is_some() || self.has_memory_limits() || self.monitor.is_wanted()
+    #[test]
+    fn processes_are_measured_in_turn_and_new_ones_first() {
+        let mut now = Instant::now();
+        let mut sampling = running(now);
+        let mut next = |new| {
+            let action = sampling.tick(&[3, 7, 9], new, now);
+            assert_eq!(sampling.tick(&[3, 7, 9], new, now), None, "one at a time");
+            sampling.answered(Duration::ZERO, 3, false, now);
+            now = sampling.wakes();
+            action
+        };
+        let measured = [next(None), next(None), next(Some(3)), next(None), next(None), next(None)];
+        assert_eq!(measured, [3, 7, 3, 7, 9, 3].map(|pid| Some(SamplerAction::Measure(pid))));
     }
 
-    /// Asks for the next measurement when it is due.
-    pub(crate) fn sample(&mut self, now: Instant) {
-        if !self.samples() {
-            return;
-        }
-        if self.budget.sampling.asked.is_some_and(|by| by <= now) {
-            return self.end_sampler("does not answer");
-        }
-        if self.budget.sampling.asked.is_some() || self.budget.sampling.next > now {
-            return;
-        }
-        if self.budget.sampling.sampler.is_none() && !self.start_sampler(now) {
-            return;
-        }
-        let subjects = self.subjects();
-        let unmeasured = self.unmeasured();
-        let sampling = &mut self.budget.sampling;
-        let after = unmeasured.or_else(|| subjects.iter().copied().find(|pid| *pid > sampling.last));
-        let (Some(pid), Some(sampler)) = (after.or(subjects.first().copied()), &mut sampling.sampler) else { return };
-        sampling.last = pid;
-        sampling.asked = Some(now + PATIENCE);
-        sampler.peer.send(ToSampler::Measure { pid }, vec![]);
-    }
-
-    fn start_sampler(&mut self, now: Instant) -> bool {
-        let Some(error_log) = self.opened.as_ref().map(|opened| opened.error.clone()) else { return false };
-        let sampling = &mut self.budget.sampling;
-        match start_sampler(&error_log) {
-            Ok(sampler) => {
-                log::info("master", format_args!("sampler pid={} started", sampler.pid));
-                sampling.sampler = Some(sampler);
-                true
-            }
-            Err(error) => {
-                sampling.next = now + sampling.backoff.failed(now);
-                log::error("master", format_args!("sampler cannot be started: {error}"));
-                false
-            }
-        }
-    }
-
-    /// A process of which nothing is known: a mold first, since without that nothing follows from what workers have.
-    fn unmeasured(&self) -> Option<i32> {
-        let mold = self.molds().map(|(_, mold)| mold.pid.as_raw()).find(|pid| !self.budget.others.contains_key(pid));
-        let of = self.workers.iter().filter(|(_, worker)| worker.sizes.is_none());
-        mold.or_else(|| of.filter_map(|(_, worker)| Some(worker.process.as_ref()?.pid.as_raw())).next())
-    }
-
-    /// All processes of the server but this one, by their numbers.
-    fn subjects(&self) -> Vec<i32> {
-        let molds = self.molds().map(|(_, mold)| mold.pid.as_raw());
-        let front = self.front.iter().map(|front| front.pid.as_raw());
-        let workers = self.workers.iter().filter_map(|(_, worker)| Some(worker.process.as_ref()?.pid.as_raw()));
-        let mut all: Vec<i32> = molds.chain(front).chain(workers).collect();
-        all.sort_unstable();
-        all
-    }
-
-    /// The sampler has answered.
-    pub(crate) fn listen_to_sampler(&mut self) {
-        let Some(sampler) = &mut self.budget.sampling.sampler else { return };
-        match sampler.peer.receive() {
-            Ok(Some(sampled)) => self.sampled(sampled),
-            Ok(None) => {}
-            Err(error) => self.end_sampler(&format!("talks nonsense: {error}")),
-        }
-    }
-
-    fn sampled(&mut self, sampled: Sampled) {
+    #[test]
+    fn measuring_takes_a_small_part_of_the_time() {
         let now = Instant::now();
-        let subjects = self.subjects();
-        let round = ROUND / u32::try_from(subjects.len()).unwrap_or(u32::MAX).max(1);
-        let sampling = &mut self.budget.sampling;
-        // The new ones first: nothing is known of them.
-        let round = if self.workers.has_unmeasured() { PAUSE } else { round };
-        let pause = (Duration::from_micros(sampled.took_us) * SHARE).max(round);
-        (sampling.asked, sampling.next) = (None, now + pause);
-        self.budget.others.retain(|pid, _| subjects.contains(pid));
-        let in_group = sampled.available.filter(|available| available.bound == Bound::ControlGroup);
-        self.budget.room = in_group.map(|available| available.bytes);
-        let Some(sizes) = sampled.sizes else { return };
-        match self.workers.slot_of(Pid::from_raw(sampled.pid)) {
-            Some(slot) => self.worker_measured(slot, sizes),
-            None => drop(self.budget.others.insert(sampled.pid, sizes)),
-        }
-        self.keep_budget();
-        self.keep_limits(now);
-        self.tend();
+        let mut sampling = running(now);
+        let mut pause = |took, count, has_new| {
+            sampling.answered(took, count, has_new, now);
+            sampling.wakes() - now
+        };
+        assert_eq!(pause(Duration::ZERO, 4, false), ROUND / 4);
+        assert_eq!(pause(Duration::ZERO, 4, true), PAUSE);
+        assert_eq!(pause(Duration::from_millis(50), 4, true), Duration::from_secs(10));
     }
 
-    /// With swap, pages that a worker shares look private: workers are not sent away for that.
-    fn worker_measured(&mut self, slot: Slot, sizes: Sizes) {
-        let id = self.workers.get_mut(slot).map(|worker| worker.mold);
-        let mold = id.and_then(|id| self.mold(id)).map(|mold| mold.pid);
-        let mold = mold.and_then(|pid| self.budget.memory_of(pid)).copied().unwrap_or_default();
-        if let Some(worker) = self.workers.get_mut(slot) {
-            worker.measured(sizes.without_swap(&mold));
-        }
-    }
-
-    /// It has ended; another is started when it is wanted.
-    pub(crate) fn sampler_ended(&mut self) {
+    #[test]
+    fn a_sampler_that_hangs_is_killed_and_the_next_one_started() {
         let now = Instant::now();
-        let sampling = &mut self.budget.sampling;
-        (sampling.sampler, sampling.asked) = (None, None);
-        sampling.next = now + sampling.backoff.failed(now);
-        if self.stop.is_none() {
-            log::error("master", "the sampler, which measures memory, ended; another is started when it is wanted");
-        }
-    }
-
-    fn end_sampler(&mut self, why: &str) {
-        if let Some(sampler) = &self.budget.sampling.sampler {
-            log::error("master", format_args!("sampler pid={} {why}, and is killed", sampler.pid));
-            sampler.kill();
-        }
-        self.budget.sampling.asked = None;
-        self.budget.sampling.next = Instant::now() + PATIENCE;
-    }
-
-    /// When [`Self::sample`] has something to do.
-    pub(crate) fn sampling_wakes(&self) -> Option<Instant> {
-        self.samples().then(|| self.budget.sampling.asked.unwrap_or(self.budget.sampling.next))
+        let mut sampling = running(now);
+        assert_eq!(sampling.tick(&[3], None, now), Some(SamplerAction::Measure(3)));
+        let late = sampling.wakes();
+        assert_eq!(sampling.tick(&[3], None, late), Some(SamplerAction::Kill));
+        sampling.killed(late);
+        assert_eq!(sampling.tick(&[3], None, late), None);
+        sampling.failed(late);
+        assert_eq!(sampling.tick(&[3], None, late), None);
+        assert_eq!(sampling.tick(&[3], None, sampling.wakes()), Some(SamplerAction::Start));
     }
 }

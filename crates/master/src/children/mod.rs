@@ -1,6 +1,8 @@
-//! Front and mold as processes: started from this very binary with a role, reached over a control channel, killed.
+//! The master's child processes: started from this binary with a role, reached over a control channel, killed.
 
+pub mod handles;
 pub mod peer;
+pub mod process;
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -17,20 +19,20 @@ use machine::sampler::{Sampled, ToSampler};
 use profiler::{FromProfiler, ToProfiler};
 use status::monitor::ToMonitor;
 
-/// What the program is when the master starts it.
+/// The role of a process that the master starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Clients and HTTP.
+    /// Serves clients.
     Front,
-    /// Perl.
+    /// Loads the site's Perl and forks workers.
     Mold,
-    /// Perl in the configuration.
+    /// Runs the Perl of the configuration.
     Expander,
-    /// Memory.
+    /// Measures memory.
     Sampler,
-    /// Stacks.
+    /// Reads stacks.
     Profiler,
-    /// What administrators see.
+    /// The monitor for administrators.
     Monitor,
 }
 
@@ -48,50 +50,108 @@ impl Role {
     }
 }
 
-/// What systemd told the master is not for its children.
+/// Variables that systemd sets for the master only.
 const OURS_ALONE: [&str; 6] =
     ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
-/// END blocks have so long.
+/// How long END blocks may take.
 const LEAVE: Duration = Duration::from_secs(2);
 
-/// A started front or mold.
+/// A child process.
 #[derive(Debug)]
 pub struct Child<Out, In> {
-    /// Its process; ours until the master has seen it end.
+    /// Its process; the number is not reused before the master has reaped it.
     pub pid: Pid,
     /// Its control channel.
     pub peer: Peer<Out, In>,
 }
 
-/// The front as the master holds it.
+/// The front.
 pub type Front = Child<ToFront, FromFront>;
-/// A mold as the master holds it.
+/// A mold.
 pub type Mold = Child<ToMold, FromMold>;
 
-/// How many promotions lie between the mold that has loaded the code, which is 0, and a mold.
+/// How many promotions lie between a mold and the one that has loaded the code, which has 0.
 pub type Refork = u32;
 
-/// Which mold.
+/// Identifies a mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoldId {
-    /// Whose code it has.
+    /// The pool whose code it has.
     pub pool: PoolId,
     /// See [`Refork`].
     pub refork: Refork,
 }
 
-/// The sampler as the master holds it.
+/// The sampler.
 pub type Sampler = Child<ToSampler, Sampled>;
 
-/// The profiler as the master holds it.
+/// The profiler.
 pub type Profiler = Child<ToProfiler, FromProfiler>;
 
-/// The monitor as the master holds it; it has nothing to say.
+/// The monitor, which sends nothing.
 pub type Monitor = Child<ToMonitor, ()>;
 
-/// An expander as the master holds it.
+/// An expander.
 pub type Expander = Child<ToExpander, FromExpander>;
+
+/// The children that run.
+#[derive(Debug, Default)]
+pub struct Children {
+    /// The front.
+    pub front: Option<Front>,
+    /// The channel to a worker that is to become a mold.
+    pub candidate: Option<Peer<ToMold, FromMold>>,
+    /// The sampler.
+    pub sampler: Option<Sampler>,
+    /// The profiler.
+    pub profiler: Option<Profiler>,
+    /// The monitor.
+    pub monitor: Option<Monitor>,
+    molds: Vec<(MoldId, Mold)>,
+}
+
+impl Children {
+    /// Adds a mold.
+    pub fn add_mold(&mut self, id: MoldId, mold: Mold) {
+        self.molds.push((id, mold));
+    }
+
+    /// A mold has ended.
+    pub fn remove_mold(&mut self, id: MoldId) {
+        self.molds.retain(|(known, _)| *known != id);
+    }
+
+    /// A mold, if it has not ended.
+    pub fn mold(&mut self, id: MoldId) -> Option<&mut Mold> {
+        self.molds.iter_mut().find(|(known, _)| *known == id).map(|(_, mold)| mold)
+    }
+
+    /// The mold with this process.
+    pub fn mold_of(&self, pid: Pid) -> Option<MoldId> {
+        self.molds.iter().find(|(_, mold)| mold.pid == pid).map(|(id, _)| *id)
+    }
+
+    /// All molds.
+    pub fn molds(&self) -> impl Iterator<Item = (MoldId, &Mold)> {
+        self.molds.iter().map(|(id, mold)| (*id, mold))
+    }
+
+    /// The processes of all children.
+    pub fn pids(&self) -> impl Iterator<Item = Pid> {
+        let front = self.front.iter().map(|front| front.pid);
+        let sampler = self.sampler.iter().map(|sampler| sampler.pid);
+        let profiler = self.profiler.iter().map(|profiler| profiler.pid);
+        let monitor = self.monitor.iter().map(|monitor| monitor.pid);
+        front.chain(sampler).chain(profiler).chain(monitor).chain(self.molds().map(|(_, mold)| mold.pid))
+    }
+
+    /// Continues front and molds that were stopped: they would neither finish nor leave.
+    pub fn resume(&self) {
+        self.front.iter().for_each(Child::resume);
+        self.molds().for_each(|(_, mold)| mold.resume());
+    }
+}
 
 /// Starts the front.
 pub fn start_front(error_log: &OwnedFd) -> io::Result<Front> {
@@ -132,10 +192,10 @@ pub fn start_monitor(error_log: &OwnedFd) -> io::Result<Monitor> {
 fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Result<(Pid, OwnedFd)> {
     use std::os::unix::process::CommandExt;
     let (ours, theirs) = wire::channel::pair()?;
-    // Not argv[0]: the file may have been replaced by an upgrade, and old masters keep to their own binary.
+    // Not argv[0]: an upgrade may have replaced that file, and this master starts its own binary.
     let mut command = Command::new("/proc/self/exe");
     command.arg0("cameleer:").arg(role.argument()).stdin(Stdio::null());
-    // Not our standard output: whoever started us in the background waits until nobody holds it any more.
+    // Not the master's standard output: a program that started it in the background waits until no process holds that.
     command.stdout(error_log.try_clone()?).stderr(error_log.try_clone()?);
     command.envs(env.iter().map(|(name, value)| (name, value)));
     for name in OURS_ALONE {
@@ -153,12 +213,12 @@ impl<Out, In> Child<Out, In> {
         self.signal(Signal::SIGKILL);
     }
 
-    /// Lets it go on if it was stopped.
+    /// Continues it if it was stopped.
     pub fn resume(&self) {
         self.signal(Signal::SIGCONT);
     }
 
-    /// Lets it end by itself for a while, then ends it.
+    /// Waits for its end for a while, then kills it.
     pub fn dismiss(&self) {
         let by = Instant::now() + LEAVE;
         while Instant::now() < by && waitpid(self.pid, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive) {
@@ -169,7 +229,7 @@ impl<Out, In> Child<Out, In> {
     }
 
     fn signal(&self, signal: Signal) {
-        // It is our child and not reaped, so the number cannot mean another; it may have ended, which is as good.
+        // The child is not reaped, so the number cannot mean another process; it may have ended, which is as good.
         let _ = kill(self.pid, signal);
     }
 }

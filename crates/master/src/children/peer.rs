@@ -1,5 +1,5 @@
-//! A control channel that never makes the master wait: what the other side does not take yet stays in an outbox. What can
-//! never be sent ends the other side ([`Peer::take_failure`]): it would go on without knowing what it was not told.
+//! A control channel that never makes the master wait: messages that the other side does not read yet stay in an outbox. If a message
+//! can never be sent, the other side must end ([`Peer::take_failure`]), because it would go on without that message.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,10 +15,10 @@ use serde::de::DeserializeOwned;
 use wire::channel::Channel;
 use wire::outbox::Outbox;
 
-/// A descriptor on its way to another process; ours closes with the last holder.
+/// A descriptor to be sent to another process; the master's copy closes with its last holder.
 pub type Fd = Rc<OwnedFd>;
 
-/// Our end of a child's control channel.
+/// The master's end of a child's control channel.
 #[derive(Debug)]
 pub struct Peer<Out, In> {
     channel: Channel<Out, In>,
@@ -34,15 +34,15 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         Ok(Peer { channel: Channel::to_stranger(socket), outbox: Outbox::default(), gone: false, failure: None })
     }
 
-    /// Sends, now or as soon as the other side takes it. To a side that has gone it says nothing: its end is seen
-    /// where children are reaped.
+    /// Sends now, or as soon as the other side reads. Sending to a side that has gone is no error: its end is seen where processes are
+    /// reaped.
     pub fn send(&mut self, message: Out, fds: Vec<Fd>) {
         let pushed = self.outbox.push(&message, fds);
         self.note(pushed);
         self.flush();
     }
 
-    /// Sends what waits.
+    /// Sends the messages in the outbox.
     pub fn flush(&mut self) {
         let flushed = self.outbox.flush(&self.channel);
         self.note(flushed);
@@ -52,12 +52,12 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         self.failure = self.failure.take().or(sent.err());
     }
 
-    /// Why something could not be sent and never will be; told once.
+    /// Takes the error because of which a message can never be sent.
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }
 
-    /// Waits until a child has something to say, and says what waits for it.
+    /// Waits until a message arrives, and sends the messages in the outbox.
     pub fn wait(&mut self, by: Instant) -> anyhow::Result<()> {
         let left = by
             .checked_duration_since(Instant::now())
@@ -72,17 +72,17 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         Ok(())
     }
 
-    /// Whether the other side has closed its end: nothing more will come.
+    /// Whether the other side has closed its end: no further message will come.
     pub fn is_gone(&self) -> bool {
         self.gone
     }
 
-    /// Whether something waits for the other side.
+    /// Whether messages wait in the outbox.
     pub fn has_unsent(&self) -> bool {
         !self.outbox.is_empty()
     }
 
-    /// A side that ends with something of ours unread looks reset at first; what it said before stands behind that.
+    /// A side that ends with unread messages looks reset at first; its last messages come after that.
     fn receive_after_reset(&self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
         match self.channel.receive() {
             Ok(None) => self.channel.receive(),
@@ -90,12 +90,12 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         }
     }
 
-    /// The next message that has arrived. The end of the other side looks like silence.
+    /// The next message that has arrived. `None` also at the end of the other side.
     pub fn receive(&mut self) -> io::Result<Option<In>> {
         Ok(self.receive_with_fds()?.map(|(message, _)| message))
     }
 
-    /// The same with the descriptors that came beside it.
+    /// The next message with its descriptors.
     pub fn receive_with_fds(&mut self) -> io::Result<Option<(In, Vec<OwnedFd>)>> {
         match self.receive_after_reset() {
             Ok(Some(received)) => Ok(Some(received)),
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_slow_reader_does_not_take_waits_and_arrives_in_order() {
+    fn messages_to_a_slow_reader_wait_and_arrive_in_order() {
         let (ours, theirs) = wire::channel::pair().expect("pair");
         let mut peer: Peer<u32, ()> = Peer::new(ours).expect("peer");
         for n in 0..5000 {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_of_a_side_that_left_something_unread_are_heard() {
+    fn the_last_messages_of_a_side_that_ended_with_unread_ones_are_received() {
         let (ours, theirs) = wire::channel::pair().expect("pair");
         let mut peer: Peer<u32, u32> = Peer::new(ours).expect("peer");
         peer.send(1, vec![]);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_be_sent_is_told() {
+    fn a_message_that_can_never_be_sent_is_an_error_once() {
         let (ours, _theirs) = wire::channel::pair().expect("pair");
         let mut peer: Peer<String, u32> = Peer::new(ours).expect("peer");
         peer.send("x".repeat(17 << 20), vec![]);

@@ -1,7 +1,7 @@
-//! A configuration with Perl in it: an expander runs that, bounded in time, and what it answers is read on.
+//! A configuration with Perl in it: an expander runs that within StartTimeout and answers with plain directives.
 //!
-//! At the start there is nothing else to do and [`read`] waits. During a reload the old generation is served: the master
-//! keeps the [`Expansion`] and hears of it in its loop.
+//! At the start [`read`] waits for the answer. During a reload the old generation is served, and the master's loop receives the
+//! answer of the [`Expansion`].
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,15 +21,15 @@ use sys::privileges;
 pub struct Expansion {
     /// The process.
     pub child: Expander,
-    /// By then it must have answered.
+    /// When it must have answered.
     pub by: Instant,
     /// `StartTimeout`
     allowed: Duration,
-    /// The line whose code it runs, and what stands there.
+    /// The line whose code it runs, and the directive there.
     reached: Option<(At, String)>,
 }
 
-/// Reads a configuration whole, and waits for its Perl.
+/// Reads a configuration, and waits for its Perl.
 pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
     let reading = Reading::of(origin)?;
     if !reading.needs_perl() {
@@ -43,7 +43,7 @@ pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
 }
 
 impl Expansion {
-    /// Starts it.
+    /// Starts an expander.
     pub fn start(reading: Reading, error_log: &OwnedFd, origin: &ConfigOrigin) -> anyhow::Result<Expansion> {
         let known = reading.sketch();
         privileges::account(known.user.as_deref(), known.group.as_deref())?;
@@ -55,7 +55,7 @@ impl Expansion {
 
     fn wait(&mut self) -> anyhow::Result<CheckedConfig> {
         loop {
-            match self.hear()? {
+            match self.receive()? {
                 Some(checked) => return Ok(checked),
                 None if self.child.peer.is_gone() => return Err(self.died()),
                 None => self.child.peer.wait(self.by).map_err(|_| self.is_late())?,
@@ -63,8 +63,8 @@ impl Expansion {
         }
     }
 
-    /// What has become of the configuration, when the expander has said it.
-    pub fn hear(&mut self) -> anyhow::Result<Option<CheckedConfig>> {
+    /// The configuration, when the expander has sent it.
+    pub fn receive(&mut self) -> anyhow::Result<Option<CheckedConfig>> {
         self.child.peer.flush();
         let memory = loop {
             match self.child.peer.receive_with_fds()? {
@@ -80,12 +80,12 @@ impl Expansion {
         Ok(Some(CheckedConfig::of(answer.map_err(Mistakes)?)?))
     }
 
-    /// It ended and had not answered.
+    /// The error if the expander ended without an answer.
     pub fn died(&self) -> anyhow::Error {
         self.blame("ended the process that runs it: see what in this code kills or crashes it")
     }
 
-    /// The Perl of the configuration takes too long.
+    /// The error if the expander takes too long.
     pub fn is_late(&self) -> anyhow::Error {
         let seconds = self.allowed.as_secs();
         self.blame(&format!("still runs after {seconds} s: shorten it, or let StartTimeout allow more"))

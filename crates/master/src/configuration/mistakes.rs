@@ -1,16 +1,16 @@
-//! Why a site cannot serve: its configuration, or its Perl.
+//! Errors that keep a site from serving: in its configuration, or in its Perl.
 
 use std::fmt;
 use std::sync::Arc;
 
 use config::ConfigError;
 
-/// Everything that is wrong with a configuration, one line each.
+/// All errors of a configuration, one a line.
 #[derive(Debug)]
 pub struct Mistakes(pub Vec<ConfigError>);
 
 impl Mistakes {
-    /// In the order of the files, as somebody mends them; each once.
+    /// Sorts the errors by file and line, and drops duplicates.
     pub(super) fn new(mut errors: Vec<ConfigError>) -> Mistakes {
         let mut files: Vec<Arc<str>> = Vec::new();
         let mut place = |error: &ConfigError| {
@@ -21,7 +21,7 @@ impl Mistakes {
             });
             Some((file, at.line))
         };
-        // What has no place is said last.
+        // Errors without a place come last.
         errors.sort_by_cached_key(|error| place(error).unwrap_or((usize::MAX, 0)));
         errors.dedup();
         Mistakes(errors)
@@ -37,7 +37,7 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// The site's own code does not load; the text is Perl's and names file and line.
+/// The error when the site's code does not load, in perl's words, with file and line.
 #[derive(Debug)]
 pub struct CodeError(pub String);
 

@@ -1,4 +1,4 @@
-//! A configuration as the master needs it: read, checked, and as the bytes that front and mold build theirs from.
+//! A configuration as the master needs it: read, checked, and serialized for front and molds.
 
 pub mod expansion;
 pub mod trial;
@@ -26,16 +26,16 @@ use config::{
 };
 use tls::{self, Identity};
 
-/// A shorter secret can be guessed.
+/// Shorter secrets can be guessed.
 const LEAST_TOKEN: usize = 16;
 const LONGEST_TOKEN: u64 = 1024;
-/// Debian's has 2 kB.
+/// Debian's file has 2 kB.
 const LONGEST_ENVVARS: u64 = 64 * 1024;
 
-/// Where a configuration is read from, now and at every reload.
+/// The source of a configuration, at the start and at every reload.
 #[derive(Debug, Clone)]
 pub struct ConfigOrigin {
-    /// The file or the text.
+    /// The file or the options.
     pub from: From,
     /// `-D NAME`
     pub defines: Vec<String>,
@@ -43,11 +43,11 @@ pub struct ConfigOrigin {
     pub before: Vec<String>,
     /// `-c directive`: read after the rest.
     pub after: Vec<String>,
-    /// What the configuration may know of the world.
+    /// What the configuration may depend on besides its text.
     pub facts: Facts,
 }
 
-/// A file, or what the command line stands for.
+/// A file, or directives from the command line.
 #[derive(Debug, Clone)]
 pub enum From {
     /// `-f FILE`
@@ -56,26 +56,26 @@ pub enum From {
     Options(Vec<OptionText>),
 }
 
-/// What an option, or the program, stands for.
+/// The directives of one option, or of the program itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionText {
-    /// As the user knows it: `--max-requests`.
+    /// The option as the user wrote it: `--max-requests`.
     pub option: String,
-    /// Whole lines.
+    /// Lines of directives.
     pub directives: String,
 }
 
-/// A configuration that may serve.
+/// A configuration without errors.
 #[derive(Debug)]
 pub struct CheckedConfig {
-    /// What will be done.
+    /// Its meaning.
     pub config: Config,
     bundle: Bundle,
-    /// What its hosts prove themselves with, as it was read last.
+    /// Certificates and keys of its hosts, as read last.
     identities: RefCell<Vec<Identity>>,
 }
 
-/// What the files say, not yet what it means: Perl in it may have a word to add.
+/// The directives of the files, before Perl in them has added further ones.
 #[derive(Debug)]
 pub struct Reading(Bundle);
 
@@ -90,45 +90,45 @@ impl Reading {
         Ok(Reading(Bundle::read(reader, facts).map_err(Mistakes::new)?))
     }
 
-    /// The same for a server that runs.
+    /// Reads the files for a reload.
     pub fn again(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
         let mut reading = Reading::of(origin)?;
         reading.0.facts.reload = true;
         Ok(reading)
     }
 
-    /// Whether the meaning depends on Perl code.
+    /// Whether Perl code must run before the meaning is known.
     pub fn needs_perl(&self) -> bool {
         self.0.needs_perl()
     }
 
-    /// What is said so far, mistakes left out.
+    /// The meaning of the directives read so far, without those that have errors.
     pub fn sketch(&self) -> Config {
         Config::sketch(&self.0.tree, &self.0.facts)
     }
 
-    /// For the expander.
+    /// The directives in memory, for the expander.
     pub fn for_expander(mut self) -> std::io::Result<Fd> {
         self.0.facts.expanded = Some(Expanded::default());
         in_memory_of(&self.0)
     }
 
-    /// What it means, when it needs no Perl.
+    /// The configuration, if it needs no Perl.
     pub fn finish(self) -> Result<CheckedConfig, Mistakes> {
         CheckedConfig::of(self.0)
     }
 }
 
-/// A configuration as somebody sees it who only looks: all of it that can be read, and what is wrong with the rest.
+/// A configuration for tools that only read it: the readable part, and the errors.
 #[derive(Debug)]
 pub struct Survey {
-    /// What stands in the files, [skipped blocks](config::is_skipped) included.
+    /// The directives of the files, [skipped blocks](config::is_skipped) included.
     pub tree: Vec<Directive>,
-    /// Where relative paths start.
+    /// Relative paths start here.
     pub server_root: PathBuf,
-    /// What a start would refuse. What Perl in the configuration adds is not known.
+    /// The errors that a start would report, without those of directives that Perl adds.
     pub mistakes: Vec<ConfigError>,
-    /// What a start would complain about.
+    /// The warnings of a start.
     pub warnings: Vec<ConfigError>,
     /// What could be understood of it.
     pub config: Config,
@@ -145,7 +145,7 @@ impl Survey {
         let (tree, mut mistakes) = reader.into_parts();
         let bundle = Bundle { tree, facts };
         let (config, _, errors) = examine(&bundle.without_skipped());
-        // A file that cannot be read, or Perl, may say what is missing.
+        // A missing directive may stand in a file that cannot be read, or come from Perl.
         let may_be_elsewhere = bundle.needs_perl() || !mistakes.is_empty();
         mistakes.extend(errors.into_iter().filter(|error| error.at.is_some() || !may_be_elsewhere));
         let mistakes = Mistakes::new(mistakes).0;
@@ -154,8 +154,7 @@ impl Survey {
     }
 }
 
-/// What a configuration means as far as it can be understood, and everything that is wrong with it and with the files
-/// that it names.
+/// The meaning of a configuration as far as it can be understood, and all errors in it and in the files that it names.
 fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
     let (mut config, mut errors) = Config::understand(&bundle.tree, &bundle.facts);
     config.warnings.extend(bundle.facts.odd.iter().cloned());
@@ -178,15 +177,14 @@ fn examine(bundle: &Bundle) -> (Config, Vec<Identity>, Vec<ConfigError>) {
     (config, identities, errors)
 }
 
-/// Whether one of the errors may be why a host has no certificate: what it says of that would be false.
+/// Whether an error may be the reason why a host has no certificate: then a further error about that would be false.
 fn hides_identities(errors: &[ConfigError], bundle: &Bundle) -> bool {
     let is_wrong = |directive: &Directive| errors.iter().any(|error| error.at.as_ref() == Some(&directive.at));
     let concerns = |directive: &Directive| directive.section.is_some() || directive.name.starts_with("SSL");
     bundle.flat().any(|directive| concerns(directive) && is_wrong(directive))
 }
 
-/// Whether `User` can write there the front finds out.
-/// What `AdminToken` says, without the end of its line.
+/// The secret in the file of `AdminToken`, without the end of its line.
 pub fn admin_token(config: &Config) -> Result<Option<String>, ConfigError> {
     let Some((path, at)) = &config.monitor.token else { return Ok(None) };
     let wrong = |why: String| ConfigError::at(at, format!("AdminToken: {}: {why}", path.display()));
@@ -202,7 +200,7 @@ pub fn admin_token(config: &Config) -> Result<Option<String>, ConfigError> {
     }
 }
 
-/// A file that nobody else may read. It may be a FIFO or a device that never ends.
+/// Reads a file that no other user may read. FIFOs and devices are refused, because they may never end.
 fn read_secret(path: &Path) -> std::io::Result<String> {
     let mut options = File::options();
     let file = options.read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)?;
@@ -225,7 +223,7 @@ fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
 }
 
 impl CheckedConfig {
-    /// What a configuration means that is read completely.
+    /// Checks a configuration that was read completely.
     pub fn of(bundle: Bundle) -> Result<CheckedConfig, Mistakes> {
         let (config, identities, errors) = examine(&bundle);
         match errors.is_empty() {
@@ -234,27 +232,27 @@ impl CheckedConfig {
         }
     }
 
-    /// What it means, and what it says.
+    /// Its meaning, and its directives.
     pub fn into_parts(self) -> (Config, Vec<Directive>) {
         (self.config, self.bundle.tree)
     }
 
-    /// What it was made from besides its text.
+    /// What it depends on besides its text.
     pub fn facts(&self) -> &Facts {
         &self.bundle.facts
     }
 
-    /// The descriptor that goes with a `Configure` message.
+    /// The configuration in memory, sent beside a `Configure` message.
     pub fn in_memory(&self) -> std::io::Result<Fd> {
         in_memory_of(&self.bundle)
     }
 
-    /// The descriptor with certificates and keys that only the front gets.
+    /// Certificates and keys in memory, which only the front gets.
     pub fn identities_in_memory(&self) -> std::io::Result<Fd> {
         Ok(Fd::new(in_memory("certificates", &serde_json::to_vec(&*self.identities.borrow())?)?.into()))
     }
 
-    /// Reads certificates and keys again. Says whether they have changed; those that cannot be used change nothing.
+    /// Reads certificates and keys again. Returns whether they have changed; unusable ones are an error and change nothing.
     pub fn renew_identities(&self) -> Result<bool, Mistakes> {
         let (identities, odd) = tls::read(&self.config).map_err(Mistakes)?;
         let changed = *self.identities.borrow() != identities;
@@ -265,7 +263,7 @@ impl CheckedConfig {
         Ok(changed)
     }
 
-    /// `site.conf:3: Listen 127.0.0.1:8080`: where an address to listen on was asked for.
+    /// The directive that names an address: `site.conf:3: Listen 127.0.0.1:8080`.
     pub fn place_of(&self, listen: &Listen) -> String {
         let means =
             |d: &&Directive| d.name.eq_ignore_ascii_case("Listen") && d.args.first().is_some_and(|a| same(a, listen));
@@ -276,7 +274,7 @@ impl CheckedConfig {
     }
 }
 
-/// How an address is written in messages: `127.0.0.1:8080`, `[::]:80` or `/run/site.sock`.
+/// An address as messages show it: `127.0.0.1:8080`, `[::]:80` or `/run/site.sock`.
 pub fn address_name(address: &Listen) -> String {
     match address {
         Listen::Tcp(address) => address.to_string(),
@@ -288,7 +286,7 @@ fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
     Ok(Fd::new(in_memory("configuration", &serde_json::to_vec(bundle)?)?.into()))
 }
 
-/// Formats of access logs that cannot be compiled.
+/// Errors in log formats. Only the front knows the items, but the errors must be reported before it starts.
 fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     let wrong = |format: &String| {
         let reason = log_format::check(format).err()?;
@@ -317,7 +315,7 @@ impl ConfigOrigin {
         }
     }
 
-    /// Debian keeps the values of `${APACHE_RUN_DIR}` and its kin beside apache2.conf. What the environment says stands before them.
+    /// The values of `${APACHE_RUN_DIR}` and the like, which Debian writes beside apache2.conf. The environment stands above them.
     fn envvars(&self) -> Envvars {
         let Some(path) = self.file().map(|file| file.with_file_name("envvars")) else { return Envvars::default() };
         let file = path.display().to_string();
@@ -344,7 +342,7 @@ impl ConfigOrigin {
         Source { defines: self.defines.clone(), started_in, ..Source::disk(&self.facts.server_root, env) }
     }
 
-    /// What speaks of mod_perl 2 is read once more, with the name defined that mod_perl 2 defines.
+    /// Reads a configuration of mod_perl 2 a second time, with the name defined that mod_perl 2 defines.
     fn read_for_its_generation<'a>(&self, reader: impl Fn() -> Reader<'a>) -> Reader<'a> {
         let first = self.read_by(reader());
         match speaks_of(&first) {
@@ -372,12 +370,12 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// `two` of `/etc/apache2-two/envvars`: a second server, as Debian sets it up.
+/// The instance name `two` in `/etc/apache2-two/envvars`: Debian's layout for a second server.
 fn instance(envvars: &Path) -> Option<&str> {
     envvars.parent()?.to_str()?.strip_prefix("/etc/apache2-")
 }
 
-/// Whether this argument of `Listen` means this address: `8080`, `*:8080` and `0.0.0.0:8080` are one.
+/// Whether an argument of `Listen` means an address: `8080`, `*:8080` and `0.0.0.0:8080` mean the same.
 fn same(argument: &str, listen: &Listen) -> bool {
     match listen {
         Listen::Unix(path) => argument.trim_start_matches("unix:") == path.to_string_lossy(),

@@ -1,4 +1,4 @@
-//! A trial: a mold that loads a configuration's Perl and is sent away. Nothing is bound, nothing is served.
+//! `check`: a mold loads a configuration's Perl and ends. Nothing is bound or served.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use anyhow::bail;
 use wire::control::{FromMold, LateCode, PoolId, PoolNumber, ToMold};
-use wire::memory_words;
 
 use super::{CheckedConfig, CodeError, ConfigOrigin, expansion};
 use crate::children::{Mold, start_mold};
 use config::ConfigError;
 use sys::new_words;
 use sys::privileges;
+use wire::memory_words;
 
-/// Reads `origin` and compiles its Perl; returns what is odd but no mistake.
+/// Reads `origin` and compiles its Perl; returns the warnings.
 pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
     let mut origin = origin.clone();
     origin.facts.check = true;
@@ -26,7 +26,7 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
 
 fn compile_pool(origin: &ConfigOrigin, checked: &CheckedConfig, pool: PoolNumber) -> anyhow::Result<()> {
     let mut mold = start_mold(&io::stderr().as_fd().try_clone_to_owned()?, &origin.facts.env)?;
-    // It forks no worker that would read them.
+    // A mold expects the workers' memory words, and forks no worker here.
     let (_, words) = new_words(memory_words::COUNT)?;
     let fds = vec![checked.in_memory()?, words.into()];
     let pool = PoolId { generation: 1, pool };

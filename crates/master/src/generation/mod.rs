@@ -1,284 +1,354 @@
-//! A generation: one configuration, and for each of its pools a mold and its workers.
+//! Generations: each is one configuration, with the molds of its pools. A state machine without I/O and without a clock.
 //!
 //! ```text
-//!   Loading ──mold ready──▶ Starting ──first worker ready──▶ Serving ──a newer one serves──▶ Draining ──▶ Gone
-//!      └──────────────────────┴── error, or StartTimeout ──▶ Failed ─────────────────────────────────────▶ Gone
+//!   Loading ──molds ready──▶ Starting ──workers ready──▶ Serving ──a newer one serves──▶ Draining ──▶ Gone
+//!      └───────────────────────┴── error, or StartTimeout ──▶ Failed ─────────────────────────────────▶ Gone
 //! ```
 
-mod mold;
 pub mod molds;
-pub mod pools;
+mod queries;
+#[cfg(test)]
+mod tests;
 
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use wire::control::{ExitReason, GenerationNumber, GenerationState, PoolId, PoolNumber, ToFront};
+use wire::control::{Exit, GenerationNumber, GenerationState, PoolId, PoolNumber};
 
-use molds::Member;
-use pools::MoldPool;
+use molds::{Member, Molds};
 
-use super::Master;
-use super::children::Mold;
-use super::configuration::CheckedConfig;
-use super::logs::Opened;
-use super::sockets::listeners::Bound;
-use base::log;
-use config::Config;
+use super::backoff::Backoff;
+use super::children::{MoldId, Refork};
 
-/// A mold may be stopped for so long: Ctrl-Z and `fg` stop and continue all of us one after the other.
+/// A mold may be stopped for this long: Ctrl-Z and `fg` stop and continue all processes one after the other.
 const STOPPED: Duration = Duration::from_secs(1);
-/// What every process has open besides logs and listeners.
-const FEWEST_FILES: u64 = 96;
 
-/// One generation.
+/// All generations. `C` is their configuration, which the state machine does not look at.
 #[derive(Debug)]
-pub struct Generation {
+pub struct Generations<C> {
+    list: Vec<Generation<C>>,
+    last: GenerationNumber,
+}
+
+/// A generation.
+#[derive(Debug)]
+pub struct Generation<C> {
     /// Counted from 1.
     pub number: GenerationNumber,
-    /// What it serves.
-    pub checked: Rc<CheckedConfig>,
+    /// Its configuration.
+    pub config: C,
     /// Drawn above.
     pub state: GenerationState,
-    /// By their numbers.
+    /// By number.
     pub pools: Vec<MoldPool>,
-    /// What the mold of the server's own pool said that the server is.
+    /// The server's name and version as the mold of the server's own pool reports them.
     pub software: String,
-    /// What it brings along until it serves.
-    pub attempt: Option<Attempt>,
-    /// `Loading`, `Starting` or `Draining` must be over by then; `None`: whenever it is.
-    pub deadline: Option<Instant>,
+    times: Times,
+    /// `Loading`, `Starting` or `Draining` must be over by then; `None`: no limit.
+    deadline: Option<Instant>,
 }
 
-/// What a generation needs beside its processes; the server's own when the generation serves.
-#[derive(Debug)]
-pub struct Attempt {
-    /// Its configuration.
-    pub checked: Rc<CheckedConfig>,
-    /// Its sockets, those that the server has already among them.
-    pub listeners: Vec<Bound>,
-    /// Its logs.
-    pub opened: Opened,
+/// Time limits of a generation.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// `StartTimeout`
+    pub start: Duration,
+    /// `GracefulShutdownTimeout`; 0 is no limit.
+    pub graceful: Duration,
 }
 
-impl Generation {
-    /// Those whose workers nobody can fork although it serves.
+/// A pool of a generation.
+#[derive(Debug, Default)]
+pub struct MoldPool {
+    /// Empty while the first mold is being started again, or when all have ended.
+    pub molds: Molds,
+    /// How many workers became molds.
+    pub reforks: Refork,
+    /// The address in the memory of its workers where they note what they do.
+    pub activity: usize,
+    /// Since when a mold is stopped, unless it was continued.
+    stopped: Option<Instant>,
+    /// Between starts of the mold.
+    backoff: Backoff,
+}
+
+/// An action for the loop.
+#[derive(Debug, PartialEq, Eq)]
+pub enum GenerationAction {
+    /// All pools can fork: the front gets the configuration, and the first workers are forked.
+    Start(GenerationNumber),
+    /// The generation cannot come to serve, for this reason: [`Generations::fail`] it.
+    GiveUp(GenerationNumber, String),
+    /// Kill its workers: they should have ended.
+    KillWorkers(GenerationNumber),
+}
+
+/// The consequence of a mold's end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum MoldEnd {
+    /// The generation cannot come to serve.
+    FailsGeneration,
+    /// Another mold of the pool forks.
+    Spare {
+        /// The mold was retired, and its last worker has ended.
+        in_order: bool,
+    },
+    /// No mold of the pool forks. The next one starts after this time.
+    Restarts(Duration),
+    /// None: the generation leaves, or has gone.
+    Nothing,
+}
+
+impl<C> Default for Generations<C> {
+    fn default() -> Self {
+        Generations { list: Vec::new(), last: 0 }
+    }
+}
+
+impl<C> Generation<C> {
+    /// The pools that have no mold although the generation serves.
     fn without_mold(&self) -> impl Iterator<Item = (PoolId, &MoldPool)> {
         let serves = self.state == GenerationState::Serving;
-        let pools = (0..).zip(&self.pools).filter(move |(_, pool)| serves && pool.molds.forking().is_none());
-        pools.map(|(number, pool)| (PoolId { generation: self.number, pool: number }, pool))
+        self.pools().filter(move |(_, pool)| serves && pool.molds.forking().is_none())
     }
 
-    /// All molds of all its pools.
-    pub fn molds(&self) -> impl Iterator<Item = (PoolNumber, &Member)> {
-        (0..).zip(&self.pools).flat_map(|(number, pool)| pool.molds.iter().map(move |member| (number, member)))
+    /// All pools.
+    pub fn pools(&self) -> impl Iterator<Item = (PoolId, &MoldPool)> {
+        (0..).zip(&self.pools).map(|(pool, it)| (PoolId { generation: self.number, pool }, it))
     }
 
-    /// Tells them to fork no more, and to end after their last workers.
-    pub fn retire(&mut self) {
-        self.pools.iter_mut().for_each(|pool| pool.molds.retire());
+    /// All molds of all pools.
+    pub fn molds(&self) -> impl Iterator<Item = (MoldId, &Member)> {
+        self.pools()
+            .flat_map(|(pool, it)| it.molds.iter().map(move |member| (MoldId { pool, refork: member.refork }, member)))
     }
 
-    fn is_young(&self) -> bool {
+    /// The mold of a pool that forks now, or will.
+    pub fn forking(&self, pool: PoolNumber) -> Option<&Member> {
+        self.pools.get(usize::from(pool))?.molds.forking()
+    }
+
+    /// Whether it may still come to serve.
+    pub fn is_young(&self) -> bool {
         matches!(self.state, GenerationState::Loading | GenerationState::Starting)
     }
 
-    fn serve(&mut self) {
-        (self.state, self.deadline) = (GenerationState::Serving, None);
+    fn retire(&mut self) -> Vec<MoldId> {
+        let generation = self.number;
+        let retire = |(pool, it): (PoolNumber, &mut MoldPool)| {
+            let pool = PoolId { generation, pool };
+            it.molds.retire().into_iter().map(move |refork| MoldId { pool, refork })
+        };
+        (0..).zip(&mut self.pools).flat_map(retire).collect()
     }
 
-    fn drain(&mut self) {
-        let allowed = self.checked.config.timeouts.graceful;
+    fn drain(&mut self, now: Instant) {
         self.state = GenerationState::Draining;
-        self.deadline = (!allowed.is_zero()).then(|| Instant::now() + allowed);
+        self.deadline = (!self.times.graceful.is_zero()).then(|| now + self.times.graceful);
     }
 
-    fn is_late(&self, now: Instant) -> bool {
-        self.deadline.is_some_and(|at| at <= now)
-    }
-
-    /// Whether nothing of it will come back.
     fn is_over(&self) -> bool {
         self.pools.iter().all(|pool| pool.molds.is_empty())
             && matches!(self.state, GenerationState::Draining | GenerationState::Failed)
     }
 }
 
-/// Whether the logs of a configuration can be open at once, and once more while they are opened anew.
-fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
-    let logs = config.logs.len() + config.error_logs.len();
-    let needed = FEWEST_FILES + config.listen.len() as u64 + 2 * logs as u64;
-    if needed > limit {
-        anyhow::bail!(
-            "{logs} logs of hosts (CustomLog, ErrorLog) and {} listeners need {needed} open files and {limit} are allowed: \
-             allow more (ulimit -Hn, systemd's LimitNOFILE), or let hosts share logs (%v names the host)",
-            config.listen.len()
-        );
-    }
-    Ok(())
-}
-
-impl Master {
-    /// Binds, opens and starts the mold. What fails leaves everything as it was.
-    pub(super) fn begin_generation(&mut self, checked: Rc<CheckedConfig>) -> anyhow::Result<()> {
-        let listeners = self.listeners.for_config(&checked)?;
-        match self.open_and_start(&checked) {
-            Ok((opened, molds)) => {
-                let attempt = Attempt { checked: checked.clone(), listeners, opened };
-                self.add_generation(checked, molds, attempt);
-                Ok(())
-            }
-            Err(error) => {
-                self.listeners.abandon(listeners);
-                self.logs.keep(&self.checked.config);
-                if self.opened.is_none() {
-                    self.logs.give_stderr_back();
-                }
-                Err(error)
-            }
-        }
+impl<C> Generations<C> {
+    /// The number of the next generation.
+    pub fn next_number(&self) -> GenerationNumber {
+        self.last + 1
     }
 
-    fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(Opened, Vec<Mold>)> {
-        enough_files(&checked.config, sys::file_limit())?;
-        let opened = self.logs.open(&checked.config)?;
-        if self.opened.is_none() {
-            // The start is logged where all else will be; the terminal is told how it ends.
-            opened.take_stderr()?;
-        }
-        let mut molds: Vec<Mold> = Vec::new();
-        for pool in checked.config.pool_numbers() {
-            let id = PoolId { generation: self.last_generation + 1, pool };
-            let started = self.start_mold(id, checked, &opened);
-            molds.push(started.inspect_err(|_| molds.iter().for_each(Mold::kill))?);
-        }
-        Ok((opened, molds))
-    }
-
-    fn add_generation(&mut self, checked: Rc<CheckedConfig>, molds: Vec<Mold>, attempt: Attempt) {
-        self.last_generation += 1;
-        let allowed = checked.config.timeouts.start;
-        self.notify.extend(allowed);
-        self.generations.push(Generation {
-            number: self.last_generation,
-            checked,
+    /// Adds a generation whose molds, one for each pool, are about to load the code.
+    pub fn begin(&mut self, config: C, times: Times, molds: &[i32], now: Instant) {
+        self.last += 1;
+        let pool = |pid: &i32| {
+            let mut pool = MoldPool::default();
+            pool.molds.add_first(*pid);
+            pool
+        };
+        self.list.push(Generation {
+            number: self.last,
+            config,
             state: GenerationState::Loading,
-            pools: molds.into_iter().map(MoldPool::new).collect(),
+            pools: molds.iter().map(pool).collect(),
             software: String::new(),
-            attempt: Some(attempt),
-            deadline: Some(Instant::now() + allowed),
+            times,
+            deadline: Some(now + times.start),
         });
     }
 
-    /// The one that serves.
-    pub(super) fn serving(&self) -> Option<GenerationNumber> {
-        self.generations.iter().find(|g| g.state == GenerationState::Serving).map(|g| g.number)
-    }
-
-    pub(super) fn generation(&mut self, number: GenerationNumber) -> Option<&mut Generation> {
-        self.generations.iter_mut().find(|g| g.number == number)
-    }
-
-    pub(super) fn activate(&mut self, number: GenerationNumber) {
-        let attempt = self.generation(number).and_then(|g| g.attempt.take());
-        if let Some(attempt) = &attempt {
-            // Before the front lets go of those that the new generation does not want: it empties them first.
-            self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
+    /// A mold has loaded its code. `software` is that of the server if the mold is one of the server's own pool.
+    pub fn mold_ready(
+        &mut self,
+        id: PoolId,
+        activity: usize,
+        software: Option<String>,
+        now: Instant,
+    ) -> Option<GenerationAction> {
+        let generation = self.get_mut(id.generation)?;
+        let pool = generation.pools.get_mut(usize::from(id.pool))?;
+        pool.activity = activity;
+        pool.molds.loaded()?;
+        if let Some(software) = software {
+            generation.software = software;
         }
-        self.tell_front(ToFront::Activate { generation: number }, vec![]);
-        self.end_refork(Err("a reload came between".to_string()));
-        self.refork.begin_anew();
-        for generation in &mut self.generations {
+        let is_loaded = generation.pools.iter().all(|pool| pool.molds.can_fork());
+        if generation.state != GenerationState::Loading || !is_loaded {
+            return None;
+        }
+        (generation.state, generation.deadline) = (GenerationState::Starting, Some(now + generation.times.start));
+        Some(GenerationAction::Start(id.generation))
+    }
+
+    /// A mold has ended.
+    pub fn mold_ended(&mut self, id: MoldId, exit: Exit, now: Instant) -> MoldEnd {
+        let state = self.get(id.pool.generation).map(|generation| generation.state);
+        let Some(pool) = self.pool_mut(id.pool) else { return MoldEnd::Nothing };
+        pool.molds.remove(id.refork);
+        match state {
+            Some(GenerationState::Loading | GenerationState::Starting) => MoldEnd::FailsGeneration,
+            Some(GenerationState::Serving) if pool.molds.forking().is_some() => {
+                MoldEnd::Spare { in_order: exit == Exit::Code(0) }
+            }
+            Some(GenerationState::Serving) => MoldEnd::Restarts(pool.backoff.failed(now)),
+            _ => MoldEnd::Nothing,
+        }
+    }
+
+    /// A worker became the mold of a pool. Returns its name, and the molds that are to be retired.
+    pub fn promoted(&mut self, id: PoolId, pid: i32) -> Option<(MoldId, Vec<MoldId>)> {
+        let pool = self.pool_mut(id)?;
+        pool.reforks += 1;
+        let name = |refork| MoldId { pool: id, refork };
+        let mold = name(pool.reforks);
+        Some((mold, pool.molds.add_promoted(mold.refork, pid).into_iter().map(name).collect()))
+    }
+
+    /// The pool whose mold is to be started again.
+    pub fn restart_due(&self, now: Instant) -> Option<PoolId> {
+        let moldless = self.list.iter().flat_map(Generation::without_mold);
+        moldless.filter(|(_, pool)| pool.backoff.ends(now).is_none()).map(|(id, _)| id).next()
+    }
+
+    /// The mold of a pool was started again, or could not be.
+    pub fn restarted(&mut self, id: PoolId, started: Result<i32, Instant>) {
+        let Some(pool) = self.pool_mut(id) else { return };
+        match started {
+            Ok(pid) => pool.molds.add_first(pid),
+            Err(now) => drop(pool.backoff.failed(now)),
+        }
+    }
+
+    /// A mold was stopped: it neither forks nor reaps.
+    pub fn mold_stopped(&mut self, id: PoolId, now: Instant) {
+        if let Some(pool) = self.pool_mut(id) {
+            pool.stopped = Some(now);
+        }
+    }
+
+    /// Molds of pools in which one was stopped too long ago. Those that still are must end.
+    pub fn take_stopped(&mut self, now: Instant) -> Vec<MoldId> {
+        let mut found = Vec::new();
+        for generation in &mut self.list {
+            for (number, pool) in (0..).zip(&mut generation.pools) {
+                if pool.stopped.take_if(|since| *since + STOPPED <= now).is_some() {
+                    let id = PoolId { generation: generation.number, pool: number };
+                    found.extend(pool.molds.iter().map(|member| MoldId { pool: id, refork: member.refork }));
+                }
+            }
+        }
+        found
+    }
+
+    /// A generation serves from now on, and the one before drains.
+    pub fn serve(&mut self, number: GenerationNumber, now: Instant) {
+        for generation in &mut self.list {
             match generation.state {
-                _ if generation.number == number => generation.serve(),
-                GenerationState::Serving => generation.drain(),
+                _ if generation.number == number => {
+                    (generation.state, generation.deadline) = (GenerationState::Serving, None);
+                }
+                GenerationState::Serving => generation.drain(now),
                 _ => {}
             }
         }
-        for tended in self.tended.values_mut() {
-            (tended.policy, tended.load) = Default::default();
-        }
-        let is_first = self.opened.is_none();
-        if let Some(attempt) = attempt {
-            self.commit(attempt);
-        }
-        if is_first { self.announce() } else { self.end_reload(Ok(number)) }
     }
 
-    /// A generation that does not come to serve: undone, and whoever waits for it is told why.
-    pub(super) fn give_up(&mut self, number: GenerationNumber, error: anyhow::Error) {
-        let Some(generation) = self.generation(number).filter(|g| g.is_young()) else { return };
-        generation.state = GenerationState::Failed;
-        generation.deadline = None;
-        let attempt = generation.attempt.take();
-        generation.molds().for_each(|(_, member)| member.mold.kill());
-        self.kill_workers_of(number, "its generation failed");
-        if let Some(attempt) = attempt {
-            self.listeners.abandon(attempt.listeners);
-            self.logs.keep(&self.checked.config);
-        }
-        match self.serving() {
-            Some(_) => self.end_reload(Err(format!("{error:#}"))),
-            None => self.fail(error),
-        }
-        self.sweep();
+    /// A generation cannot come to serve. Returns whether it still could have; then its processes are to be killed.
+    pub fn fail(&mut self, number: GenerationNumber) -> bool {
+        let Some(generation) = self.get_mut(number).filter(|generation| generation.is_young()) else { return false };
+        (generation.state, generation.deadline) = (GenerationState::Failed, None);
+        true
     }
 
-    /// The front has no request of this generation any more.
-    pub(super) fn retired(&mut self, number: GenerationNumber) {
-        if let Some(generation) = self.generation(number).filter(|g| g.state == GenerationState::Draining) {
-            generation.retire();
-            self.workers.let_go(Some(number));
-        }
+    /// Fails of generations that may still come to serve, for this reason.
+    pub fn give_up_young(&self, why: &str) -> Vec<GenerationAction> {
+        let young = self.list.iter().filter(|generation| generation.is_young());
+        young.map(|generation| GenerationAction::GiveUp(generation.number, why.to_owned())).collect()
     }
 
-    /// Forgets generations of which nothing is left.
-    pub(super) fn sweep(&mut self) {
-        let workers = &self.workers;
-        self.generations.retain(|generation| {
-            let gone = generation.is_over() && workers.of_generation(generation.number).next().is_none();
-            if gone {
-                log::info("master", format_args!("gen={} gone", generation.number));
-            }
-            !gone
-        });
+    /// The front has no request of a draining generation any more. Returns the molds that are to be retired.
+    pub fn drained(&mut self, number: GenerationNumber) -> Option<Vec<MoldId>> {
+        let generation = self.get_mut(number).filter(|it| it.state == GenerationState::Draining)?;
+        Some(generation.retire())
     }
 
-    /// Those that did not load, boot or leave in time.
-    pub(super) fn enforce_deadlines(&mut self, now: Instant) {
-        let late = self.generations.iter_mut().filter(|g| g.is_late(now));
-        let late: Vec<(GenerationNumber, GenerationState, u64)> = late
-            .map(|generation| {
-                generation.deadline = None;
-                (generation.number, generation.state, generation.checked.config.timeouts.start.as_secs())
-            })
-            .collect();
-        for (number, state, allowed) in late {
+    /// There is no front any more that could use draining generations. Returns the molds that are to be retired.
+    pub fn lose_front(&mut self) -> Vec<MoldId> {
+        let draining = self.list.iter_mut().filter(|it| it.state == GenerationState::Draining);
+        draining.flat_map(Generation::retire).collect()
+    }
+
+    /// The server stops: all generations drain.
+    pub fn stop(&mut self) {
+        self.list.iter_mut().for_each(|generation| generation.state = GenerationState::Draining);
+    }
+
+    /// No request is left. Returns the molds that are to be retired.
+    pub fn retire_all(&mut self) -> Vec<MoldId> {
+        self.list.iter_mut().flat_map(Generation::retire).collect()
+    }
+
+    /// Actions for generations whose time is over.
+    pub fn overdue(&mut self, now: Instant) -> Vec<GenerationAction> {
+        let late = self.list.iter_mut().filter(|generation| generation.deadline.is_some_and(|at| at <= now));
+        let overdue = |generation: &mut Generation<C>| {
+            generation.deadline = None;
+            let (number, state) = (generation.number, generation.state);
             match state {
-                GenerationState::Draining => self.kill_workers_of(number, "its generation should have ended"),
+                GenerationState::Draining => GenerationAction::KillWorkers(number),
                 _ => {
-                    self.give_up(number, anyhow::anyhow!("still {state:?} after {allowed} s; StartTimeout allows more"))
+                    let allowed = generation.times.start.as_secs();
+                    let why = format!("still {state:?} after {allowed} s; StartTimeout allows more");
+                    GenerationAction::GiveUp(number, why)
                 }
             }
-        }
-        let (late, _) = self.workers.overdue(self.checked.config.timeouts.start, now);
-        for slot in late {
-            if let Some(worker) = self.workers.get_mut(slot) {
-                worker.kill("not ready within StartTimeout", ExitReason::StartTimeout);
-            }
-        }
+        };
+        late.map(overdue).collect()
     }
 
-    /// When [`Self::enforce_deadlines`] or [`Self::restart_mold`] has something to do; a stop has its own deadline.
-    pub(super) fn generations_wake(&self, now: Instant) -> Option<Instant> {
-        if self.stop.is_some() {
-            return None;
-        }
-        let deadlines = self.generations.iter().filter_map(|g| g.deadline);
-        let moldless = self.generations.iter().flat_map(Generation::without_mold);
+    /// Forgets generations of which nothing is left. Returns their numbers.
+    pub fn sweep(&mut self, has_workers: impl Fn(GenerationNumber) -> bool) -> Vec<GenerationNumber> {
+        let is_gone = |generation: &Generation<C>| generation.is_over() && !has_workers(generation.number);
+        let gone = self.list.iter().filter(|generation| is_gone(generation)).map(|it| it.number).collect();
+        self.list.retain(|generation| !is_gone(generation));
+        gone
+    }
+
+    /// When something is to be done although nothing happens.
+    pub fn wakes(&self, now: Instant) -> Option<Instant> {
+        let deadlines = self.list.iter().filter_map(|generation| generation.deadline);
+        let moldless = self.list.iter().flat_map(Generation::without_mold);
         let restarts = moldless.map(|(_, pool)| pool.backoff.ends(now).unwrap_or(now));
-        let (_, overdue) = self.workers.overdue(self.checked.config.timeouts.start, now);
-        let pools = self.generations.iter().flat_map(|g| &g.pools);
+        let pools = self.list.iter().flat_map(|generation| &generation.pools);
         let stopped = pools.filter_map(|pool| pool.stopped).map(|since| since + STOPPED);
-        deadlines.chain(restarts).chain(overdue).chain(stopped).min()
+        deadlines.chain(restarts).chain(stopped).min()
+    }
+
+    fn get_mut(&mut self, number: GenerationNumber) -> Option<&mut Generation<C>> {
+        self.list.iter_mut().find(|generation| generation.number == number)
+    }
+
+    fn pool_mut(&mut self, id: PoolId) -> Option<&mut MoldPool> {
+        self.get_mut(id.generation)?.pools.get_mut(usize::from(id.pool))
     }
 }

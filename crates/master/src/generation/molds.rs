@@ -1,104 +1,104 @@
-//! The molds of a generation: the one that has loaded its code, and workers that have become molds since. The newest forks;
-//! the first stays, so that another can fork when that one ends; the others leave when their last worker has.
+//! The molds of one pool: the mold that has loaded the code, and workers that became molds since. The newest forks; the first
+//! stays, so that another can fork when that one ends; the others end after their last worker.
 
-use nix::unistd::Pid;
-use wire::control::ToMold;
+use crate::children::Refork;
 
-use crate::children::{Mold, Refork};
-
-/// One of them.
-#[derive(Debug)]
+/// A mold.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// See [`Refork`].
     pub refork: Refork,
     /// Its process.
-    pub mold: Mold,
-    /// It has its code, and can fork.
+    pub pid: i32,
+    /// The code is loaded: the mold can fork.
     pub is_loaded: bool,
-    /// It was told to leave.
+    /// The mold was asked to fork no more, and to end after its last worker.
     is_retired: bool,
 }
 
-/// The molds of one generation, oldest first.
+/// The molds of one pool, oldest first.
 #[derive(Debug, Default)]
 pub struct Molds {
     members: Vec<Member>,
 }
 
 impl Molds {
-    /// One that is about to load the code.
-    pub fn add_first(&mut self, mold: Mold) {
-        self.members.insert(0, Member { refork: 0, mold, is_loaded: false, is_retired: false });
+    /// Adds a mold that is about to load the code.
+    pub fn add_first(&mut self, pid: i32) {
+        self.members.insert(0, Member { refork: 0, pid, is_loaded: false, is_retired: false });
     }
 
-    /// One that was a worker. It forks from now on.
-    pub fn add_promoted(&mut self, refork: Refork, mold: Mold) {
-        for older in self.members.iter_mut().filter(|older| older.refork > 0) {
-            older.retire();
-        }
-        self.members.push(Member { refork, mold, is_loaded: true, is_retired: false });
+    /// Adds a mold that was a worker, and forks from now on. Returns the molds that are to be retired.
+    pub fn add_promoted(&mut self, refork: Refork, pid: i32) -> Vec<Refork> {
+        let retired = self.retire_all_but_first();
+        self.members.push(Member { refork, pid, is_loaded: true, is_retired: false });
+        retired
     }
 
-    /// The one that forks now, or will when it has loaded the code.
+    fn retire_all_but_first(&mut self) -> Vec<Refork> {
+        self.members.iter_mut().filter(|older| older.refork > 0).filter_map(Member::retire).collect()
+    }
+
+    /// The first mold has loaded its code.
+    pub fn loaded(&mut self) -> Option<&Member> {
+        let first = self.members.iter_mut().find(|member| member.refork == 0)?;
+        first.is_loaded = true;
+        Some(first)
+    }
+
+    /// The mold that forks now, or will when it has loaded the code.
     pub fn forking(&self) -> Option<&Member> {
         self.members.iter().rfind(|member| !member.is_retired)
     }
 
-    /// The same.
-    pub fn forking_mut(&mut self) -> Option<&mut Member> {
-        self.members.iter_mut().rfind(|member| !member.is_retired)
-    }
-
-    /// Whether workers can be had.
+    /// Whether workers can be forked.
     pub fn can_fork(&self) -> bool {
         self.forking().is_some_and(|member| member.is_loaded)
     }
 
-    /// That one.
-    pub fn get(&self, refork: Refork) -> Option<&Member> {
-        self.members.iter().find(|member| member.refork == refork)
-    }
-
-    /// That one.
-    pub fn get_mut(&mut self, refork: Refork) -> Option<&mut Member> {
-        self.members.iter_mut().find(|member| member.refork == refork)
-    }
-
-    /// Whose process that is.
-    pub fn of(&self, pid: Pid) -> Option<&Member> {
-        self.members.iter().find(|member| member.mold.pid == pid)
-    }
-
-    /// It has ended.
+    /// A mold has ended.
     pub fn remove(&mut self, refork: Refork) {
         self.members.retain(|member| member.refork != refork);
     }
 
-    /// All.
+    /// All molds.
     pub fn iter(&self) -> impl Iterator<Item = &Member> {
         self.members.iter()
     }
 
-    /// All.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Member> {
-        self.members.iter_mut()
+    /// Retires all molds. Returns those that were not retired before.
+    pub fn retire(&mut self) -> Vec<Refork> {
+        self.members.iter_mut().filter_map(Member::retire).collect()
     }
 
-    /// Tells all to fork no more, and to end after their last workers.
-    pub fn retire(&mut self) {
-        self.members.iter_mut().for_each(Member::retire);
-    }
-
-    /// None is left.
+    /// Whether no mold is left.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 }
 
 impl Member {
-    fn retire(&mut self) {
-        if !std::mem::replace(&mut self.is_retired, true) {
-            self.mold.peer.send(ToMold::Retire, vec![]);
-        }
+    fn retire(&mut self) -> Option<Refork> {
+        (!std::mem::replace(&mut self.is_retired, true)).then_some(self.refork)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_mold_forks_and_the_first_stays() {
+        let mut molds = Molds::default();
+        molds.add_first(10);
+        assert!(!molds.can_fork());
+        assert_eq!(molds.loaded().map(|first| first.pid), Some(10));
+        assert!(molds.add_promoted(1, 11).is_empty());
+        assert_eq!(molds.add_promoted(2, 12), [1], "the first one stays");
+        assert_eq!(molds.forking().map(|member| member.pid), Some(12));
+        molds.remove(2);
+        assert_eq!(molds.forking().map(|member| member.pid), Some(10), "the one before is retired");
+        assert_eq!((molds.retire(), molds.retire()), (vec![0], vec![]));
+        assert!(molds.forking().is_none() && !molds.is_empty());
     }
 }

@@ -16,7 +16,7 @@ use base::log;
 use status::history::{Damage, Ring, WEEK};
 use sys::exposed;
 
-/// The file, which no other server writes meanwhile.
+/// The file, locked against other servers.
 #[derive(Debug)]
 pub struct HistoryFile {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct HistoryFile {
 }
 
 impl HistoryFile {
-    /// What the configuration wants; where it cannot be had the server is served all the same.
+    /// Opens the file of the configuration. Without it the server starts all the same.
     pub fn of(config: &Config) -> Option<HistoryFile> {
         let path = match &config.monitor.history {
             History::Off => return None,
@@ -41,12 +41,12 @@ impl HistoryFile {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// For the monitor.
+    /// A descriptor for the monitor.
     pub fn fd(&self) -> Fd {
         self.fd.clone()
     }
@@ -73,7 +73,7 @@ impl HistoryFile {
     }
 }
 
-/// A FIFO would wait for a reader, and a device has no places.
+/// Opens the file. FIFOs and devices are refused: a FIFO waits for a reader, a device has no positions.
 fn open(path: &Path) -> io::Result<File> {
     if let Some(why) = exposed::because(path) {
         return Err(io::Error::other(format!("{why}; name a file in a folder that only root may write to")));

@@ -1,38 +1,73 @@
-//! `Refork auto`: a worker becomes the mold when what all have for themselves repays that, and no more when it did not.
+//! `Refork auto`: a worker becomes the mold when the private memory of all workers repays that, and no more once it did not.
 
-use wire::control::PoolId;
-
-use crate::Master;
-use base::log;
-
-/// So many requests workers have answered in the mean before what they have loaded is worth sharing; twice as many after each
-/// time.
+/// How many requests workers must have answered in the mean before the code that they loaded is worth sharing; twice as many after
+/// each refork.
 const REQUESTS: u64 = 50;
-/// What workers have for themselves is so much of all that they and the mold have, in percent.
+/// Private memory must be at least this part of what workers and mold have, in percent.
 const PART: u64 = 20;
-/// And as much as this together, in bytes.
+/// And at least this in all workers together, in bytes.
 const WORTH_IT: u64 = 4 << 20;
-/// What a refork must save of what workers have for themselves, in percent, to be done again.
+/// Least savings of a refork in percent of the private memory; with less it is not repeated.
 const LEAST_GAIN: u64 = 10;
 
-/// What is remembered of a generation.
+/// The memory of one pool of a generation.
 #[derive(Debug, Default)]
-pub struct Auto {
-    /// How workers were before the last refork.
+pub struct AutoRefork {
+    /// The workers before the last refork.
     before: Option<Mean>,
-    /// It did not pay.
+    /// A refork did not pay.
     is_over: bool,
 }
 
 /// The workers of the mold that forks, in the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mean {
-    requests: u64,
-    private: u64,
+pub struct Mean {
+    /// Requests that a worker has answered.
+    pub requests: u64,
+    /// Its private memory in bytes.
+    pub private: u64,
 }
 
-impl Auto {
-    /// What the last refork has saved, in percent, when workers have answered as much as those before it had.
+/// The result of a judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Judgement {
+    /// Savings of the last refork in percent of the private memory, once they are known.
+    pub saved: Option<u64>,
+    /// Another refork is worth it.
+    pub is_due: bool,
+}
+
+impl Judgement {
+    /// Whether the last refork saved too little for another one.
+    pub fn does_not_pay(&self) -> bool {
+        self.saved.is_some_and(|saved| saved < LEAST_GAIN)
+    }
+}
+
+impl Mean {
+    /// Of the requests and private bytes of workers; `None` where there are none.
+    pub fn of(workers: &[(u64, u64)]) -> Option<Mean> {
+        let count = workers.len() as u64;
+        let requests = workers.iter().map(|(requests, _)| requests).sum::<u64>().checked_div(count)?;
+        let private = workers.iter().map(|(_, private)| private).sum::<u64>().checked_div(count)?;
+        Some(Mean { requests, private })
+    }
+}
+
+impl AutoRefork {
+    /// Judges `workers` workers of a mold of `mold` bytes, after `reforks` reforks.
+    pub fn judge(&mut self, now: Mean, workers: u64, mold: u64, reforks: u32) -> Judgement {
+        let saved = self.saved(now);
+        let mut judgement = Judgement { saved, is_due: false };
+        self.is_over |= judgement.does_not_pay();
+        judgement.is_due = self.is_due(now, workers, mold, reforks);
+        if judgement.is_due {
+            self.before = Some(now);
+        }
+        judgement
+    }
+
+    /// Savings of the last refork in percent, once workers have answered as much as those before it had.
     fn saved(&mut self, now: Mean) -> Option<u64> {
         let before = self.before.take_if(|before| now.requests >= before.requests)?;
         Some(100 - (now.private * 100).checked_div(before.private).unwrap_or(100).min(100))
@@ -42,35 +77,6 @@ impl Auto {
         let private = now.private * workers;
         let is_much = private >= WORTH_IT && private * 100 >= (mold + private) * PART;
         is_much && !self.is_over && self.before.is_none() && now.requests >= REQUESTS << reforks.min(16)
-    }
-}
-
-impl Master {
-    /// Whether to refork now. Says what the last time has brought, when that is known.
-    pub(super) fn repays_refork(&mut self, serving: PoolId) -> bool {
-        let Some(pool) = self.mold_pool(serving) else { return false };
-        let reforks = pool.reforks;
-        let Some(member) = pool.molds.forking() else { return false };
-        let Some(mold) = self.budget.memory_of(member.mold.pid) else { return false };
-        let of_it = self.workers.of(serving).filter(|(_, worker)| worker.mold.refork == member.refork);
-        let measured: Vec<_> = of_it.filter_map(|(_, worker)| Some((worker.requests, worker.sizes?.private))).collect();
-        let workers = measured.len() as u64;
-        let Some(requests) = measured.iter().map(|(requests, _)| requests).sum::<u64>().checked_div(workers) else {
-            return false;
-        };
-        let now = Mean { requests, private: measured.iter().map(|(_, private)| private).sum::<u64>() / workers };
-        let (rss, name) = (mold.rss, self.name_of(serving));
-        let auto = self.refork.auto.entry(serving.pool).or_default();
-        if let Some(saved) = auto.saved(now) {
-            auto.is_over = saved < LEAST_GAIN;
-            let then = if saved < LEAST_GAIN { ": it does not pay, and is not done again before a reload" } else { "" };
-            log::notice("master", format_args!("{name} refork={reforks} has saved {saved} % of private memory{then}"));
-        }
-        let is_due = auto.is_due(now, workers, rss, reforks);
-        if is_due {
-            auto.before = Some(now);
-        }
-        is_due
     }
 }
 
@@ -86,7 +92,7 @@ mod tests {
 
     #[test]
     fn it_is_due_when_much_is_private_and_enough_was_answered() {
-        let auto = Auto::default();
+        let auto = AutoRefork::default();
         assert!(auto.is_due(mean(50, 20), 4, 60 * MB, 0));
         assert!(!auto.is_due(mean(49, 20), 4, 60 * MB, 0), "too soon");
         assert!(!auto.is_due(mean(99, 20), 4, 60 * MB, 1), "the second time takes twice as many");
@@ -95,13 +101,23 @@ mod tests {
     }
 
     #[test]
-    fn what_it_saved_is_told_when_it_can_be_compared() {
-        let mut auto = Auto { before: Some(mean(60, 20)), is_over: false };
+    fn what_it_saved_is_reported_when_it_can_be_compared() {
+        let mut auto = AutoRefork { before: Some(mean(60, 20)), is_over: false };
         assert!(!auto.is_due(mean(500, 20), 4, 60 * MB, 0), "the last one is not judged yet");
         assert_eq!(auto.saved(mean(59, 1)), None);
         assert_eq!(auto.saved(mean(60, 5)), Some(75));
-        assert_eq!(auto.saved(mean(60, 5)), None, "told once");
+        assert_eq!(auto.saved(mean(60, 5)), None, "reported once");
         auto.before = Some(mean(60, 20));
         assert_eq!(auto.saved(mean(60, 25)), Some(0), "it has grown");
+    }
+
+    #[test]
+    fn a_refork_that_does_not_pay_is_the_last() {
+        let mut auto = AutoRefork::default();
+        assert_eq!(auto.judge(mean(50, 20), 4, 60 * MB, 0), Judgement { saved: None, is_due: true });
+        let judgement = auto.judge(mean(200, 19), 4, 60 * MB, 1);
+        assert_eq!(judgement, Judgement { saved: Some(5), is_due: false });
+        assert!(judgement.does_not_pay());
+        assert!(!auto.judge(mean(9000, 19), 4, 60 * MB, 1).is_due);
     }
 }

@@ -1,9 +1,9 @@
-//! Refork: a worker that has served becomes the mold, and the pool is renewed from it, so that all share what its requests
-//! have loaded.
+//! Refork: a worker that has served becomes the mold, and the pool is renewed from it, so that all workers share the code that its
+//! requests have loaded. A state machine without I/O and without a clock.
 //!
 //! ```text
-//!   asked ─▶ Choosing ─▶ Promoting ─▶ Promoted: it forks ─▶ Renewing: older workers leave, a tenth at a time ─▶ done
-//!               └────────────┴─▶ nobody fit, refused, dead, too late: nothing has changed but that one worker
+//!   asked ─▶ Choosing ─▶ Promoting ─▶ promoted: it forks ─▶ Renewing: older workers leave, a tenth at a time ─▶ done
+//!               └────────────┴─▶ no worker fits, it refuses, ends, or is late: only that one worker was lost
 //! ```
 
 mod auto;
@@ -11,244 +11,300 @@ mod auto;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use nix::unistd::Pid;
-use wire::control::{
-    ExitReason, FromMold, FrontStatus, PoolId, PoolNumber, ToFront, ToMold, WorkerId, WorkerState, WorkerStatus,
-};
+use wire::control::{FrontStatus, PoolId, PoolNumber, WorkerId, WorkerState, WorkerStatus};
 
-use super::Master;
-use super::children::peer::Peer;
-use super::children::{Child, MoldId};
-use super::pool::is_our_child;
-use super::sockets::control_socket::{Client, ControlReply};
-use base::log;
-use config::budget::ReforkWhen;
+use super::children::MoldId;
+use super::pool::workers::Workers;
+use super::sockets::control_socket::Client;
 
-/// One of so many workers may be away at once.
+pub use auto::{Judgement, Mean};
+
+/// One of this many workers may be away at once.
 const PART: u32 = 10;
 
-/// What is under way, and who waits for it.
+/// An action for the loop.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ReforkAction {
+    /// Ask the front for its status, which shows the worker with the most requests.
+    AskFront,
+    /// Ask this worker to become a mold of its pool.
+    Promote(WorkerId, PoolId),
+    /// Ask this worker of an older mold to leave when it has no request.
+    Leave(WorkerId),
+    /// Log that all workers of this mold's pool are its children now, after this time.
+    Renewed(MoldId, Duration),
+    /// Drop the channel to the candidate if there is one, log a failure, and send the result to these clients.
+    Over(Result<(), String>, Vec<Client>),
+}
+
+/// The refork under way, and the clients that wait for it.
 #[derive(Debug, Default)]
 pub struct Reforking {
-    phase: Phase,
+    phase: ReforkPhase,
     waiting: Vec<Client>,
     /// Pools whose turn comes when this one is done.
     next: VecDeque<PoolNumber>,
-    /// One of those that were asked for together is done.
+    /// One of the pools that were asked for together is done.
     is_one_done: bool,
-    auto: BTreeMap<PoolNumber, auto::Auto>,
+    auto: BTreeMap<PoolNumber, auto::AutoRefork>,
 }
 
-#[derive(Debug, Default)]
-enum Phase {
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum ReforkPhase {
     #[default]
     Rest,
-    /// The front is asked who has answered most of this pool.
+    /// The front is asked which worker of this pool has answered most.
     Choosing(PoolNumber),
+    /// This worker is to become a mold.
     Promoting(Candidate),
     /// This mold forks, and workers of earlier ones are left.
     Renewing(MoldId, Instant),
 }
 
 /// A worker that is to become a mold.
-#[derive(Debug)]
-struct Candidate {
-    worker: WorkerId,
-    pool: PoolId,
-    peer: Peer<ToMold, FromMold>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// The worker.
+    pub worker: WorkerId,
+    /// Its pool.
+    pub pool: PoolId,
+    /// When it must have become a mold.
     by: Instant,
 }
 
 impl Reforking {
-    /// The code is another: what was learnt of the last one does not count.
-    pub fn begin_anew(&mut self) {
+    /// The code is another: what was learnt from the last one does not count.
+    pub fn begin_generation(&mut self) {
         self.auto.clear();
     }
 
-    /// On which a worker that is to become a mold says whether it does.
-    pub fn candidate_peer(&self) -> Option<&Peer<ToMold, FromMold>> {
-        if let Phase::Promoting(candidate) = &self.phase { Some(&candidate.peer) } else { None }
+    /// A client or a signal asks to refork all pools. The error is for the client.
+    pub fn ask(
+        &mut self,
+        client: Option<Client>,
+        pools: impl Iterator<Item = PoolNumber>,
+        now: Instant,
+    ) -> Result<Option<ReforkAction>, String> {
+        if let ReforkPhase::Renewing(mold, since) = self.phase {
+            let after = now.saturating_duration_since(since);
+            return Err(format!("refork={} still renews the pool, for {after:.1?} now", mold.refork));
+        }
+        self.waiting.extend(client);
+        if self.phase != ReforkPhase::Rest {
+            return Ok(None);
+        }
+        self.next = pools.collect();
+        Ok(self.begin_next())
     }
 
-    /// When [`Master::enforce_refork`] has something to do.
+    /// `Refork` is due for this pool.
+    pub fn begin(&mut self, pool: PoolNumber) -> Option<ReforkAction> {
+        self.next = VecDeque::from([pool]);
+        self.begin_next()
+    }
+
+    /// Pools have their turns one after the other, so that a part of the workers of only one is away at a time.
+    fn begin_next(&mut self) -> Option<ReforkAction> {
+        let pool = self.next.pop_front()?;
+        self.phase = ReforkPhase::Choosing(pool);
+        Some(ReforkAction::AskFront)
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_at_rest(&self) -> bool {
+        self.phase == ReforkPhase::Rest
+    }
+
+    /// Judges whether `Refork auto` is due for a pool.
+    pub fn judge(&mut self, pool: PoolNumber, now: Mean, workers: u64, mold: u64, reforks: u32) -> Judgement {
+        self.auto.entry(pool).or_default().judge(now, workers, mold, reforks)
+    }
+
+    /// The front has reported: the worker with the most requests knows most of the site. `allowed` is StartTimeout.
+    pub fn choose(
+        &mut self,
+        status: &FrontStatus,
+        workers: &Workers,
+        serving: &[PoolId],
+        allowed: Duration,
+        now: Instant,
+    ) -> Option<ReforkAction> {
+        let ReforkPhase::Choosing(pool) = self.phase else { return None };
+        let chosen = serving.iter().find(|id| id.pool == pool).and_then(|id| Some((best(status, workers, *id)?, *id)));
+        if let Some((worker, pool)) = chosen {
+            self.phase = ReforkPhase::Promoting(Candidate { worker, pool, by: now + allowed });
+            return Some(ReforkAction::Promote(worker, pool));
+        }
+        // Of several pools one may have had nothing to do.
+        match self.begin_next() {
+            Some(action) => Some(action),
+            None if self.is_one_done => self.end(Ok(())),
+            None => self.end(Err("no worker has answered a request yet".to_string())),
+        }
+    }
+
+    /// The worker that is to become a mold.
+    pub fn candidate(&self) -> Option<Candidate> {
+        if let ReforkPhase::Promoting(candidate) = self.phase { Some(candidate) } else { None }
+    }
+
+    /// The candidate became this mold.
+    pub fn promoted(&mut self, mold: MoldId, now: Instant) {
+        self.phase = ReforkPhase::Renewing(mold, now);
+    }
+
+    /// Workers may have started or ended: asks further ones of earlier molds to leave, a tenth of the pool at a time.
+    pub fn renew(&mut self, workers: &Workers, now: Instant) -> Vec<ReforkAction> {
+        let ReforkPhase::Renewing(mold, since) = self.phase else { return Vec::new() };
+        let (serving, others) = workers.outdated(mold);
+        let starting = workers.starting(mold.pool);
+        if serving.is_empty() && others + starting == 0 {
+            let renewed = ReforkAction::Renewed(mold, now.saturating_duration_since(since));
+            self.is_one_done = true;
+            let next = self.begin_next().or_else(|| self.end(Ok(())));
+            return std::iter::once(renewed).chain(next).collect();
+        }
+        let most = workers.alive(mold.pool).div_ceil(PART).saturating_sub(others.max(starting));
+        serving.into_iter().take(most as usize).map(ReforkAction::Leave).collect()
+    }
+
+    /// A worker that is busy for longer than StartTimeout does not become a mold.
+    pub fn tick(&mut self, now: Instant) -> Option<ReforkAction> {
+        let late = self.candidate().filter(|candidate| candidate.by <= now)?;
+        self.end(Err(format!("worker={} was at a request for longer than StartTimeout", late.worker.slot)))
+    }
+
+    /// When [`Self::tick`] has something to do.
     pub fn wakes(&self) -> Option<Instant> {
-        if let Phase::Promoting(candidate) = &self.phase { Some(candidate.by) } else { None }
+        self.candidate().map(|candidate| candidate.by)
+    }
+
+    /// The refork is over, if one was under way.
+    pub fn end(&mut self, result: Result<(), String>) -> Option<ReforkAction> {
+        if std::mem::take(&mut self.phase) == ReforkPhase::Rest {
+            return None;
+        }
+        (self.is_one_done, self.next) = Default::default();
+        Some(ReforkAction::Over(result, std::mem::take(&mut self.waiting)))
     }
 }
 
-impl Master {
-    /// URG, or `cameleer refork` by `client`.
-    pub(super) fn ask_refork(&mut self, client: Option<Client>) {
-        if self.stop.is_some() || self.serving().is_none() || self.front.is_none() {
-            return self.tell(client, &ControlReply::failed("the server does not serve now"));
-        }
-        if let Phase::Renewing(mold, since) = self.refork.phase {
-            let why = format!("refork={} still renews the pool, for {:.1?} now", mold.refork, since.elapsed());
-            return self.tell(client, &ControlReply::failed(why));
-        }
-        self.refork.waiting.extend(client);
-        if matches!(self.refork.phase, Phase::Rest) {
-            self.refork.next = self.serving_pools().into_iter().map(|id| id.pool).collect();
-            self.refork_next();
-        }
+/// The worker of a pool that has answered most.
+fn best(status: &FrontStatus, workers: &Workers, pool: PoolId) -> Option<WorkerId> {
+    let is_its = |worker: &&WorkerStatus| {
+        worker.requests > 0 && workers.get(worker.slot).is_some_and(|known| known.mold.pool == pool)
+    };
+    let fit = status.workers.iter().filter(is_its);
+    let fit = fit.filter(|worker| matches!(worker.state, WorkerState::Idle | WorkerState::Busy));
+    let best = fit.max_by_key(|worker| (worker.requests, worker.state == WorkerState::Idle))?;
+    workers.with_pid(best.slot, best.pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Duration = Duration::from_secs(60);
+
+    fn pool(number: PoolNumber) -> PoolId {
+        PoolId { generation: 1, pool: number }
     }
 
-    /// Pools have their turns one after the other: a part of the workers of one is away at a time. Says whether there is one.
-    fn refork_next(&mut self) -> bool {
-        let Some(pool) = self.refork.next.pop_front() else { return false };
-        self.refork.phase = Phase::Choosing(pool);
-        self.tell_front(ToFront::Status, vec![]);
-        true
-    }
-
-    /// `Refork`, when it is more than asked for.
-    pub(super) fn refork_when_due(&mut self) {
-        if !matches!(self.refork.phase, Phase::Rest) {
-            return;
+    /// Workers of the first mold that serve, and what the front reports on them.
+    fn serving(count: u32, now: Instant) -> (Workers, FrontStatus) {
+        let (mut workers, mut status) = (Workers::default(), FrontStatus::default());
+        for slot in 0..count {
+            let id = workers.add(MoldId { pool: pool(0), refork: 0 }, now);
+            let worker = workers.find_mut(id).expect("there");
+            (worker.state, worker.pid) = (WorkerState::Idle, Some(500 + slot as i32));
+            let (pid, requests) = (500 + slot as i32, u64::from(slot));
+            status.workers.push(WorkerStatus {
+                slot,
+                pid,
+                requests,
+                state: WorkerState::Idle,
+                ..WorkerStatus::default()
+            });
         }
-        let checked = self.checked.clone();
-        let is_due = |master: &mut Master, id: PoolId| match &checked.config.pool_of(id.pool).refork {
-            ReforkWhen::Off => false,
-            ReforkWhen::After(requests) => master.has_answered(id, requests),
-            ReforkWhen::Auto => master.repays_refork(id),
-        };
-        if let Some(due) = self.serving_pools().into_iter().find(|id| is_due(self, *id))
-            && self.front.is_some()
-        {
-            self.refork.next = VecDeque::from([due.pool]);
-            self.refork_next();
-        }
+        (workers, status)
     }
 
-    /// Whether a worker of the mold that forks now has answered what the list says for it.
-    fn has_answered(&self, id: PoolId, requests: &[u64]) -> bool {
-        let Some(pool) = self.mold_pool(id) else { return false };
-        let wanted = requests.get(pool.reforks as usize);
-        wanted.is_some_and(|wanted| self.workers.of(id).any(|(_, worker)| worker.requests >= *wanted))
-    }
-
-    /// The front says what the workers are at. The one with the most requests knows most of the site.
-    pub(super) fn choose_candidate(&mut self, status: &FrontStatus) {
-        let Phase::Choosing(pool) = self.refork.phase else { return };
-        let serving = self.serving().map(|generation| PoolId { generation, pool });
-        let is_its = |worker: &&WorkerStatus| {
-            let known = self.workers.get(worker.slot);
-            worker.requests > 0 && known.is_some_and(|known| Some(known.mold.pool) == serving)
-        };
-        let fit = status.workers.iter().filter(is_its);
-        let fit = fit.filter(|worker| matches!(worker.state, WorkerState::Idle | WorkerState::Busy));
-        let best = fit.max_by_key(|worker| (worker.requests, worker.state == WorkerState::Idle));
-        let chosen = best.and_then(|best| self.workers.with_pid(best.slot, Pid::from_raw(best.pid)));
-        match (chosen, serving) {
-            (Some(worker), Some(pool)) => self.promote(worker, pool),
-            // Of several pools one may have had nothing to do.
-            _ if self.refork_next() => {}
-            _ if self.refork.is_one_done => self.end_refork(Ok(())),
-            _ => self.end_refork(Err("no worker has answered a request yet".to_string())),
-        }
-    }
-
-    fn promote(&mut self, worker: WorkerId, pool: PoolId) {
-        let by = Instant::now() + self.checked.config.timeouts.start;
-        let pair = wire::channel::pair().and_then(|(ours, theirs)| Ok((Peer::new(ours)?, theirs)));
-        match pair {
-            Ok((peer, theirs)) => {
-                self.tell_front(ToFront::Promote { worker }, vec![theirs.into()]);
-                self.workers.dismiss(worker, ExitReason::Refork);
-                self.refork.phase = Phase::Promoting(Candidate { worker, pool, peer, by });
+    #[test]
+    fn the_worker_with_the_most_requests_becomes_the_mold_and_the_pool_is_renewed_by_tenths() {
+        let (mut refork, now) = (Reforking::default(), Instant::now());
+        let (mut workers, status) = serving(30, now);
+        assert_eq!(refork.ask(Some(7), [0].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
+        assert_eq!(refork.ask(Some(8), [0].into_iter(), now), Ok(None), "it waits for the same");
+        let promote = refork.choose(&status, &workers, &[pool(0)], START, now);
+        let Some(ReforkAction::Promote(best, _)) = promote else { panic!("{promote:?}") };
+        assert_eq!(best.slot, 29);
+        assert_eq!(refork.choose(&status, &workers, &[pool(0)], START, now), None, "chosen once");
+        workers.remove(best.slot);
+        let mold = MoldId { pool: pool(0), refork: 1 };
+        refork.promoted(mold, now);
+        assert!(refork.ask(Some(9), [0].into_iter(), now).is_err());
+        let mut steps = 0;
+        loop {
+            let actions = refork.renew(&workers, now + START);
+            if let [ReforkAction::Renewed(renewed, after), over] = &actions[..] {
+                assert_eq!((*renewed, *after), (mold, START));
+                assert_eq!(over, &ReforkAction::Over(Ok(()), vec![7, 8]));
+                break;
             }
-            Err(error) => self.end_refork(Err(format!("no channel for a mold: {error}"))),
+            assert!((1..=3).contains(&actions.len()), "a tenth at a time: {actions:?}");
+            for action in actions {
+                let ReforkAction::Leave(worker) = action else { panic!("{action:?}") };
+                workers.remove(worker.slot);
+                let new = workers.add(mold, now);
+                workers.find_mut(new).expect("there").state = WorkerState::Idle;
+            }
+            steps += 1;
         }
+        assert!(steps >= 10 && refork.is_at_rest());
     }
 
-    pub(super) fn listen_to_candidate(&mut self) {
-        let Phase::Promoting(candidate) = &mut self.refork.phase else { return };
-        let slot = candidate.worker.slot;
-        match candidate.peer.receive() {
-            Ok(None) if !candidate.peer.is_gone() => {}
-            Ok(Some(FromMold::Promoted { pid, fork_us, requests })) => {
-                self.promoted(Pid::from_raw(pid), Duration::from_micros(u64::from(fork_us)), requests);
-            }
-            Ok(Some(FromMold::Failed { error })) => {
-                self.end_refork(Err(format!("worker={slot} cannot become a mold: {error}")));
-            }
-            Ok(None) => self.end_refork(Err(format!("worker={slot} ended before it was a mold"))),
-            Ok(Some(_)) => self.end_refork(Err(format!("worker={slot} talks nonsense"))),
-            Err(error) => self.end_refork(Err(format!("worker={slot} talks nonsense: {error}"))),
-        }
+    #[test]
+    fn nobody_leaves_while_a_tenth_is_away() {
+        let (mut refork, now) = (Reforking::default(), Instant::now());
+        let (mut workers, _) = serving(10, now);
+        let mold = MoldId { pool: pool(0), refork: 1 };
+        refork.promoted(mold, now);
+        workers.add(mold, now);
+        workers.add(mold, now);
+        assert_eq!(refork.renew(&workers, now), [], "two are starting");
     }
 
-    fn promoted(&mut self, pid: Pid, took: Duration, requests: u64) {
-        // The site's code runs there: the number that it names may be any process.
-        let is_new = is_our_child(pid) && !self.has_started(pid) && self.workers.slot_of(pid).is_none();
-        if !is_new {
-            return self.end_refork(Err(format!("pid={pid} calls itself a mold and is no child of ours")));
+    #[test]
+    fn a_candidate_that_is_late_or_refuses_ends_the_refork() {
+        let (mut refork, now) = (Reforking::default(), Instant::now());
+        let (workers, status) = serving(3, now);
+        for why in ["late", "refused"] {
+            assert_eq!(refork.begin(0), Some(ReforkAction::AskFront));
+            refork.choose(&status, &workers, &[pool(0)], START, now);
+            assert_eq!((refork.tick(now), refork.wakes()), (None, Some(now + START)));
+            let over = if why == "late" { refork.tick(now + START) } else { refork.end(Err(why.to_owned())) };
+            assert!(matches!(over, Some(ReforkAction::Over(Err(_), _))), "{over:?}");
+            assert!(refork.is_at_rest() && refork.wakes().is_none());
         }
-        let Phase::Promoting(candidate) = std::mem::take(&mut self.refork.phase) else { return };
-        let Candidate { worker: WorkerId { slot, .. }, pool: id, peer, .. } = candidate;
-        let name = self.name_of(id);
-        let Some(pool) = self.mold_pool_mut(id) else { return };
-        pool.reforks += 1;
-        let mold = MoldId { pool: id, refork: pool.reforks };
-        pool.molds.add_promoted(mold.refork, Child { pid, peer });
-        log::notice(
-            "master",
-            format_args!(
-                "mold pid={pid} {name} refork={} from worker={slot}, {requests} requests, in {took:.1?}",
-                mold.refork
-            ),
+        assert_eq!(refork.end(Ok(())), None, "nothing is under way");
+    }
+
+    #[test]
+    fn pools_have_their_turns_and_one_without_requests_is_left_out() {
+        let (mut refork, now) = (Reforking::default(), Instant::now());
+        let (mut workers, status) = serving(2, now);
+        let serving = [pool(0), pool(1)];
+        assert_eq!(refork.ask(None, [0, 1].into_iter(), now), Ok(Some(ReforkAction::AskFront)));
+        let promote = refork.choose(&status, &workers, &serving, START, now);
+        assert!(matches!(promote, Some(ReforkAction::Promote(..))));
+        workers.remove(1);
+        workers.remove(0);
+        refork.promoted(MoldId { pool: pool(0), refork: 1 }, now);
+        assert_eq!(refork.renew(&workers, now)[1..], [ReforkAction::AskFront], "the next pool");
+        assert_eq!(
+            refork.choose(&status, &workers, &serving, START, now),
+            Some(ReforkAction::Over(Ok(()), vec![])),
+            "nobody of it has answered anything"
         );
-        self.refork.phase = Phase::Renewing(mold, Instant::now());
-        self.count_refork();
-        self.tend();
-    }
-
-    /// Asks workers of earlier molds to leave, as soon as they have no request, and never so many that it is felt.
-    pub(super) fn renew_pool(&mut self) {
-        let Phase::Renewing(mold, since) = self.refork.phase else { return };
-        let (serving, others) = self.workers.outdated(mold);
-        if serving.is_empty() && others + self.workers.starting(mold.pool) == 0 {
-            let after = since.elapsed();
-            log::notice(
-                "master",
-                format_args!("{} refork={} renewed in {after:.1?}", self.name_of(mold.pool), mold.refork),
-            );
-            self.refork.is_one_done = true;
-            if self.refork_next() {
-                return;
-            }
-            return self.end_refork(Ok(()));
-        }
-        let away = others.max(self.workers.starting(mold.pool));
-        let most = self.workers.alive(mold.pool).div_ceil(PART);
-        for worker in serving.into_iter().take(most.saturating_sub(away) as usize) {
-            self.workers.dismiss(worker, ExitReason::Refork);
-            self.tell_front(ToFront::Leave { worker }, vec![]);
-        }
-    }
-
-    /// A worker that does not come to its end in time does not become a mold.
-    pub(super) fn enforce_refork(&mut self, now: Instant) {
-        if let Phase::Promoting(Candidate { worker, by, .. }) = &self.refork.phase
-            && *by <= now
-        {
-            let why = format!("worker={} was at a request for longer than StartTimeout", worker.slot);
-            self.end_refork(Err(why));
-        }
-    }
-
-    /// It is over, if it was under way.
-    pub(super) fn end_refork(&mut self, result: Result<(), String>) {
-        if matches!(std::mem::take(&mut self.refork.phase), Phase::Rest) {
-            return;
-        }
-        (self.refork.is_one_done, self.refork.next) = Default::default();
-        if let Err(error) = &result {
-            log::warn("master", format_args!("no refork: {error}"));
-        }
-        let answer = result.map_or_else(ControlReply::failed, |()| ControlReply::ok());
-        for client in std::mem::take(&mut self.refork.waiting) {
-            self.tell(Some(client), &answer);
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! The socket that `cameleer status | reload | stop | purge` talk to: a JSON line each way.
+//! The control socket of `cameleer status | reload | stop | purge`: a JSON line for each command and each answer.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, metadata, remove_file};
@@ -23,98 +23,98 @@ use super::listeners::{remove_stale, with_mode};
 use status::{FileId, Status};
 use sys::exposed;
 
-/// Longer than any command.
+/// More bytes than any command has.
 const MAX_LINE: usize = 64 * 1024;
-/// How long another master may look for abandoned sockets. Anybody may lock a folder like /tmp.
+/// How long another master may search for abandoned sockets. Any user may lock a folder like /tmp.
 const LOCK_WAITS: Duration = Duration::from_secs(2);
 
-/// What one asks.
+/// A command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Command {
-    /// Describe yourself.
+    /// Report the status.
     Status,
-    /// The same, with all times that were counted: for who asks each second.
+    /// Report the status with all times that were counted, for programs that ask each second.
     Snapshot,
-    /// Read configuration and code anew; answered when it is done.
+    /// Read configuration and code anew; answered at the end.
     Reload,
-    /// Have the mold and the workers tell about themselves.
+    /// Have the mold and the workers report on themselves.
     Inspect {
-        /// What.
+        /// The subject.
         what: Inspection,
     },
-    /// Take samples of what workers are at; answered when that is done.
+    /// Sample the stacks of workers; answered at the end.
     Record {
-        /// For so long.
+        /// How long.
         seconds: f64,
-        /// So many a second.
+        /// Samples a second.
         hertz: f64,
     },
-    /// Tell the requests that `SlowLog` has found last.
+    /// Report the requests that `SlowLog` has found last.
     #[serde(rename = "slow")]
     SlowRequests,
-    /// Tell what a worker is at now.
+    /// Report what a worker does now.
     Look {
         /// Its place in the pool.
         worker: u32,
     },
-    /// Have the mold find out what this would cost workers that load it.
+    /// Have the mold measure the memory that workers need to load this code.
     Weigh {
-        /// Which code.
+        /// The code.
         code: LateCode,
     },
-    /// Make a worker the mold and renew the pool from it; answered when that is done.
+    /// Make a worker the mold and renew the pool from it; answered at the end.
     Refork,
     /// Ask a worker to leave when it has no request; another takes its place.
     Recycle {
         /// Its place in the pool.
         worker: u32,
     },
-    /// Open the logs anew.
+    /// Reopen the logs.
     Reopen,
-    /// Have so many workers, of which so many have a request at one time, until the next reload: for measurements.
+    /// Fix the number of workers, and of busy ones, until the next reload: for measurements.
     Size {
-        /// How many there are.
+        /// Number of workers.
         workers: u32,
-        /// How many have a request at one time.
+        /// Number of workers that may have a request at one time.
         busy: u32,
     },
-    /// Make the cache forget.
+    /// Drop cached answers.
     Purge {
-        /// Which answers, as `cameleer purge` takes it; `*`: all.
+        /// The answers, as `cameleer purge` names them; `*`: all.
         url: String,
     },
-    /// End; answered at once, and the connection closes when the last process has ended.
+    /// Stop; answered at once, and the connection closes when the last process has ended.
     Stop {
-        /// In what manner.
+        /// Gracefully or fast.
         #[serde(default)]
         how: How,
     },
 }
 
-/// How to end.
+/// How to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum How {
-    /// Requests under way are finished.
+    /// Finish the requests under way.
     #[default]
     Graceful,
-    /// They are not.
+    /// Finish no request.
     Fast,
 }
 
-/// What one is told.
+/// The answer to a command.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct ControlReply {
-    /// It was done.
+    /// The command was carried out.
     pub ok: bool,
-    /// Why not.
+    /// Why it was not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
     /// Answer to `status`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<Status>,
-    /// Answer to `purge`: how many answers were forgotten.
+    /// Answer to `purge`: the number of dropped answers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub purged: Option<u64>,
     /// Answer to `inspect`: the mold first.
@@ -122,31 +122,31 @@ pub struct ControlReply {
     pub told: Option<Vec<Told>>,
 }
 
-/// What one process has told about itself.
+/// The report of one process on itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Told {
     /// Its place in the pool; `None` for the mold.
     pub worker: Option<u32>,
     /// Its process.
     pub pid: i32,
-    /// JSON that the site's own code could have written; empty when it had no time.
+    /// JSON, which the site's code could have forged; empty when the process had no time.
     pub text: String,
 }
 
 impl Told {
-    /// What it says, if it is that: the site's own code could have written it.
+    /// The report as a `T`, if it is one: the site's code could have forged it.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(&self.text).ok()
     }
 }
 
 impl ControlReply {
-    /// It was done.
+    /// The command was carried out.
     pub fn ok() -> ControlReply {
         ControlReply { ok: true, ..ControlReply::default() }
     }
 
-    /// It was not.
+    /// The command was not carried out.
     pub fn failed(error: impl ToString) -> ControlReply {
         ControlReply { error: Some(error.to_string()), ..ControlReply::default() }
     }
@@ -155,11 +155,11 @@ impl ControlReply {
 /// A connection, for as long as it is open.
 pub type Client = u64;
 
-/// The socket and those who are connected to it.
+/// The socket and its connections.
 #[derive(Debug)]
 pub struct ControlSocket {
     path: PathBuf,
-    /// The file that we made there.
+    /// The socket's file.
     file: Option<FileId>,
     listener: UnixListener,
     clients: BTreeMap<Client, Connection>,
@@ -174,7 +174,7 @@ struct Connection {
 }
 
 impl ControlSocket {
-    /// Opens it at `path`, for our user alone.
+    /// Opens the socket at `path`, for this user alone.
     pub fn open(path: &Path) -> anyhow::Result<ControlSocket> {
         if let Some(why) = exposed::because(path) {
             bail!("ControlSocket {}: {why}; name one in a folder that only root may write to", path.display());
@@ -183,8 +183,8 @@ impl ControlSocket {
         ControlSocket::bind(path).with_context(|| format!("ControlSocket {}", path.display()))
     }
 
-    /// Opens it in the usual place. The number in its name is for people: another container may have the same one, and
-    /// then ours has its namespace's too.
+    /// Opens the socket in the default folder. The process id in its name is for people: where another container has the same one, the
+    /// name contains the pid namespace too.
     pub fn open_default() -> anyhow::Result<ControlSocket> {
         let folder = our_folder()?;
         let _lock = lock(&folder);
@@ -207,12 +207,12 @@ impl ControlSocket {
         Ok(ControlSocket { path, file, listener, clients: BTreeMap::new(), next: 0 })
     }
 
-    /// Who is connected, and whether an answer waits for him to read.
+    /// All connections, and whether an answer waits to be read.
     pub fn clients(&self) -> impl Iterator<Item = (Client, BorrowedFd<'_>, bool)> {
         self.clients.iter().map(|(client, c)| (*client, c.stream.as_fd(), !c.output.is_empty()))
     }
 
-    /// Lets those in who wait.
+    /// Accepts the connections that wait.
     pub fn accept(&mut self) {
         while let Ok((stream, _)) = self.listener.accept() {
             if stream.set_nonblocking(true).is_ok() {
@@ -222,7 +222,7 @@ impl ControlSocket {
         }
     }
 
-    /// Moves bytes both ways and returns the commands that are complete. Who left, or talks nonsense, is closed.
+    /// Reads and writes, and returns the complete commands. A connection that was closed or sent an invalid command is dropped.
     pub fn serve(&mut self, client: Client) -> Vec<Command> {
         let Some(connection) = self.clients.get_mut(&client) else { return Vec::new() };
         match connection.read().and_then(|commands| connection.write().map(|()| commands)) {
@@ -234,7 +234,7 @@ impl ControlSocket {
         }
     }
 
-    /// Tells `client`, if he is still there.
+    /// Answers `client`, if it is still connected.
     pub fn answer(&mut self, client: Client, answer: &ControlReply) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
         let said = serde_json::to_writer(&mut connection.output, answer).map_err(io::Error::from);
@@ -305,9 +305,8 @@ impl Drop for ControlSocket {
     }
 }
 
-/// While it is held no other master looks for abandoned sockets in `folder`: one that is bound and does not listen yet
-/// refuses as an abandoned one does. Where a folder cannot be locked, or somebody keeps it, we go on: what lives still
-/// answers.
+/// Keeps other masters from searching `folder` for abandoned sockets: a socket that is bound and does not listen yet refuses as an
+/// abandoned one does. If the folder cannot be locked the master goes on: the socket of a running server still answers.
 fn lock(folder: &Path) -> Option<Flock<File>> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut file = File::open(folder).ok()?;
@@ -321,10 +320,10 @@ fn lock(folder: &Path) -> Option<Flock<File>> {
     }
 }
 
-/// Where the master puts its socket unless `ControlSocket` says otherwise.
+/// The folder of the socket where there is no `ControlSocket`.
 fn our_folder() -> anyhow::Result<PathBuf> {
     let folder = default_folder();
-    // Known by all its processes' user only: in a shared TMPDIR anybody may make a folder of this name.
+    // Identified by its owner: in a shared TMPDIR any user may make a folder of this name.
     match DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             return Err(error)
@@ -338,7 +337,7 @@ fn our_folder() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// What masters left that were killed: sockets that nobody listens to. Whose number is in the name says nothing, because
+/// Removes the sockets of killed masters, at which no process listens. The process id in the name proves nothing, because
 /// it may be of another container's processes.
 fn remove_abandoned(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -349,7 +348,7 @@ fn remove_abandoned(folder: &Path) {
     }
 }
 
-/// Whether somebody listens there. He need not be quick to accept: we do not wait for it.
+/// Whether a process listens there. The call does not wait for accept.
 fn call(path: &Path) -> Result<(), Errno> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;

@@ -1,4 +1,4 @@
-//! The listening sockets: bound before anything else starts, kept over reloads and restarts of the others.
+//! The listening sockets: bound before anything else starts, and held over reloads and restarts of other processes.
 
 use std::fs::{remove_file, symlink_metadata};
 use std::io::{self, ErrorKind};
@@ -21,8 +21,8 @@ use crate::configuration::{CheckedConfig, address_name};
 use base::log;
 use config::Listen;
 
-/// A program for the kernel that drops segments with SYN and without ACK, the first of each connection: 13 is where a TCP
-/// header has its flags. Handshakes that have begun come to their end.
+/// A filter for the kernel that drops segments with SYN and without ACK, the first of each connection. Byte 13 of a TCP header holds
+/// the flags. Handshakes under way are finished.
 const NO_NEW_CONNECTION: [SockFilter; 5] = {
     const LOAD_BYTE: u16 = 0x30;
     const AND: u16 = 0x54;
@@ -39,28 +39,28 @@ const NO_NEW_CONNECTION: [SockFilter; 5] = {
     ]
 };
 
-/// Administrators are few.
+/// Backlog of the monitor's sockets.
 const PRIVATE_BACKLOG: i32 = 128;
 
 /// A bound socket.
 #[derive(Debug, Clone)]
 pub struct Bound {
-    /// Where.
+    /// Its address.
     pub address: Listen,
     /// The socket.
     pub fd: Fd,
-    /// systemd's: we neither made its file nor remove it.
+    /// Passed by systemd, which also makes and removes its file.
     passed: bool,
 }
 
-/// All that we listen on.
+/// All listening sockets.
 #[derive(Debug, Default)]
 pub struct Listeners {
     bound: Vec<Bound>,
 }
 
 impl Listeners {
-    /// What systemd handed over, if it did; the sockets serve whether or not a `Listen` names them.
+    /// The sockets that systemd has passed, if any; they serve whether or not a `Listen` names them.
     pub fn passed() -> anyhow::Result<Listeners> {
         let count = passed_count(&|name| std::env::var(name).ok(), std::process::id());
         let fds = sys::passed_descriptors(count).context("LISTEN_FDS names descriptors that are not open")?;
@@ -78,7 +78,7 @@ impl Listeners {
         &self.bound
     }
 
-    /// What `checked` wants: sockets that we have, and newly bound ones. Ours stay as they are until [`Self::keep`].
+    /// The sockets that `checked` wants: open ones, and newly bound ones. The open ones stay as they are until [`Self::keep`].
     pub fn for_config(&self, checked: &CheckedConfig) -> anyhow::Result<Vec<Bound>> {
         let mut wanted: Vec<Bound> = self.bound.iter().filter(|b| b.passed).cloned().collect();
         for address in &checked.config.listen {
@@ -100,7 +100,7 @@ impl Listeners {
         Ok(wanted)
     }
 
-    /// From now on these; the others close.
+    /// Holds these sockets, and closes the others.
     pub fn keep(&mut self, wanted: Vec<Bound>) {
         let old = std::mem::replace(&mut self.bound, wanted);
         for gone in old.iter().filter(|old| self.bound.iter().all(|ours| ours.address != old.address)) {
@@ -108,27 +108,27 @@ impl Listeners {
         }
     }
 
-    /// Undoes [`Self::for_config`]: closes what is not ours.
+    /// Undoes [`Self::for_config`]: closes the newly bound sockets.
     pub fn abandon(&self, bound: Vec<Bound>) {
         for gone in bound.into_iter().filter(|b| self.bound.iter().all(|ours| ours.address != b.address)) {
             gone.remove_file();
-            // The front may hold it too, for a generation that will never serve: the address must be free at once.
+            // The front may hold the socket too, for a generation that will never serve: the address must be free at once.
             let _ = shutdown(gone.fd.as_raw_fd(), Shutdown::Both);
         }
     }
 
-    /// The server ends: nobody is let in any more. Who is in already, the front accepts.
+    /// The server stops: no further connection is completed. The front accepts those that are.
     pub fn close(&mut self) {
         self.let_nobody_in(|_| true);
         self.bound.drain(..).for_each(|bound| bound.remove_file());
     }
 
-    /// From now on the kernel completes no further connection to `these`; whoever tries is refused when they close. A socket
-    /// that is merely closed resets the connections that the kernel has accepted and nobody has taken.
+    /// Makes the kernel complete no further connection to `these`; clients that try are refused when the sockets close. Closing alone
+    /// would reset connections that the kernel has completed and no process has accepted.
     pub fn let_nobody_in(&self, these: impl Fn(&Bound) -> bool) {
-        // systemd goes on listening on its own: for the next start.
+        // systemd listens on, for the next start.
         for bound in self.bound.iter().filter(|bound| !bound.passed && these(bound)) {
-            // Then those are reset that come between the front's last look and its close.
+            // Without the filter connections are reset that come between the front's last accept and its close.
             if let Err(error) = bound.let_nobody_in() {
                 log::info(
                     "master",
@@ -138,7 +138,7 @@ impl Listeners {
         }
     }
 
-    /// Where systemd's sockets listen, without taking them.
+    /// The addresses of the sockets that systemd has passed, which stay open.
     pub fn passed_addresses() -> Vec<Listen> {
         let count = passed_count(&|name| std::env::var(name).ok(), std::process::id());
         let names = (3..).take(count).filter_map(|fd| getsockname::<SockaddrStorage>(fd).ok());
@@ -157,17 +157,16 @@ impl Bound {
     fn bind(address: &Listen, all: &[Listen], backlog: u32) -> anyhow::Result<Bound> {
         let fd = match address {
             Listen::Tcp(tcp) => bind_tcp(*tcp, shares_port_with_ipv4(*tcp, all)),
-            // As open as a port on this machine is: the proxy in front runs as another user. The folder's mode restricts it.
+            // As open as a port of this machine: a reverse proxy runs as another user. The folder's mode restricts access.
             Listen::Unix(path) => bind_unix(path, 0o666),
         };
         let fd = fd.map_err(|error| advise(error, address))?;
-        // The kernel caps it at net.core.somaxconn.
-        // The kernel bounds it by net.core.somaxconn, which may be more than any constant.
+        // The kernel limits the backlog to net.core.somaxconn, which may be more than any constant.
         rustix::net::listen(&fd, backlog.min(65535).cast_signed()).context("listen")?;
         Ok(Bound { address: address.clone(), fd: Fd::new(fd), passed: false })
     }
 
-    /// For the monitor: what a unix socket's folder lets in, only our own user gets in by.
+    /// Binds an address of the monitor: only this user may connect to a unix socket.
     pub fn private(address: &Listen) -> anyhow::Result<Bound> {
         let fd = match address {
             Listen::Tcp(tcp) => bind_tcp(*tcp, false),
@@ -181,7 +180,7 @@ impl Bound {
     fn let_nobody_in(&self) -> io::Result<()> {
         match self.address {
             Listen::Tcp(_) => SockRef::from(&*self.fd).attach_filter(&NO_NEW_CONNECTION),
-            // Nobody finds it any more.
+            // Clients cannot find the file any more.
             Listen::Unix(_) => {
                 self.remove_file();
                 Ok(())
@@ -189,7 +188,7 @@ impl Bound {
         }
     }
 
-    /// The file of a socket that is ours.
+    /// Removes the file of a unix socket that this server has made.
     pub fn remove_file(&self) {
         if let (Listen::Unix(path), false) = (&self.address, self.passed) {
             let _ = remove_file(path);
@@ -208,7 +207,7 @@ fn bind_tcp(address: SocketAddr, only_v6: bool) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// `Listen 0.0.0.0:80` beside `Listen [::]:80`: the second must leave IPv4 to the first.
+/// Whether an IPv6 address must leave IPv4 to another one: `Listen 0.0.0.0:80` beside `Listen [::]:80`.
 fn shares_port_with_ipv4(address: SocketAddr, all: &[Listen]) -> bool {
     all.iter().any(|other| matches!(other, Listen::Tcp(other) if other.is_ipv4() && other.port() == address.port()))
 }
@@ -224,7 +223,7 @@ fn bind_to(fd: &OwnedFd, address: &dyn SockaddrLike) -> io::Result<()> {
     Ok(bind(fd.as_raw_fd(), address)?)
 }
 
-/// Makes a socket file with this mode. To change the mode behind the name afterwards could change that of another file.
+/// Makes a socket file with this mode. A later chmod by name could change another file.
 pub fn with_mode<T>(mode: u32, make: impl FnOnce() -> T) -> T {
     let before = umask(Mode::from_bits_truncate(!mode & 0o777));
     let made = make();
@@ -232,7 +231,7 @@ pub fn with_mode<T>(mode: u32, make: impl FnOnce() -> T) -> T {
     made
 }
 
-/// A socket file that nobody answers at was left by a server that was killed.
+/// Removes a socket file that no process listens at: a killed server has left it.
 pub fn remove_stale(path: &Path) -> io::Result<()> {
     let Ok(found) = symlink_metadata(path) else { return Ok(()) };
     if !found.file_type().is_socket() {

@@ -1,4 +1,4 @@
-//! A process by more than its number, which the kernel gives to another one later.
+//! A process identified by more than its number, which the kernel reuses.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,27 +8,26 @@ use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// A process that cannot be mistaken for another.
+/// The process of a worker, which cannot be mistaken for another process.
 #[derive(Debug)]
-pub struct Process {
-    /// Its number, for logs.
-    pub pid: Pid,
-    /// Without one, because no descriptor was to be had, its number means it as long as `began` is when that began.
+pub struct WorkerProcess {
+    pid: Pid,
+    /// Without a handle, because no descriptor was free, the number means this process while `began` is when it began.
     handle: Option<OwnedFd>,
     began: u64,
 }
 
-/// Why a process is not taken for a worker's.
+/// Why a process is not taken for a worker.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NotForked {
     /// It has ended already.
     Ended,
-    /// It is somebody else's, or the worker has one: to kill it would be murder.
+    /// It is another program's, or the worker has a process already: it must not be killed.
     Foreign,
 }
 
-impl Process {
-    pub(super) fn open(pid: Pid, is_its_child: impl FnOnce(Pid) -> bool) -> Result<Process, NotForked> {
+impl WorkerProcess {
+    pub(super) fn open(pid: Pid, is_its_child: impl FnOnce(Pid) -> bool) -> Result<WorkerProcess, NotForked> {
         let handle = match sys::pidfd_open(pid) {
             Ok(handle) => Some(handle),
             Err(error) if [libc::ESRCH, libc::EINVAL].map(Some).contains(&error.raw_os_error()) => {
@@ -37,8 +36,8 @@ impl Process {
             Err(_) => None,
         };
         let (parent, began) = parent_and_begin(pid).ok_or(NotForked::Ended)?;
-        let process = Process { pid, handle, began };
-        // Only now is it sure that what was read is about the process that the handle means.
+        let process = WorkerProcess { pid, handle, began };
+        // What was read is about the process of the handle only if that still exists.
         if !process.exists() {
             return Err(NotForked::Ended);
         }
@@ -70,12 +69,12 @@ impl Process {
     }
 }
 
-/// Whether it is a child of ours.
+/// Whether a process is a child of this one.
 pub fn is_our_child(pid: Pid) -> bool {
     parent_and_begin(pid).is_some_and(|(parent, _)| parent == nix::unistd::getpid())
 }
 
-/// Of /proc/PID/stat, the fourth and the twenty-second field; the program's name, the second, may hold anything.
+/// The fourth and the 22nd field of /proc/PID/stat. The second, the program's name, may hold any characters.
 fn parent_and_begin(pid: Pid) -> Option<(Pid, u64)> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let behind_name = stat.iter().rposition(|byte| *byte == b')')?;

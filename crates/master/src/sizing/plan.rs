@@ -1,22 +1,21 @@
-//! What a budget allows, from what was measured. Sizes are bytes.
+//! What a memory budget allows, by measured sizes in bytes.
 
 use std::collections::BTreeMap;
 
 use wire::control::PoolNumber;
 
-/// So many tenths of the budget are planned with: the rest is for what happens between two measurements, and for workers
-/// that have left and are not gone yet.
+/// Tenths of the budget that are planned with: the rest is for growth between two measurements, and for workers that leave.
 const PLANNED: u64 = 9;
 
-/// What is taken for the cost of a worker before one was measured.
+/// The assumed cost of a worker before one was measured.
 const FIRST_GUESS: u64 = 2 << 20;
 
-/// How many workers a pool has work for, or is to keep spare.
+/// The workers for which a pool has work, and its spare ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
-    /// Which.
+    /// Which pool.
     pub pool: PoolNumber,
-    /// So many.
+    /// Number of workers.
     pub workers: u32,
 }
 
@@ -25,43 +24,43 @@ pub struct Claim {
 pub struct Plan {
     /// `MemoryBudget`
     pub budget: u64,
-    /// What is there whatever the number of workers: the mold, whose pages they share, the front and others.
+    /// Memory that does not depend on the number of workers: molds, with the pages that workers share, the front and others.
     pub base: u64,
-    /// What workers have for themselves, those included that leave.
+    /// Private memory of each worker, including those that leave.
     pub workers: Vec<u64>,
     /// What one more worker of a pool will cost once it has served.
     pub costs: BTreeMap<PoolNumber, u64>,
 }
 
 impl Plan {
-    /// What all have together.
+    /// Memory of all processes together.
     pub fn total(&self) -> u64 {
         self.base + self.workers.iter().sum::<u64>()
     }
 
-    /// The same where a control group allows only so much more: others may be in it, and its limits may change.
+    /// The plan where a control group has only `available` bytes left: other programs may be in it, and its limits may change.
     pub fn within(self, available: Option<u64>) -> Plan {
         let most = available.map_or(u64::MAX, |available| self.total().saturating_add(available));
         Plan { budget: self.budget.min(most), ..self }
     }
 
-    /// What is left of the planned part.
+    /// What is left of the planned part of the budget.
     pub fn headroom(&self) -> u64 {
         self.planned().saturating_sub(self.total())
     }
 
-    /// Whether more is used than is planned.
+    /// Whether more memory is used than planned.
     pub fn is_crossed(&self) -> bool {
         self.total() > self.planned()
     }
 
-    /// What one more worker of that pool will cost.
+    /// What one more worker of a pool will cost.
     pub fn cost_of(&self, pool: PoolNumber) -> u64 {
         self.costs.get(&pool).copied().unwrap_or(FIRST_GUESS).max(1)
     }
 
-    /// How many workers each pool may have: what the claims of the others leave, or, where all of them are too much, in proportion to its
-    /// own. One in any case.
+    /// How many workers each pool may have: as many as the claims of the others leave room for, or, where all claims together are too
+    /// much, in proportion to its own. At least one.
     pub fn most_workers(&self, claims: &[Claim]) -> Vec<u32> {
         let (room, all) = (self.room(), self.cost_of_all(claims));
         let part = |claim: &Claim| match self.cost_of_one(claim) {
@@ -84,22 +83,22 @@ impl Plan {
         }
     }
 
-    /// How many more of that pool may be forked now.
+    /// How many more workers of a pool may be forked now.
     pub fn may_fork(&self, pool: PoolNumber) -> u32 {
         count(self.headroom() / self.cost_of(pool))
     }
 
-    /// By how much each of the workers may grow until the next measurement: together they do not cross the budget.
+    /// By how much each worker may grow until the next measurement, so that all together stay within the budget.
     pub fn growth(&self) -> u64 {
         self.headroom() / (self.workers.len() as u64).max(1)
     }
 
-    /// By how much a worker of that pool may grow that was not measured yet: its cost is counted already.
+    /// How much a worker of a pool may have before it is measured: its cost is counted already.
     pub fn newborn(&self, pool: PoolNumber) -> u64 {
         self.cost_of(pool).saturating_add(self.growth())
     }
 
-    /// Whether a worker with so much has grown: its end gives something back, and its successor does not take it again at once.
+    /// Whether the end of a worker with `own` bytes frees memory that its successor does not take again at once.
     pub fn repays(&self, pool: PoolNumber, own: u64) -> bool {
         let cost = self.cost_of(pool);
         own > cost.saturating_add(cost / 4)
@@ -109,7 +108,7 @@ impl Plan {
         self.budget / 10 * PLANNED
     }
 
-    /// What there is for workers.
+    /// Planned memory for workers.
     fn room(&self) -> u64 {
         self.planned().saturating_sub(self.base)
     }

@@ -1,4 +1,4 @@
-//! `MaxClients auto`: how many workers there should be, from what they do; without a clock or a process of its own.
+//! `MaxClients auto`: finds the number of workers by trying others and comparing the answered requests.
 //!
 //! ```text
 //!   Watching ── requests wait, and all workers are busy ──▶ Trying more ── it answers more ──▶ Watching, with more
@@ -7,51 +7,50 @@
 //!       └──────── the tries are over and requests wait ──────────▶ Trying fewer ── it answers less ──▶ back
 //! ```
 //!
-//! The processors bound it from above: [`Share::workers`]. Below that, what is behind the workers may be full, such as a
-//! database; then each further worker makes all requests take longer, and as much is answered as before. So a try is judged
-//! by what is answered, while requests wait all the time: where none wait, what is answered is what was asked for, and
-//! nothing can be learnt.
+//! The processors are the upper bound: [`Share::workers`]. Below that, a resource behind the workers may be exhausted, such as a
+//! database; then each further worker only makes all requests slower. A try is judged by the answered requests while others wait all
+//! the time. Without waiting requests nothing can be learnt.
 
 use std::time::{Duration, Instant};
 
 use machine::capacity::Share;
 
-/// Processors have work for so many times as many workers as the law says, and one: the law knows means only.
+/// Factor for the number of workers that the processors have work for, which is computed from means; one is added.
 const HEADROOM: f64 = 1.25;
-/// A try is so many times as many workers.
+/// Factors for the number of workers in a try.
 const MORE: f64 = 1.5;
 const FEWER: f64 = 0.8;
-/// So much of what further workers could answer they must answer, to stay.
+/// Further workers stay if they answer this part of what they could.
 const WORTH_IT: f64 = 0.3;
-/// Fewer workers stay when they answer at least this much of what more did.
+/// Fewer workers stay if they answer this part of what more workers did.
 const NEARLY: f64 = 0.97;
-/// All workers are busy when on average so many of them are.
+/// All workers count as busy if this part of them is, in the mean.
 const ALL: f64 = 0.85;
-/// So many answers are gathered before they are judged; fewer, where that takes too long.
+/// Answers that a judgement needs: `ENOUGH`, or `FEW` after `LONG` seconds.
 const ENOUGH: f64 = 20.0;
 const FEW: f64 = 4.0;
 const LONG: f64 = 20.0;
-/// After a try that failed there is none for so long; after each further one twice as long, up to …
+/// Pause after a failed try; it doubles after each further one, up to `LONGEST_PAUSE`.
 const PAUSE: Duration = Duration::from_secs(15);
 const LONGEST_PAUSE: Duration = Duration::from_secs(240);
 
-/// What was seen since the last look.
+/// Activity since the last sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// For how long, in seconds.
+    /// Length in seconds.
     pub seconds: f64,
     /// Requests that workers have answered.
     pub answered: f64,
-    /// What those did with their time.
+    /// What the workers did with their time.
     pub share: Share,
     /// Whether requests wait for a worker.
     pub waits: bool,
-    /// How many workers there are.
+    /// Number of workers.
     pub alive: u32,
 }
 
 impl Seen {
-    /// Both together.
+    /// Both samples together.
     fn and(self, later: &Seen) -> Seen {
         Seen {
             seconds: self.seconds + later.seconds,
@@ -63,55 +62,55 @@ impl Seen {
     }
 }
 
-/// Between which numbers it stays.
+/// The bounds of the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// At least.
+    /// The least.
     pub least: u32,
-    /// At most: what the memory holds.
+    /// The most: how many fit into memory.
     pub most: u32,
 }
 
-/// The number, and what it knows.
+/// The number of workers, and the search for a better one.
 #[derive(Debug)]
 pub struct AutoSize {
     workers: u32,
-    state: State,
-    /// No try before this.
+    state: AutoState,
+    /// No try before this moment.
     rest: Option<Instant>,
     pause: Duration,
-    /// The next try is one with fewer.
+    /// The next try is with fewer workers.
     fewer_next: bool,
-    /// What is too little to be judged.
+    /// Activity that is too little for a judgement.
     gathered: Option<Seen>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum AutoState {
     Watching,
     Trying {
         /// The number before.
         from: u32,
-        /// What that answered a second.
+        /// Answers a second with that number.
         rate: f64,
-        /// The first look after the change sees both.
+        /// False until the first sample after the change, which covers both numbers.
         is_settled: bool,
     },
 }
 
 impl AutoSize {
-    /// Begins with so many.
+    /// Begins with this number of workers.
     pub fn new(workers: u32) -> AutoSize {
-        let (workers, state, rest) = (workers.max(1), State::Watching, None);
+        let (workers, state, rest) = (workers.max(1), AutoState::Watching, None);
         AutoSize { workers, state, rest, pause: PAUSE, fewer_next: false, gathered: None }
     }
 
-    /// How many there should be.
+    /// How many workers there should be.
     pub fn workers(&self) -> u32 {
         self.workers
     }
 
-    /// Looks at what was seen; returns the number when it has changed.
+    /// Takes a sample; returns the number if it has changed.
     pub fn look(&mut self, seen: &Seen, cores: f64, bounds: Bounds, now: Instant) -> Option<u32> {
         let before = self.workers;
         let seen = self.gathered.take().map_or(*seen, |gathered| gathered.and(seen));
@@ -127,12 +126,12 @@ impl AutoSize {
         let rate = seen.answered / seen.seconds.max(1e-9);
         let all_busy = seen.share.busy >= ALL * seen.seconds * f64::from(self.workers.min(seen.alive));
         if self.workers > most.max(1) {
-            (self.workers, self.state) = (most.max(1), State::Watching);
+            (self.workers, self.state) = (most.max(1), AutoState::Watching);
         } else if !seen.waits || !all_busy || seen.alive < self.workers {
-            // A try is judged when all of its workers are there and at work.
-        } else if let State::Trying { from, rate: before, is_settled } = self.state {
+            // A try is judged while all of its workers exist and are busy.
+        } else if let AutoState::Trying { from, rate: before, is_settled } = self.state {
             match is_settled {
-                false => self.state = State::Trying { from, rate: before, is_settled: true },
+                false => self.state = AutoState::Trying { from, rate: before, is_settled: true },
                 true => self.end_try(from, rate / before.max(1e-9), now),
             }
         } else if self.rest.is_none_or(|rest| rest <= now) {
@@ -146,14 +145,14 @@ impl AutoSize {
         let fewer_next = std::mem::replace(&mut self.fewer_next, false);
         self.workers = if fewer_next { fewer.floor() as u32 } else { (more.ceil() as u32).min(most) }.max(1);
         if self.workers != from {
-            self.state = State::Trying { from, rate, is_settled: false };
+            self.state = AutoState::Trying { from, rate, is_settled: false };
         } else {
             self.fewer_next = !fewer_next;
         }
     }
 
     fn end_try(&mut self, from: u32, gain: f64, now: Instant) {
-        self.state = State::Watching;
+        self.state = AutoState::Watching;
         let change = f64::from(self.workers) / f64::from(from) - 1.0;
         let helps = if change > 0.0 { gain >= 1.0 + change * WORTH_IT } else { gain >= NEARLY };
         if helps {
@@ -176,20 +175,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A site: what its requests want, and what there is for them.
+    /// A site: what its requests need, and the machine.
     #[derive(Debug, Clone, Copy)]
     struct World {
         cores: f64,
-        /// Seconds of a processor.
+        /// Seconds of a processor for each request.
         cpu: f64,
-        /// Seconds of something else …
+        /// Seconds of another resource for each request …
         wait: f64,
-        /// … that so many can have at one time.
+        /// … which this many requests can use at once.
         places: f64,
     }
 
     impl World {
-        /// Requests a second, with so many workers that are never idle.
+        /// Answers a second of `workers` workers that are never idle.
         fn rate(&self, workers: u32) -> f64 {
             let by_places = if self.wait > 0.0 { self.places / self.wait } else { f64::INFINITY };
             (f64::from(workers) / (self.cpu + self.wait)).min(self.cores / self.cpu).min(by_places)
@@ -213,7 +212,7 @@ mod tests {
 
     const BOUNDS: Bounds = Bounds { least: 1, most: 200 };
 
-    /// So many seconds of a full queue.
+    /// The search after `seconds` seconds of a full queue.
     fn play(world: World, start: u32, seconds: u64, noise: impl Fn(u64) -> f64) -> AutoSize {
         let (mut auto, began) = (AutoSize::new(start), Instant::now());
         for second in 0..seconds {
@@ -261,8 +260,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever requests want and wherever it begins: after five minutes of a full queue nearly as much is answered as can be,
-        /// and there are not many more workers than that takes.
+        /// Whatever requests need and wherever the search begins: after five minutes of a full queue nearly as many requests are
+        /// answered as possible, with not many more workers than that takes.
         #[test]
         fn it_comes_to_rest_near_the_knee(
             cores in 1u32..16, cpu in 0.0005..0.05f64, wait in 0.0..0.2f64, places in 1u32..100, start in 1u32..200, seed: u64,

@@ -1,5 +1,5 @@
-//! What processes of the server's own pool tell about themselves: each writes into a memfd of its own, and a pipe whose other end all of
-//! them hold says when the last one has.
+//! Inspections: processes of the server's own pool report on themselves. Each writes into a memfd of its own; a pipe whose other end
+//! all of them hold closes when the last one has.
 
 use std::cmp::Reverse;
 use std::fs::File;
@@ -12,42 +12,43 @@ use nix::unistd::pipe2;
 use wire::control::{Inspection, LateCode, PoolId, ToFront, ToMold};
 use wire::transport::{in_memory, read_told};
 
-use super::children::MoldId;
-use super::children::peer::Fd;
-use super::pool::workers::Idle;
-use super::sockets::control_socket::{Client, ControlReply, Told};
-use super::{Master, loaded};
+use super::Master;
+use crate::children::MoldId;
+use crate::children::peer::Fd;
+use crate::loaded;
+use crate::pool::workers::ServingWorker;
+use crate::sockets::control_socket::{Client, ControlReply, Told};
 use base::log;
 
-/// Who is at a request for longer tells nothing.
+/// A worker that is busy for longer does not report.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// For what a child of the worker looks for.
+/// The same where a child of the worker searches.
 const PATIENCE_OF_BLAME: Duration = Duration::from_secs(20);
-/// For what has to be loaded first; longer than the mold's child takes for it.
+/// The same where code has to be loaded first; longer than the mold's child takes for it.
 const PATIENCE_OF_SCALES: Duration = Duration::from_secs(60);
-/// So many workers are asked.
+/// How many workers are asked at most.
 const MOST: usize = 100;
-/// Those with most private memory, because each has a child for it that takes memory of its own.
+/// How many workers search: those with the most private memory. Each has a child for it, which takes memory of its own.
 const MOST_BLAMED: usize = 4;
 
-/// Its place, `None` for who is no worker; its process; what it writes into.
-type Teller = (Option<u32>, i32, Fd);
+/// A process that reports: its slot, `None` if it is no worker; its number; what it writes into.
+type Reporter = (Option<u32>, i32, Fd);
 
-/// Somebody waits for what processes tell.
+/// An inspection under way.
 #[derive(Debug)]
 pub struct Asked {
-    /// `None`: a reload, for what its mold should load.
+    /// The waiting client; `None`: a reload, to know what its molds are to load.
     client: Option<Client>,
-    files: Vec<Teller>,
-    /// At its end when all have told, or have ended.
-    told: OwnedFd,
+    files: Vec<Reporter>,
+    /// Closed by the other side when all have reported, or have ended.
+    done: OwnedFd,
     by: Instant,
 }
 
 impl Asked {
     /// Of one process that is no worker.
-    pub(super) fn of(client: Client, pid: i32, into: Fd, told: OwnedFd, by: Instant) -> Asked {
-        Asked { client: Some(client), files: vec![(None, pid, into)], told, by }
+    pub(super) fn of(client: Client, pid: i32, into: Fd, done: OwnedFd, by: Instant) -> Asked {
+        Asked { client: Some(client), files: vec![(None, pid, into)], done, by }
     }
 }
 
@@ -55,17 +56,19 @@ impl Master {
     /// `cameleer mem --advise` and the like, by `client`.
     pub(super) fn ask_inspection(&mut self, client: Client, what: Inspection) {
         if let Err(error) = self.inspect(Some(client), what) {
-            self.tell(Some(client), &ControlReply::failed(error));
+            self.answer(Some(client), &ControlReply::failed(error));
         }
     }
 
     /// The answer is `client`'s, or goes into [`Self::read_again`].
     pub(super) fn inspect(&mut self, client: Option<Client>, what: Inspection) -> io::Result<()> {
-        let Some(serving) = self.serving_pool() else { return Err(io::Error::other("the server does not serve now")) };
+        let Some(serving) = self.generations.serving_pool() else {
+            return Err(io::Error::other("the server does not serve now"));
+        };
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let done = Fd::new(done);
         let mut files = Vec::new();
-        let mut asked = self.workers.idle(serving);
+        let mut asked = self.workers.serving(serving);
         let patience = match what {
             Inspection::Blame => {
                 asked.sort_by_key(|worker| Reverse(worker.private));
@@ -78,27 +81,27 @@ impl Master {
                 PATIENCE
             }
         };
-        let asked: io::Result<Vec<Teller>> =
+        let asked: io::Result<Vec<Reporter>> =
             asked.into_iter().map(|worker| self.ask_worker(worker, what, &done)).collect();
         files.extend(asked?);
-        self.inspections.push(Asked { client, files, told, by: Instant::now() + patience });
+        self.inspections.push(Asked { client, files, done: told, by: Instant::now() + patience });
         Ok(())
     }
 
-    fn ask_worker(&mut self, worker: Idle, what: Inspection, done: &Fd) -> io::Result<Teller> {
-        let Idle { id, pid, mold, .. } = worker;
+    fn ask_worker(&mut self, worker: ServingWorker, what: Inspection, done: &Fd) -> io::Result<Reporter> {
+        let ServingWorker { id, pid, mold, .. } = worker;
         let into = Fd::new(in_memory("told", b"")?.into());
         let mut fds = vec![into.clone(), done.clone()];
         if what == Inspection::Blame {
             fds.extend(self.memory_of(pid, mold)?);
         }
-        self.tell_front(ToFront::Inspect { worker: id, what }, fds);
+        self.send_to_front(ToFront::Inspect { worker: id, what }, fds);
         Ok((Some(id.slot), pid, into))
     }
 
-    /// What [`Inspection::Blame`] takes; a worker that has changed its user may not open these.
+    /// Files that [`Inspection::Blame`] needs; a worker that has changed its user may not open them.
     fn memory_of(&mut self, pid: i32, mold: MoldId) -> io::Result<[Fd; 3]> {
-        let mold = self.mold(mold).ok_or_else(|| io::Error::other("the mold of a worker has ended"))?.pid;
+        let mold = self.children.mold(mold).ok_or_else(|| io::Error::other("the mold of a worker has ended"))?.pid;
         let open = |path: String| match File::open(&path) {
             Ok(file) => Ok(Fd::new(file.into())),
             Err(error) => Err(io::Error::other(format!("cannot look into {path}: {error}"))),
@@ -110,59 +113,59 @@ impl Master {
         ])
     }
 
-    /// What code would cost workers that load it, by `client`.
+    /// `cameleer size`: measures the memory of workers that load `code`, for `client`.
     pub(super) fn ask_weigh(&mut self, client: Client, code: LateCode) {
         if let Err(error) = self.weigh(client, code) {
-            self.tell(Some(client), &ControlReply::failed(error));
+            self.answer(Some(client), &ControlReply::failed(error));
         }
     }
 
     fn weigh(&mut self, client: Client, code: LateCode) -> io::Result<()> {
-        let Some(serving) = self.serving_pool() else { return Err(io::Error::other("the server does not serve now")) };
+        let Some(serving) = self.generations.serving_pool() else {
+            return Err(io::Error::other("the server does not serve now"));
+        };
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let files = self.ask_mold(serving, ToMold::Weigh { code }, &Fd::new(done))?;
         let by = Instant::now() + PATIENCE_OF_SCALES;
-        self.inspections.push(Asked { client: Some(client), files: files.into_iter().collect(), told, by });
+        self.inspections.push(Asked { client: Some(client), files: files.into_iter().collect(), done: told, by });
         Ok(())
     }
 
-    /// Asks the mold that forks now, if there is one. What it writes into.
-    fn ask_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Teller>> {
-        let forking = self.mold_pool(serving).and_then(|pool| pool.molds.forking());
-        let Some((refork, pid)) = forking.map(|member| (member.refork, member.mold.pid.as_raw())) else {
-            return Ok(None);
-        };
+    /// Asks the mold that forks now, if there is one. Returns what it writes into.
+    fn ask_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
+        let forking = self.generations.forking(serving).map(|member| (member.refork, member.pid));
+        let Some((refork, pid)) = forking else { return Ok(None) };
         let into = Fd::new(in_memory("told", b"")?.into());
-        if let Some(mold) = self.mold(MoldId { pool: serving, refork }) {
+        if let Some(mold) = self.children.mold(MoldId { pool: serving, refork }) {
             mold.peer.send(order, vec![into.clone(), done.clone()]);
         }
         Ok(Some((None, pid, into)))
     }
 
-    /// Those of which all have told; they are readable.
+    /// All inspections; each is readable when all processes have reported.
     pub(super) fn inspections(&self) -> impl Iterator<Item = (Option<Client>, BorrowedFd<'_>)> {
-        self.inspections.iter().map(|asked| (asked.client, asked.told.as_fd()))
+        self.inspections.iter().map(|asked| (asked.client, asked.done.as_fd()))
     }
 
-    /// All that were asked for `client` have told.
+    /// All processes that were asked for `client` have reported.
     pub(super) fn answer_inspection(&mut self, client: Option<Client>) {
         let Some(at) = self.inspections.iter().position(|asked| asked.client == client) else { return };
         let asked = self.inspections.swap_remove(at);
         let told = asked.files.into_iter().filter_map(|(worker, pid, file)| {
             let text = read_told(file.as_fd()).inspect_err(|error| {
-                log::warn("master", format_args!("pid={pid} tells nonsense: {error}"));
+                log::warn("master", format_args!("pid={pid} sent an invalid report: {error}"));
             });
             Some(Told { worker, pid, text: text.ok()? })
         });
         let told: Vec<Told> = told.collect();
         if client.is_some() {
-            return self.tell(client, &ControlReply { told: Some(told), ..ControlReply::ok() });
+            return self.answer(client, &ControlReply { told: Some(told), ..ControlReply::ok() });
         }
         self.preload.add(loaded::wanted(&told));
         self.read_again();
     }
 
-    /// Answers those that have waited long enough, with what is there.
+    /// Answers inspections whose time is over, with the reports that are there.
     pub(super) fn enforce_inspections(&mut self, now: Instant) {
         let late: Vec<Option<Client>> =
             self.inspections.iter().filter(|asked| asked.by <= now).map(|asked| asked.client).collect();

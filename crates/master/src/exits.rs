@@ -1,0 +1,176 @@
+//! Why workers ended, reloads and reforks, counted ([`ServerCounts`]). A state machine without I/O and without a clock.
+
+use std::time::{Duration, Instant};
+
+use wire::control::{Exit, ExitReason, GenerationNumber, GenerationState, ServerCounts};
+use wire::reply::LeaveReason;
+
+use super::pool::worker::Worker;
+
+/// How much later than the mold the front may report why a worker leaves.
+const FRONT_REPORTS: Duration = Duration::from_secs(1);
+
+/// The counts, and the ends that have no reason yet.
+#[derive(Debug, Default)]
+pub struct Exits {
+    counts: ServerCounts,
+    unexplained: Vec<Unexplained>,
+}
+
+/// A worker that exited with 0 before the front reported that it leaves: the mold may be faster.
+#[derive(Debug)]
+struct Unexplained {
+    serial: u64,
+    generation: GenerationNumber,
+    by: Instant,
+}
+
+/// The circumstances of a worker's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Circumstances {
+    /// `None`: the generation has gone.
+    pub generation: Option<GenerationState>,
+    /// The server stops.
+    pub is_stopping: bool,
+}
+
+impl Circumstances {
+    /// The reason of an end for which no worker was asked by name.
+    fn reason(self) -> ExitReason {
+        match self.generation {
+            _ if self.is_stopping => ExitReason::Stop,
+            Some(GenerationState::Draining | GenerationState::Failed) | None => ExitReason::Reload,
+            _ => ExitReason::Exit,
+        }
+    }
+
+    /// Why a worker leaves that the front was not asked by name to let go.
+    pub fn reason_to_leave(self, of_its_own: Option<LeaveReason>) -> ExitReason {
+        match of_its_own {
+            Some(LeaveReason::Program) => ExitReason::Program,
+            Some(LeaveReason::MaxRequests) => ExitReason::MaxRequests,
+            Some(LeaveReason::Memory | LeaveReason::MemoryAtOnce) => ExitReason::Memory,
+            Some(LeaveReason::Spoilt) => ExitReason::Spoilt,
+            None if self.generation == Some(GenerationState::Serving) => ExitReason::Spare,
+            None => self.reason(),
+        }
+    }
+}
+
+impl Exits {
+    /// A worker has ended. A reason that was known before counts more than its status. Returns whether it was counted at once.
+    pub fn ended(&mut self, worker: &Worker, exit: Exit, was_out_of_memory: bool, now: Instant) -> bool {
+        let reason = match exit {
+            Exit::Signal(_) if worker.killed.is_some() => worker.why.unwrap_or(ExitReason::Stop),
+            Exit::Signal(_) if was_out_of_memory => ExitReason::OutOfMemory,
+            Exit::Signal(_) => ExitReason::Signal,
+            Exit::Code(0) => match worker.why {
+                Some(why) => why,
+                None => {
+                    let (serial, generation) = (worker.serial(), worker.mold.pool.generation);
+                    self.unexplained.push(Unexplained { serial, generation, by: now + FRONT_REPORTS });
+                    return false;
+                }
+            },
+            Exit::Code(_) => ExitReason::Exit,
+        };
+        self.counts.exited(reason);
+        true
+    }
+
+    /// The front reports why a worker leaves that has ended already. Returns whether one was counted.
+    pub fn explained(
+        &mut self,
+        serial: u64,
+        of_its_own: Option<LeaveReason>,
+        of: impl Fn(GenerationNumber) -> Circumstances,
+    ) -> bool {
+        let Some(at) = self.unexplained.iter().position(|ended| ended.serial == serial) else { return false };
+        let ended = self.unexplained.swap_remove(at);
+        self.counts.exited(of(ended.generation).reason_to_leave(of_its_own));
+        true
+    }
+
+    /// Counts the workers on which the front has not reported in time. Returns whether there were any.
+    pub fn tick(&mut self, now: Instant, of: impl Fn(GenerationNumber) -> Circumstances) -> bool {
+        let (late, rest): (Vec<_>, Vec<_>) = self.unexplained.drain(..).partition(|ended| ended.by <= now);
+        self.unexplained = rest;
+        late.iter().for_each(|ended| self.counts.exited(of(ended.generation).reason()));
+        !late.is_empty()
+    }
+
+    /// When [`Self::tick`] has something to do.
+    pub fn wakes(&self) -> Option<Instant> {
+        self.unexplained.iter().map(|ended| ended.by).min()
+    }
+
+    /// A reload is over.
+    pub fn reloaded(&mut self, is_served: bool) {
+        let ServerCounts { reloads, failed_reloads, .. } = &mut self.counts;
+        *(if is_served { reloads } else { failed_reloads }) += 1;
+    }
+
+    /// A worker became a mold.
+    pub fn reforked(&mut self) {
+        self.counts.reforks += 1;
+    }
+
+    /// The counts up to now. `refork` is that of the mold that forks.
+    pub fn counts(&self, refork: u32) -> ServerCounts {
+        ServerCounts { refork_generation: refork, ..self.counts.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::control::{PoolId, WorkerId};
+
+    use super::*;
+    use crate::children::MoldId;
+    use crate::pool::workers::Workers;
+
+    const SERVING: Circumstances = Circumstances { generation: Some(GenerationState::Serving), is_stopping: false };
+
+    fn worker(workers: &mut Workers, now: Instant) -> WorkerId {
+        workers.add(MoldId { pool: PoolId { generation: 1, pool: 0 }, refork: 0 }, now)
+    }
+
+    fn count(exits: &Exits, reason: ExitReason) -> u64 {
+        exits.counts(0).exits.get(&reason).copied().unwrap_or(0)
+    }
+
+    #[test]
+    fn a_reason_that_comes_after_the_end_counts() {
+        let (mut exits, mut workers, now) = (Exits::default(), Workers::default(), Instant::now());
+        let id = worker(&mut workers, now);
+        let ended = workers.remove(id.slot).expect("there");
+        assert!(!exits.ended(&ended, Exit::Code(0), false, now));
+        assert!(exits.explained(id.serial, Some(LeaveReason::MaxRequests), |_| SERVING));
+        assert!(!exits.explained(id.serial, None, |_| SERVING), "counted once");
+        assert_eq!((count(&exits, ExitReason::MaxRequests), exits.wakes()), (1, None));
+    }
+
+    #[test]
+    fn an_end_without_a_reason_is_counted_after_a_second() {
+        let (mut exits, mut workers, now) = (Exits::default(), Workers::default(), Instant::now());
+        for circumstances in [SERVING, Circumstances { generation: None, ..SERVING }] {
+            let id = worker(&mut workers, now);
+            let ended = workers.remove(id.slot).expect("there");
+            exits.ended(&ended, Exit::Code(0), false, now);
+            assert!(!exits.tick(now, |_| circumstances));
+            assert_eq!(exits.wakes(), Some(now + FRONT_REPORTS));
+            assert!(exits.tick(now + FRONT_REPORTS, |_| circumstances));
+        }
+        assert_eq!((count(&exits, ExitReason::Exit), count(&exits, ExitReason::Reload)), (1, 1));
+    }
+
+    #[test]
+    fn a_worker_that_the_master_killed_is_no_fault() {
+        let (mut exits, mut workers, now) = (Exits::default(), Workers::default(), Instant::now());
+        let id = worker(&mut workers, now);
+        workers.note_killed(id.slot, "test", ExitReason::StartTimeout);
+        let ended = workers.remove(id.slot).expect("there");
+        assert!(exits.ended(&ended, Exit::Signal(9), true, now));
+        assert_eq!(count(&exits, ExitReason::StartTimeout), 1);
+    }
+}

@@ -1,0 +1,69 @@
+//! What generations there are: the read-only part of [`Generations`].
+
+use wire::control::{GenerationNumber, GenerationState, PoolId};
+
+use super::molds::Member;
+use super::{Generation, Generations, MoldPool};
+use crate::children::MoldId;
+
+impl<C> Generations<C> {
+    /// The number of the generation that serves.
+    pub fn serving(&self) -> Option<GenerationNumber> {
+        self.list.iter().find(|it| it.state == GenerationState::Serving).map(|it| it.number)
+    }
+
+    /// The pools of the generation that serves.
+    pub fn serving_pools(&self) -> Vec<PoolId> {
+        self.serving().map(|number| self.pools_of(number)).unwrap_or_default()
+    }
+
+    /// The server's own pool of the generation that serves.
+    pub fn serving_pool(&self) -> Option<PoolId> {
+        self.serving().map(|generation| PoolId { generation, pool: 0 })
+    }
+
+    /// The pools of a generation.
+    pub fn pools_of(&self, number: GenerationNumber) -> Vec<PoolId> {
+        self.get(number).into_iter().flat_map(Generation::pools).map(|(id, _)| id).collect()
+    }
+
+    /// A generation, if it has not gone.
+    pub fn get(&self, number: GenerationNumber) -> Option<&Generation<C>> {
+        self.list.iter().find(|generation| generation.number == number)
+    }
+
+    /// The state of a generation, if it has not gone.
+    pub fn state_of(&self, number: GenerationNumber) -> Option<GenerationState> {
+        self.get(number).map(|generation| generation.state)
+    }
+
+    /// A pool, if its generation has not gone.
+    pub fn pool(&self, id: PoolId) -> Option<&MoldPool> {
+        self.get(id.generation)?.pools.get(usize::from(id.pool))
+    }
+
+    /// The mold of a pool that forks now, or will.
+    pub fn forking(&self, id: PoolId) -> Option<&Member> {
+        self.pool(id)?.molds.forking()
+    }
+
+    /// Whether a pool can fork.
+    pub fn can_fork(&self, id: PoolId) -> bool {
+        self.pool(id).is_some_and(|pool| pool.molds.can_fork())
+    }
+
+    /// All generations, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Generation<C>> {
+        self.list.iter()
+    }
+
+    /// All molds of all generations.
+    pub fn molds(&self) -> impl Iterator<Item = (MoldId, &Member)> {
+        self.list.iter().flat_map(Generation::molds)
+    }
+
+    /// Whether there are no generations.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}

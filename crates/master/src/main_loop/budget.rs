@@ -1,0 +1,180 @@
+//! Memory: what the budget allows is written for workers to read, and workers that have too much are asked to leave.
+
+use std::time::Instant;
+
+use nix::sys::signal::Signal;
+use wire::control::{Exit, FrontStatus, PoolId, Slot, ToFront};
+
+use super::Master;
+use crate::budget::{Grant, Reached, ask_front_every, first_reached, oldest_leaves};
+use crate::children::MoldId;
+use crate::sizing::Plan;
+use base::log;
+use config::budget::ReforkWhen;
+use machine::memory::Machine;
+use status::MemoryStatus;
+use wire::memory_words;
+
+/// How many processes the kernel has killed in this control group for lack of memory; 0 where it does not count them.
+pub(super) fn killed_by_kernel() -> u64 {
+    Machine::default().killed_in_groups_of(std::process::id().cast_signed()).unwrap_or(0)
+}
+
+fn three_quarters() -> Option<u64> {
+    let ours = std::process::id().cast_signed();
+    Some(Machine::default().available_to(ours)?.bytes / 4 * 3)
+}
+
+impl Master {
+    /// The configuration's budget comes into force.
+    pub(super) fn configure_budget(&mut self) {
+        let bytes = self.budget.configure(&self.checked.config, three_quarters);
+        self.write_ceiling(bytes);
+    }
+
+    fn write_ceiling(&mut self, bytes: Option<u64>) {
+        self.words.write(memory_words::CEILING_WORD, bytes.unwrap_or(0));
+    }
+
+    fn write_grant(&mut self, grant: Grant) {
+        self.words.write(memory_words::word_of(grant.slot), grant.measured);
+        self.words.write(memory_words::newborn_word_of(grant.slot), grant.newborn);
+    }
+
+    /// The memory plan for this moment; `None`: memory is not limited, or no mold was measured yet.
+    pub(super) fn plan(&self) -> Option<Plan> {
+        let serving = self.generations.serving_pools();
+        let forking = |id: &PoolId| Some((*id, self.generations.forking(*id)?.pid));
+        let forking: Vec<(PoolId, i32)> = serving.iter().filter_map(forking).collect();
+        self.budget.plan(&forking, &self.workers, Instant::now())
+    }
+
+    /// For `cameleer status`.
+    pub(super) fn memory_status(&self) -> MemoryStatus {
+        let workers = self.workers.iter().filter_map(|(_, worker)| Some((worker.pid?, worker.sizes?)));
+        let used = self.plan().map(|plan| plan.total());
+        MemoryStatus { budget: self.budget.bytes(), used, processes: workers.chain(self.budget.others()).collect() }
+    }
+
+    /// Memory was measured, or the workers are others: writes what each may have, and asks the largest to leave if it is too much.
+    pub(super) fn keep_budget(&mut self) {
+        let Some(plan) = self.plan() else { return };
+        for grant in self.budget.grants(&plan, &self.workers) {
+            self.write_grant(grant);
+        }
+        let targets = self.targets_within(Some(&plan));
+        if let Some(reached) = self.budget.too_large(&plan, &targets, &self.workers) {
+            self.retire(&reached);
+        }
+    }
+
+    /// A worker starts in a slot: the grant of the one before does not hold for it.
+    pub(super) fn grant_first(&mut self, slot: Slot, pool: PoolId) {
+        let grant = self.budget.first_grant(slot, pool.pool, self.plan().as_ref());
+        self.write_grant(grant);
+    }
+
+    /// A worker of a pool, forked at `forked`, was too large with its first requests.
+    pub(super) fn costs_more(&mut self, pool: PoolId, forked: Instant) {
+        let Some(plan) = self.plan() else { return };
+        if self.budget.costs_more(pool.pool, forked, &plan, Instant::now()) {
+            self.keep_budget();
+        }
+    }
+
+    /// Asks a worker to leave that has reached a limit, unless another is about to.
+    pub(super) fn keep_limits(&mut self, now: Instant) {
+        let serving = self.generations.serving_pools();
+        if let Some(reached) = first_reached(&self.workers, &serving, &self.checked.config, now) {
+            self.retire(&reached);
+        }
+    }
+
+    /// Asks a worker to leave when it has no request.
+    fn retire(&mut self, reached: &Reached) {
+        let Reached { worker, directive, how_far, reason } = reached;
+        let Some(known) = self.workers.find(*worker) else { return };
+        let (pid, requests, pool) = (known.pid(), known.requests, known.mold.pool);
+        let name = self.name_of(pool);
+        let slot = worker.slot;
+        let line = format!("worker={slot} pid={pid} {name} retired: {how_far}, {requests} requests ({directive})");
+        if let Some(before) = self.budget.retired(pool.pool, line, Instant::now()) {
+            log::notice("master", before);
+        }
+        self.dismiss(*worker, *reason);
+    }
+
+    /// A worker of this mold is ready: it takes the place of one of its pool that was asked to leave, if one was.
+    pub(super) fn note_replaced(&mut self, by: MoldId) {
+        let MoldId { pool, refork } = by;
+        if let Some((line, after)) = self.budget.replaced(pool.pool, Instant::now()) {
+            let name = self.name_of(pool);
+            log::notice("master", format_args!("{line}, replaced in {after:.1?} from {name} refork={refork}"));
+        }
+    }
+
+    /// The worker of a pool that was asked to leave is not replaced.
+    pub(super) fn note_not_replaced(&mut self, pool: PoolId) {
+        if let Some(line) = self.budget.not_replaced(pool.pool) {
+            log::notice("master", line);
+        }
+    }
+
+    /// A process has ended that the master did not kill: the reason, if the kernel did because memory was used up. Then fewer fit.
+    pub(super) fn killed_by_kernel(&mut self, exit: Exit) -> Option<String> {
+        if exit != Exit::Signal(Signal::SIGKILL as i32) || !self.budget.was_killed_by_kernel(killed_by_kernel()) {
+            return None;
+        }
+        if let Some(plan) = self.plan()
+            && let Some(lowered) = self.budget.lower(&plan, &self.checked.config)
+        {
+            self.write_ceiling(Some(lowered));
+            let mb = lowered >> 20;
+            log::warn("master", format_args!("MemoryBudget is {mb} MB until the configuration is read anew"));
+        }
+        Some("by the kernel: the memory of the machine or of a control group was used up".to_owned())
+    }
+
+    /// The front has reported on the workers.
+    pub(super) fn note_status(&mut self, status: &FrontStatus) {
+        self.workers.note(&status.workers);
+        self.follow_load(status);
+        self.keep_limits(Instant::now());
+        self.refork_when_due();
+    }
+
+    /// Asks the front for its status when limits need it.
+    pub(super) fn ask_front(&mut self, now: Instant) {
+        if let Some(every) = ask_front_every(&self.checked.config, self.budget.bytes().is_some())
+            && self.children.front.is_some()
+            && self.status_due <= now
+        {
+            self.status_due = now + every;
+            self.send_to_front(ToFront::Status, vec![]);
+        }
+    }
+
+    /// When limits have something to do although nothing is measured.
+    pub(super) fn limits_wake(&self) -> Option<Instant> {
+        if !self.serves() {
+            return None;
+        }
+        let config = &self.checked.config;
+        let asked = ask_front_every(config, self.budget.bytes().is_some()).map(|_| self.status_due);
+        let oldest = oldest_leaves(&self.workers, &self.generations.serving_pools(), config);
+        asked.into_iter().chain(oldest).min()
+    }
+
+    /// Whether `Refork` is due for a pool: the workers of the mold that forks have answered enough, or have much private memory.
+    pub(super) fn refork_is_due(&mut self, id: PoolId) -> bool {
+        let checked = self.checked.clone();
+        match &checked.config.pool_of(id.pool).refork {
+            ReforkWhen::Off => false,
+            ReforkWhen::After(requests) => {
+                let wanted = self.generations.pool(id).and_then(|pool| requests.get(pool.reforks as usize));
+                wanted.is_some_and(|wanted| self.workers.of(id).any(|(_, worker)| worker.requests >= *wanted))
+            }
+            ReforkWhen::Auto => self.refork_pays(id),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Signals, and commands of the control socket.
+
+use std::time::Instant;
+
+use wire::control::{ExitReason, Slot, ToFront, WorkerId, WorkerState};
+
+use super::Master;
+use crate::signals::Request;
+use crate::sockets::control_socket::{Client, Command, ControlReply, How};
+use crate::status_requests::Detail;
+use base::log;
+
+impl Master {
+    pub(super) fn obey_signals(&mut self) {
+        while let Some(request) = self.signals.next() {
+            match request {
+                Request::Reap => self.reap(),
+                Request::StopGracefully => self.ask_stop(How::Graceful),
+                Request::StopFast => self.ask_stop(How::Fast),
+                Request::Reload => self.ask_reload(None),
+                Request::ReopenLogs => self.reopen_logs(),
+                Request::OneMore => self.shift_pool(1),
+                Request::OneFewer => self.shift_pool(-1),
+                Request::Refork => self.ask_refork(None),
+                Request::Nothing => log::notice("master", "USR2 has no meaning here; HUP reloads"),
+            }
+        }
+    }
+
+    pub(super) fn serve_client(&mut self, client: Client) {
+        for command in self.control.serve(client) {
+            self.obey(client, command);
+        }
+    }
+
+    fn obey(&mut self, client: Client, command: Command) {
+        match command {
+            Command::Status => self.ask_status(client, Detail::Quantiles),
+            Command::Snapshot => self.ask_status(client, Detail::Counted),
+            Command::Recycle { worker } => self.recycle(client, worker),
+            Command::Reload => self.ask_reload(Some(client)),
+            Command::Inspect { what } => self.ask_inspection(client, what),
+            Command::Record { seconds, hertz } => self.ask_record(client, seconds, hertz),
+            Command::SlowRequests => self.ask_slow_requests(client),
+            Command::Look { worker } => self.ask_look(client, worker),
+            Command::Weigh { code } => self.ask_weigh(client, code),
+            Command::Refork => self.ask_refork(Some(client)),
+            Command::Reopen => {
+                self.reopen_logs();
+                self.answer(Some(client), &ControlReply::ok());
+            }
+            Command::Size { workers, busy } => {
+                self.size_pool(workers, busy);
+                self.answer(Some(client), &ControlReply::ok());
+            }
+            Command::Purge { url } => self.ask_purge(client, url),
+            Command::Stop { how } => {
+                self.answer(Some(client), &ControlReply::ok());
+                self.ask_stop(how);
+            }
+        }
+    }
+
+    fn ask_status(&mut self, client: Client, detail: Detail) {
+        self.status_requests.ask(client, detail, Instant::now());
+        match self.children.front {
+            Some(_) => self.send_to_front(ToFront::Status, vec![]),
+            None => self.answer_status(None),
+        }
+    }
+
+    /// `cameleer recycle`: answered when the worker was asked; it leaves when it has no request.
+    fn recycle(&mut self, client: Client, slot: Slot) {
+        let answer = self.try_recycle(slot).map_or_else(ControlReply::failed, |()| ControlReply::ok());
+        self.answer(Some(client), &answer);
+    }
+
+    fn try_recycle(&mut self, slot: Slot) -> Result<(), String> {
+        let serving = self.generations.serving().filter(|_| self.serves());
+        let Some(worker) = self.workers.get(slot) else { return Err(format!("there is no worker {slot}")) };
+        if Some(worker.mold.pool.generation) != serving || worker.is_dismissed || worker.state == WorkerState::Retiring
+        {
+            return Err(format!("worker {slot} leaves already"));
+        }
+        if worker.state == WorkerState::Starting {
+            return Err(format!("worker {slot} has just begun"));
+        }
+        let (id, pid) = (WorkerId { slot, serial: worker.serial() }, worker.pid());
+        log::notice("master", format_args!("worker={slot} pid={pid} is recycled: it leaves after its request"));
+        self.dismiss(id, ExitReason::Recycle);
+        Ok(())
+    }
+
+    /// `cameleer purge`: the front drops cached answers, and reports how many.
+    fn ask_purge(&mut self, client: Client, url: String) {
+        self.purges.push(client);
+        match self.children.front {
+            Some(_) => self.send_to_front(ToFront::Purge { client, url }, vec![]),
+            None => self.end_purges(),
+        }
+    }
+
+    /// The front has purged its cache, or cannot.
+    pub(super) fn purged(&mut self, client: Client, outcome: Result<u64, String>) {
+        let Some(at) = self.purges.iter().position(|waiting| *waiting == client) else { return };
+        self.purges.swap_remove(at);
+        let answer = match outcome {
+            Ok(answers) => ControlReply { purged: Some(answers), ..ControlReply::ok() },
+            Err(error) => ControlReply::failed(error),
+        };
+        self.answer(Some(client), &answer);
+    }
+
+    /// There is no front: the next one starts with an empty cache.
+    pub(super) fn end_purges(&mut self) {
+        for client in std::mem::take(&mut self.purges) {
+            self.answer(Some(client), &ControlReply { purged: Some(0), ..ControlReply::ok() });
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Logs and certificates that are renewed while the server runs.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use wire::control::{ToFront, ToMold};
+
+use super::Master;
+use crate::children::MoldId;
+use crate::logs::Opened;
+use base::log;
+
+impl Master {
+    /// USR1.
+    pub(super) fn reopen_logs(&mut self) {
+        for failure in self.logs.reopen() {
+            log::error("master", format_args!("the old log stays in use: {failure:#}"));
+        }
+        match self.logs.open(&self.checked.config) {
+            Ok(opened) => self.use_logs(opened),
+            Err(error) => log::error("master", format_args!("{error:#}")),
+        }
+        log::notice("master", "logs opened anew");
+    }
+
+    /// All processes write to these logs from now on.
+    pub(super) fn use_logs(&mut self, opened: Opened) {
+        if let Err(error) = opened.take_stderr() {
+            log::error("master", format_args!("ErrorLog: {error}"));
+        }
+        let all = std::iter::once(&opened.error).chain(&opened.access).chain(&opened.hosts).cloned().collect();
+        self.send_to_front(ToFront::Logs, all);
+        for id in self.children.molds().map(|(id, _)| id).collect::<Vec<MoldId>>() {
+            // Logs of hosts are numbered by configuration: an older generation has others under these numbers.
+            let generation = self.generations.get(id.pool.generation);
+            let is_current = generation.is_some_and(|it| Rc::ptr_eq(&it.config, &self.checked));
+            let hosts = if is_current { &opened.hosts[..] } else { &[] };
+            let logs = std::iter::once(&opened.error).chain(hosts).cloned().collect();
+            if let Some(mold) = self.children.mold(id) {
+                mold.peer.send(ToMold::Logs, logs);
+            }
+        }
+        self.opened = Some(opened);
+    }
+
+    /// Reads certificates again when that is due. The front gets them when they have changed and can be used.
+    pub(super) fn renew_certificates(&mut self, now: Instant) {
+        if !self.certificates.take_due(now) {
+            return;
+        }
+        let Some(generation) = self.generations.serving() else { return };
+        match self.checked.renew_identities() {
+            Ok(false) => {}
+            Ok(true) => match self.checked.identities_in_memory() {
+                Ok(memory) => {
+                    log::notice("master", "certificates have changed: new connections get the new ones");
+                    self.send_to_front(ToFront::Certificates { generation }, vec![memory]);
+                }
+                Err(error) => log::error("master", format_args!("certificates: {error}")),
+            },
+            Err(mistakes) => {
+                log::error(
+                    "master",
+                    format_args!("certificates have changed, but the old ones stay in use: {mistakes}"),
+                );
+            }
+        }
+    }
+}

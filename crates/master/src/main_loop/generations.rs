@@ -1,0 +1,220 @@
+//! Generations: begun, served, given up, forgotten.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use wire::control::{ExitReason, GenerationNumber, GenerationState, PoolId, Slot, ToFront};
+
+use super::Master;
+use crate::children::Mold;
+use crate::children::MoldId;
+use crate::configuration::CheckedConfig;
+use crate::generation::{GenerationAction, Times};
+use crate::logs::Opened;
+use crate::sizing::PoolLimits;
+use crate::sockets::listeners::Bound;
+use base::log;
+use config::Config;
+
+/// How many files every process has open besides logs and listeners.
+const FEWEST_FILES: u64 = 96;
+
+/// Sockets and logs of a generation that does not serve yet.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    /// The generation.
+    pub generation: GenerationNumber,
+    /// The sockets, with those that the server has already.
+    pub listeners: Vec<Bound>,
+    /// The logs.
+    pub opened: Opened,
+}
+
+/// Whether the logs of a configuration can be open at once, and once more while they are reopened.
+fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
+    let logs = config.logs.len() + config.error_logs.len();
+    let needed = FEWEST_FILES + config.listen.len() as u64 + 2 * logs as u64;
+    if needed > limit {
+        anyhow::bail!(
+            "{logs} logs of hosts (CustomLog, ErrorLog) and {} listeners need {needed} open files and {limit} are allowed: \
+             allow more (ulimit -Hn, systemd's LimitNOFILE), or let hosts share logs (%v names the host)",
+            config.listen.len()
+        );
+    }
+    Ok(())
+}
+
+impl Master {
+    /// Binds, opens and starts the molds. What fails leaves everything as it was.
+    pub(super) fn begin_generation(&mut self, checked: Rc<CheckedConfig>) -> anyhow::Result<()> {
+        let listeners = self.listeners.for_config(&checked)?;
+        match self.open_and_start(&checked) {
+            Ok((opened, molds)) => {
+                self.add_generation(checked, molds, listeners, opened);
+                Ok(())
+            }
+            Err(error) => {
+                self.listeners.abandon(listeners);
+                self.logs.keep(&self.checked.config);
+                if self.opened.is_none() {
+                    self.logs.give_stderr_back();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(Opened, Vec<Mold>)> {
+        enough_files(&checked.config, sys::file_limit())?;
+        let opened = self.logs.open(&checked.config)?;
+        if self.opened.is_none() {
+            // The start is logged where everything else will be; the terminal gets its result.
+            opened.take_stderr()?;
+        }
+        let mut molds: Vec<Mold> = Vec::new();
+        for pool in checked.config.pool_numbers() {
+            let id = PoolId { generation: self.generations.next_number(), pool };
+            let started = self.start_mold(id, checked, &opened);
+            molds.push(started.inspect_err(|_| molds.iter().for_each(Mold::kill))?);
+        }
+        Ok((opened, molds))
+    }
+
+    fn add_generation(&mut self, checked: Rc<CheckedConfig>, molds: Vec<Mold>, listeners: Vec<Bound>, opened: Opened) {
+        let generation = self.generations.next_number();
+        let timeouts = &checked.config.timeouts;
+        let times = Times { start: timeouts.start, graceful: timeouts.graceful };
+        self.notify.extend(times.start);
+        let pids: Vec<i32> = molds.iter().map(|mold| mold.pid.as_raw()).collect();
+        for (pool, mold) in (0..).zip(molds) {
+            self.children.add_mold(MoldId { pool: PoolId { generation, pool }, refork: 0 }, mold);
+        }
+        self.generations.begin(checked, times, &pids, Instant::now());
+        self.attempt = Some(Attempt { generation, listeners, opened });
+    }
+
+    pub(super) fn do_generation(&mut self, action: GenerationAction) {
+        match action {
+            GenerationAction::Start(number) => self.start_workers(number),
+            GenerationAction::GiveUp(number, why) => self.give_up(number, anyhow::Error::msg(why)),
+            GenerationAction::KillWorkers(number) => self.kill_workers_of(number, "its generation should have ended"),
+        }
+    }
+
+    fn start_workers(&mut self, number: GenerationNumber) {
+        if let Err(error) = self.configure_front(number) {
+            return self.give_up(number, error);
+        }
+        let Some(checked) = self.generations.get(number).map(|generation| generation.config.clone()) else { return };
+        for id in self.generations.pools_of(number) {
+            let start = PoolLimits::of(checked.config.pool_of(id.pool), 0).start;
+            (0..start).for_each(|_| self.fork_worker(id));
+        }
+    }
+
+    /// Serves a generation as soon as a worker of each of its pools is ready.
+    pub(super) fn serve_when_ready(&mut self, number: GenerationNumber) {
+        let is_ready = |pool: PoolId| !self.workers.serving(pool).is_empty();
+        let starts = self.generations.state_of(number) == Some(GenerationState::Starting);
+        if starts && self.generations.pools_of(number).into_iter().all(is_ready) {
+            self.activate(number);
+        }
+    }
+
+    fn activate(&mut self, number: GenerationNumber) {
+        let attempt = self.take_attempt(number);
+        if let Some(attempt) = &attempt {
+            // Before the front closes those that the new generation does not want: it empties them first.
+            self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
+        }
+        self.send_to_front(ToFront::Activate { generation: number }, vec![]);
+        self.end_refork(Err("a reload came between".to_string()));
+        self.refork.begin_generation();
+        self.generations.serve(number, Instant::now());
+        self.sizing.begin_generation();
+        let is_first = self.opened.is_none();
+        if let Some(attempt) = attempt {
+            self.commit(attempt);
+        }
+        if is_first { self.announce() } else { self.end_reload(Ok(number)) }
+    }
+
+    fn take_attempt(&mut self, number: GenerationNumber) -> Option<Attempt> {
+        self.attempt.take_if(|attempt| attempt.generation == number)
+    }
+
+    /// Undoes a generation that does not come to serve, and reports the error to the waiting clients.
+    pub(super) fn give_up(&mut self, number: GenerationNumber, error: anyhow::Error) {
+        if !self.generations.fail(number) {
+            return;
+        }
+        let attempt = self.take_attempt(number);
+        let molds = self.children.molds().filter(|(id, _)| id.pool.generation == number);
+        molds.for_each(|(_, mold)| mold.kill());
+        self.kill_workers_of(number, "its generation failed");
+        if let Some(attempt) = attempt {
+            self.listeners.abandon(attempt.listeners);
+            self.logs.keep(&self.checked.config);
+        }
+        match self.generations.serving() {
+            Some(_) => self.end_reload(Err(format!("{error:#}"))),
+            None => self.fail(error),
+        }
+        self.sweep();
+    }
+
+    /// The front has no request of this generation any more.
+    pub(super) fn retired(&mut self, number: GenerationNumber) {
+        let Some(molds) = self.generations.drained(number) else { return };
+        self.retire_molds(&molds);
+        for slot in self.slots_of(number) {
+            self.handles.let_go(slot);
+        }
+    }
+
+    /// Forgets generations of which nothing is left.
+    pub(super) fn sweep(&mut self) {
+        let workers = &self.workers;
+        for number in self.generations.sweep(|number| workers.of_generation(number).next().is_some()) {
+            log::info("master", format_args!("gen={number} gone"));
+        }
+    }
+
+    /// Ends what did not load, start or leave in time.
+    pub(super) fn enforce_deadlines(&mut self, now: Instant) {
+        for action in self.generations.overdue(now) {
+            self.do_generation(action);
+        }
+        let (late, _) = self.workers.late_to_start(self.start_timeout(), now);
+        for slot in late {
+            self.kill_worker(slot, "not ready within StartTimeout", ExitReason::StartTimeout);
+        }
+    }
+
+    /// When a worker is late to start.
+    pub(super) fn starts_wake(&self, now: Instant) -> Option<Instant> {
+        self.workers.late_to_start(self.start_timeout(), now).1
+    }
+
+    pub(super) fn start_timeout(&self) -> Duration {
+        self.checked.config.timeouts.start
+    }
+
+    /// Kills the workers of a generation that has failed, or should have ended.
+    pub(super) fn kill_workers_of(&mut self, number: GenerationNumber, reason: &str) {
+        for slot in self.slots_of(number) {
+            self.kill_worker(slot, reason, ExitReason::Reload);
+        }
+    }
+
+    fn slots_of(&self, number: GenerationNumber) -> Vec<Slot> {
+        self.workers.of_generation(number).map(|(slot, _)| slot).collect()
+    }
+
+    /// `gen=2`, with the pool's name where there are several: `gen=2 pool=old`.
+    pub(super) fn name_of(&self, id: PoolId) -> String {
+        let found = self.generations.get(id.generation);
+        let label = found.map(|generation| generation.config.config.pool_label(id.pool)).unwrap_or_default();
+        format!("gen={}{label}", id.generation)
+    }
+}

@@ -1,0 +1,248 @@
+//! The master's loop: it owns the clock, the processes and the sockets, hands events to the parts beside this folder, and carries
+//! out the actions that they return.
+//!
+//! ```text
+//!   poll ──▶ signals, control socket, channels, ends of processes ──▶ parts: (event, now) ─┐
+//!     ▲      deadlines of the parts ───────────────────────────────▶ parts: now ───────────┤
+//!     └──────────── messages, forks, kills, answers, log lines ◀────── actions ◀───────────┘
+//! ```
+//!
+//! Only this folder knows [`Master`]; no part does.
+
+mod budget;
+mod commands;
+mod files;
+mod front;
+mod generations;
+mod inspection;
+mod molds;
+mod monitor;
+mod profiling;
+mod reaping;
+mod refork;
+mod reload;
+mod sampling;
+mod status;
+mod stop;
+mod tending;
+mod turn;
+mod workers;
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use nix::sys::prctl;
+use wire::control::LateCode;
+
+use super::budget::{Budget, Sampling};
+use super::certificates::Certificates;
+use super::children::Children;
+use super::children::handles::Handles;
+use super::children::peer::Fd;
+use super::configuration::expansion::{self, Expansion};
+use super::configuration::{CheckedConfig, ConfigOrigin};
+use super::exits::Exits;
+use super::front::Supervision;
+use super::generation::Generations;
+use super::logs::{Logs, Opened};
+use super::monitor::{MonitorFiles, MonitorSchedule};
+use super::notify::Notify;
+use super::pid_file::PidFile;
+use super::pool::workers::Workers;
+use super::profiling::ProfilerSchedule;
+use super::refork::Reforking;
+use super::reload::{Reloads, ServerPhase};
+use super::signals::Signals;
+use super::sizing::{PoolLoad, Sizing};
+use super::sockets::control_socket::{Client, ControlReply, ControlSocket};
+use super::sockets::listeners::Listeners;
+use super::status_requests::StatusRequests;
+use super::stop::Stop;
+use super::{OnReady, Options};
+use base::log;
+use generations::Attempt;
+use machine::capacity::cores;
+use sys::privileges;
+use sys::{Words, new_words};
+use wire::memory_words;
+
+/// The loop's state.
+pub(super) struct Master {
+    // Sockets, files and processes.
+    origin: ConfigOrigin,
+    on_ready: Option<OnReady>,
+    started: Instant,
+    signals: Signals,
+    notify: Notify,
+    pid_file: Option<PidFile>,
+    listeners: Listeners,
+    logs: Logs,
+    certificates: Certificates,
+    children: Children,
+    /// The Perl of the configuration that is to be served next.
+    expansion: Option<Expansion>,
+    handles: Handles,
+    /// How much memory each worker may have, for workers to read.
+    words: Words,
+    /// The same, for molds.
+    words_fd: Fd,
+    monitor_files: MonitorFiles,
+    /// Where the profiler shows slow requests to the monitor: the end of each.
+    board: Option<[Fd; 2]>,
+
+    // The configuration in force.
+    /// At the start, the configuration that is to serve first.
+    checked: Rc<CheckedConfig>,
+    /// Its logs; `None` until the first generation serves.
+    opened: Option<Opened>,
+    /// Of the generation that is to serve next.
+    attempt: Option<Attempt>,
+    /// Code that molds load besides that of the configuration; grows with reloads (`PerlPreload auto`).
+    preload: LateCode,
+
+    // The parts.
+    front: Supervision,
+    generations: Generations<Rc<CheckedConfig>>,
+    workers: Workers,
+    sizing: Sizing,
+    budget: Budget,
+    sampling: Sampling,
+    reloads: Reloads,
+    refork: Reforking,
+    monitor: MonitorSchedule,
+    profiler: ProfilerSchedule,
+    exits: Exits,
+    stop: Stop,
+
+    // Waiting clients.
+    inspections: Vec<inspection::Asked>,
+    status_requests: StatusRequests,
+    /// Clients that wait for the front to have purged its cache.
+    purges: Vec<Client>,
+    /// When the front is asked next what limits of workers need.
+    status_due: Instant,
+    /// Dropped last: a program that waits for the end of the connection sees it when everything else is gone.
+    control: ControlSocket,
+}
+
+impl Master {
+    /// Reads the configuration, binds, and starts the first generation.
+    pub(super) fn start(options: Options) -> anyhow::Result<Master> {
+        let listeners = Listeners::passed()?;
+        // Before signals are blocked: a configuration whose Perl does not end can be interrupted as any program.
+        let checked = Rc::new(expansion::read(&options.origin)?);
+        let signals = Signals::block()?;
+        prctl::set_child_subreaper(true)?;
+        sys::raise_file_limit()?;
+        privileges::account(checked.config.user.as_deref(), checked.config.group.as_deref())?;
+        checked.config.apply_log_levels(None);
+        let pid_file = PidFile::of(&checked.config)?;
+        let control = match &checked.config.control_socket {
+            Some(path) => ControlSocket::open(path)?,
+            None => ControlSocket::open_default()?,
+        };
+        let now = Instant::now();
+        let (words, words_fd) = new_words(memory_words::COUNT)?;
+        let mut master = Master {
+            origin: options.origin,
+            on_ready: Some(options.on_ready),
+            started: now,
+            signals,
+            notify: Notify::from_env(),
+            pid_file,
+            listeners,
+            logs: Logs::new(options.in_background)?,
+            certificates: Certificates::default(),
+            children: Children::default(),
+            expansion: None,
+            handles: Handles::default(),
+            words,
+            words_fd: words_fd.into(),
+            monitor_files: MonitorFiles::open(&checked.config)?,
+            board: None,
+            checked: checked.clone(),
+            opened: None,
+            attempt: None,
+            preload: LateCode::default(),
+            front: Supervision::default(),
+            generations: Generations::default(),
+            workers: Workers::default(),
+            sizing: Sizing::default(),
+            budget: Budget::new(budget::killed_by_kernel()),
+            sampling: Sampling::new(now),
+            reloads: Reloads::default(),
+            refork: Reforking::default(),
+            monitor: MonitorSchedule::new(now),
+            profiler: ProfilerSchedule::default(),
+            exits: Exits::default(),
+            stop: Stop::default(),
+            inspections: Vec::new(),
+            status_requests: StatusRequests::default(),
+            purges: Vec::new(),
+            status_due: now,
+            control,
+        };
+        master.configure_budget();
+        master.sizing.configure(&checked.config.pool, cores());
+        master.begin_generation(checked)?;
+        let error_log = master.attempt.as_ref().map(|attempt| attempt.opened.error.clone());
+        if let Some(error_log) = error_log {
+            master.start_front(&error_log).unwrap_or_else(|error| master.fail(error.into()));
+        }
+        Ok(master)
+    }
+
+    /// The first worker answers: the start is over.
+    fn announce(&mut self) {
+        self.notify.ready(&self.summary());
+        log::notice("master", format_args!("{} serving", self.summary()));
+        if let Some(on_ready) = self.on_ready.take() {
+            let config = &self.checked.config;
+            let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.spoken_at(listen)));
+            let addresses: Vec<_> = addresses.collect();
+            on_ready(&addresses);
+            let renewed = self.logs.renew_standard();
+            // The program may have left the terminal, and with it descriptor 2.
+            if let Err(error) = renewed.and_then(|()| self.opened.iter().try_for_each(Opened::take_stderr)) {
+                log::error("master", format_args!("standard streams: {error}"));
+            }
+        }
+    }
+
+    /// All processes have ended.
+    pub(super) fn finish(&mut self) {
+        log::notice("master", "stopped");
+        self.opened = None;
+        self.logs.finish();
+    }
+
+    /// Answers a command, if a client waits for it.
+    fn answer(&mut self, client: Option<Client>, answer: &ControlReply) {
+        if let Some(client) = client {
+            self.control.answer(client, answer);
+        }
+    }
+
+    /// The phase that decides on requests to reload.
+    fn phase(&self) -> ServerPhase {
+        match self.generations.serving() {
+            _ if self.stop.is_under_way() => ServerPhase::Stopping,
+            None => ServerPhase::Starting,
+            Some(_) => ServerPhase::Serving,
+        }
+    }
+
+    /// Whether requests are served, so that the front may be asked something.
+    fn serves(&self) -> bool {
+        self.phase() == ServerPhase::Serving && self.children.front.is_some()
+    }
+
+    /// `gen=2 workers=5 busy=1`
+    fn summary(&self) -> String {
+        let serving = self.generations.serving().unwrap_or(0);
+        let loads: Vec<PoolLoad> =
+            self.generations.serving_pools().into_iter().map(|pool| self.load_of(pool)).collect();
+        let (alive, busy) = loads.iter().fold((0, 0), |(alive, busy), of| (alive + of.alive, busy + of.busy));
+        format!("gen={serving} workers={alive} busy={busy}")
+    }
+}

@@ -1,0 +1,175 @@
+//! The profiler: started when `SlowLog` or a client wants it, sent each worker, asked to record.
+
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant};
+
+use nix::fcntl::OFlag;
+use nix::unistd::pipe2;
+use wire::board;
+use wire::control::Slot;
+use wire::transport::in_memory;
+
+use super::Master;
+use super::inspection::Asked;
+use crate::children::peer::Fd;
+use crate::children::{Profiler, start_profiler};
+use crate::sockets::control_socket::{Client, ControlReply};
+use base::log;
+use profiler::{MOST_SECONDS, ToProfiler};
+
+/// How long a recording may take to be written after its end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Master {
+    /// `SlowLog`
+    pub(super) fn slow_after(&self) -> Option<Duration> {
+        self.checked.config.timeouts.slow_log
+    }
+
+    /// Starts the profiler where `SlowLog` wants it and it does not run.
+    pub(super) fn profile(&mut self, now: Instant) {
+        if self.opened.is_some() && self.profiler.is_due(self.slow_after().is_some(), now) {
+            // A failure was logged; the next try is due later.
+            let _ = self.running_profiler();
+        }
+    }
+
+    /// The profiler, which is started and sent all workers if it does not run.
+    fn running_profiler(&mut self) -> io::Result<&mut Profiler> {
+        if self.children.profiler.is_none() {
+            let started = self.start_profiler().inspect_err(|error| {
+                log::error("master", format_args!("the profiler cannot be started: {error}"));
+                self.profiler.failed(Instant::now());
+            })?;
+            log::info("master", format_args!("profiler pid={} started", started.pid));
+            self.children.profiler = Some(started);
+            self.profiler.started();
+            let slots: Vec<Slot> = self.workers.iter().map(|(slot, _)| slot).collect();
+            slots.into_iter().for_each(|slot| self.show_to_profiler(slot));
+            self.send_board();
+            self.configure_profiler();
+        }
+        self.children.profiler.as_mut().ok_or_else(|| io::Error::other("the profiler has ended"))
+    }
+
+    fn start_profiler(&self) -> io::Result<Profiler> {
+        let opened = self.opened.as_ref().ok_or_else(|| io::Error::other("the server does not serve yet"))?;
+        start_profiler(&opened.error)
+    }
+
+    fn send_to_profiler(&mut self, message: ToProfiler, fds: Vec<Fd>) {
+        if let Some(profiler) = &mut self.children.profiler {
+            profiler.peer.send(message, fds);
+        }
+    }
+
+    /// Where the monitor reads slow requests.
+    pub(super) fn slow_requests_board(&mut self) -> io::Result<Fd> {
+        if let Some([_, reader]) = &self.board {
+            return Ok(reader.clone());
+        }
+        let (writer, reader) = board::create("slow requests")?;
+        let [writer, reader] = [writer, reader].map(Fd::new);
+        self.board = Some([writer, reader.clone()]);
+        self.send_board();
+        Ok(reader)
+    }
+
+    fn send_board(&mut self) {
+        if let Some([writer, _]) = self.board.clone() {
+            self.send_to_profiler(ToProfiler::Show, vec![writer]);
+        }
+    }
+
+    /// The configuration may be another.
+    pub(super) fn configure_profiler(&mut self) {
+        let after = self.slow_after();
+        let slow_after_ms = after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
+        let log_as_json = self.checked.config.error_log_json;
+        self.send_to_profiler(ToProfiler::Configure { slow_after_ms, log_as_json }, vec![]);
+    }
+
+    /// A worker was forked, or the profiler was started.
+    pub(super) fn show_to_profiler(&mut self, slot: Slot) {
+        let Some(worker) = self.workers.get(slot).filter(|_| self.children.profiler.is_some()) else { return };
+        let (pool, Some(pid)) = (worker.mold.pool, worker.pid) else { return };
+        let memory = match File::open(format!("/proc/{pid}/mem")) {
+            Ok(memory) => Fd::new(memory.into()),
+            Err(error) => return log::warn("master", format_args!("pid={pid} cannot be profiled: {error}")),
+        };
+        // The file that was opened is the worker's only if that still exists.
+        if !self.handles.exists(slot) {
+            return;
+        }
+        let Some(activity) = self.generations.pool(pool).map(|pool| pool.activity) else { return };
+        self.send_to_profiler(ToProfiler::Worker { slot, generation: pool.generation, pid, activity }, vec![memory]);
+    }
+
+    /// A worker has ended.
+    pub(super) fn hide_from_profiler(&mut self, pid: i32) {
+        self.send_to_profiler(ToProfiler::Gone { pid }, vec![]);
+    }
+
+    /// `cameleer profile`, by `client`.
+    pub(super) fn ask_record(&mut self, client: Client, seconds: f64, hertz: f64) {
+        // The profiler records no longer than MOST_SECONDS.
+        let lasts = Duration::from_secs_f64(seconds.clamp(0.0, MOST_SECONDS));
+        self.ask_profiler(client, ToProfiler::Record { seconds, hertz }, lasts);
+    }
+
+    /// `cameleer why`, by `client`.
+    pub(super) fn ask_slow_requests(&mut self, client: Client) {
+        if self.slow_after().is_none() {
+            let error =
+                "SlowLog is off: where slow requests spend their time is not looked at. `SlowLog 2s` turns it on";
+            return self.answer(Some(client), &ControlReply::failed(error));
+        }
+        self.ask_profiler(client, ToProfiler::Recall, Duration::ZERO);
+    }
+
+    /// A look at one worker, for `client`.
+    pub(super) fn ask_look(&mut self, client: Client, slot: Slot) {
+        if self.workers.get(slot).is_none() {
+            return self.answer(Some(client), &ControlReply::failed(format!("there is no worker {slot}")));
+        }
+        self.ask_profiler(client, ToProfiler::Look { slot }, Duration::ZERO);
+    }
+
+    fn ask_profiler(&mut self, client: Client, message: ToProfiler, lasts: Duration) {
+        let asked = self.running_profiler().and_then(|profiler| {
+            let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
+            let into = Fd::new(in_memory("profile", b"")?.into());
+            profiler.peer.send(message, vec![into.clone(), Fd::new(done)]);
+            let by = Instant::now() + lasts + PATIENCE;
+            Ok(Asked::of(client, profiler.pid.as_raw(), into, told, by))
+        });
+        match asked {
+            Ok(asked) => self.inspections.push(asked),
+            Err(error) => self.answer(Some(client), &ControlReply::failed(error)),
+        }
+    }
+
+    /// The profiler sends nothing; its end is seen where processes are reaped.
+    pub(super) fn read_profiler(&mut self) {
+        let Some(profiler) = &mut self.children.profiler else { return };
+        profiler.peer.flush();
+        if let Err(error) = profiler.peer.receive() {
+            let pid = profiler.pid;
+            log::error(
+                "master",
+                format_args!("profiler pid={pid} sent an invalid control message ({error}), and is killed"),
+            );
+            profiler.kill();
+        }
+    }
+
+    /// Another profiler is started when it is wanted.
+    pub(super) fn profiler_ended(&mut self) {
+        self.children.profiler = None;
+        self.profiler.failed(Instant::now());
+        if !self.stop.is_under_way() {
+            log::error("master", "the profiler ended; another is started when it is wanted");
+        }
+    }
+}

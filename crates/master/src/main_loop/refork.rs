@@ -1,0 +1,154 @@
+//! Reforks: a worker is promoted, and older workers leave.
+
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+use wire::control::{ExitReason, FromMold, FrontStatus, PoolId, ToFront, WorkerId};
+
+use super::Master;
+use crate::children::Child;
+use crate::children::peer::Peer;
+use crate::children::process::is_our_child;
+use crate::refork::{Mean, ReforkAction};
+use crate::sockets::control_socket::{Client, ControlReply};
+use base::log;
+
+impl Master {
+    /// URG, or `cameleer refork` by `client`.
+    pub(super) fn ask_refork(&mut self, client: Option<Client>) {
+        if !self.serves() {
+            return self.answer(client, &ControlReply::failed("the server does not serve now"));
+        }
+        let pools = self.generations.serving_pools().into_iter().map(|id| id.pool);
+        match self.refork.ask(client, pools, Instant::now()) {
+            Ok(action) => self.do_refork(action),
+            Err(why) => self.answer(client, &ControlReply::failed(why)),
+        }
+    }
+
+    /// `Refork`, when it is more than asked for.
+    pub(super) fn refork_when_due(&mut self) {
+        if !self.refork.is_at_rest() || !self.serves() {
+            return;
+        }
+        let serving = self.generations.serving_pools();
+        if let Some(due) = serving.into_iter().find(|id| self.refork_is_due(*id)) {
+            let action = self.refork.begin(due.pool);
+            self.do_refork(action);
+        }
+    }
+
+    /// Whether another refork of a pool pays. Logs what the last one has saved, once that is known.
+    pub(super) fn refork_pays(&mut self, id: PoolId) -> bool {
+        let reforks = self.generations.pool(id).map_or(0, |pool| pool.reforks);
+        let Some(member) = self.generations.forking(id) else { return false };
+        let Some(mold) = self.budget.memory_of(member.pid).map(|sizes| sizes.rss) else { return false };
+        let of_it = self.workers.of(id).filter(|(_, worker)| worker.mold.refork == member.refork);
+        let measured: Vec<_> = of_it.filter_map(|(_, worker)| Some((worker.requests, worker.sizes?.private))).collect();
+        let Some(mean) = Mean::of(&measured) else { return false };
+        let judgement = self.refork.judge(id.pool, mean, measured.len() as u64, mold, reforks);
+        if let Some(saved) = judgement.saved {
+            let pays = match judgement.does_not_pay() {
+                true => ": it does not pay, and is not done again before a reload",
+                false => "",
+            };
+            let name = self.name_of(id);
+            log::notice("master", format_args!("{name} refork={reforks} has saved {saved} % of private memory{pays}"));
+        }
+        judgement.is_due
+    }
+
+    pub(super) fn choose_candidate(&mut self, status: &FrontStatus) {
+        let serving = self.generations.serving_pools();
+        let action = self.refork.choose(status, &self.workers, &serving, self.start_timeout(), Instant::now());
+        self.do_refork(action);
+    }
+
+    pub(super) fn do_refork(&mut self, actions: impl IntoIterator<Item = ReforkAction>) {
+        for action in actions {
+            match action {
+                ReforkAction::AskFront => self.send_to_front(ToFront::Status, vec![]),
+                ReforkAction::Promote(worker, _) => self.promote(worker),
+                ReforkAction::Leave(worker) => self.dismiss(worker, ExitReason::Refork),
+                ReforkAction::Renewed(mold, after) => log::notice(
+                    "master",
+                    format_args!("{} refork={} renewed in {after:.1?}", self.name_of(mold.pool), mold.refork),
+                ),
+                ReforkAction::Over(result, clients) => self.refork_over(result, &clients),
+            }
+        }
+    }
+
+    fn promote(&mut self, worker: WorkerId) {
+        let pair = wire::channel::pair().and_then(|(ours, theirs)| Ok((Peer::new(ours)?, theirs)));
+        match pair {
+            Ok((peer, theirs)) => {
+                self.send_to_front(ToFront::Promote { worker }, vec![theirs.into()]);
+                self.workers.dismiss(worker, ExitReason::Refork);
+                self.children.candidate = Some(peer);
+            }
+            Err(error) => self.end_refork(Err(format!("no channel for a mold: {error}"))),
+        }
+    }
+
+    pub(super) fn read_candidate(&mut self) {
+        let (Some(peer), Some(candidate)) = (&mut self.children.candidate, self.refork.candidate()) else { return };
+        let slot = candidate.worker.slot;
+        let received = match peer.receive() {
+            Ok(None) if !peer.is_gone() => return,
+            received => received,
+        };
+        match received {
+            Ok(Some(FromMold::Promoted { pid, fork_us, requests })) => {
+                self.promoted(Pid::from_raw(pid), Duration::from_micros(u64::from(fork_us)), requests);
+            }
+            Ok(Some(FromMold::Failed { error })) => {
+                self.end_refork(Err(format!("worker={slot} cannot become a mold: {error}")));
+            }
+            Ok(None) => self.end_refork(Err(format!("worker={slot} ended before it was a mold"))),
+            Ok(Some(_)) => self.end_refork(Err(format!("worker={slot} sent an invalid control message"))),
+            Err(error) => self.end_refork(Err(format!("worker={slot} sent an invalid control message: {error}"))),
+        }
+    }
+
+    fn promoted(&mut self, pid: Pid, took: Duration, requests: u64) {
+        // The site's code runs there: the number that it reports may be any process.
+        let is_new = is_our_child(pid) && !self.has_started(pid) && self.workers.slot_of(pid.as_raw()).is_none();
+        if !is_new {
+            return self.end_refork(Err(format!("pid={pid}, which reports to be a mold, is no child of the master")));
+        }
+        let (Some(peer), Some(candidate)) = (self.children.candidate.take(), self.refork.candidate()) else { return };
+        let name = self.name_of(candidate.pool);
+        let Some((mold, retired)) = self.generations.promoted(candidate.pool, pid.as_raw()) else {
+            return self.end_refork(Err("its generation has gone".to_string()));
+        };
+        self.children.add_mold(mold, Child { pid, peer });
+        self.retire_molds(&retired);
+        let (refork, slot) = (mold.refork, candidate.worker.slot);
+        log::notice(
+            "master",
+            format_args!(
+                "mold pid={pid} {name} refork={refork} from worker={slot}, {requests} requests, in {took:.1?}"
+            ),
+        );
+        self.refork.promoted(mold, Instant::now());
+        self.exits.reforked();
+        self.send_counts();
+        self.tend();
+    }
+
+    /// The refork under way is over, if there is one.
+    pub(super) fn end_refork(&mut self, result: Result<(), String>) {
+        let over = self.refork.end(result);
+        self.do_refork(over);
+    }
+
+    fn refork_over(&mut self, result: Result<(), String>, clients: &[Client]) {
+        self.children.candidate = None;
+        if let Err(error) = &result {
+            log::warn("master", format_args!("no refork: {error}"));
+        }
+        let answer = result.map_or_else(ControlReply::failed, |()| ControlReply::ok());
+        clients.iter().for_each(|client| self.answer(Some(*client), &answer));
+    }
+}

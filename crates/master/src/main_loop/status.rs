@@ -1,0 +1,96 @@
+//! The status: put together from the parts, and sent to the clients that wait for it.
+
+use wire::control::{FrontStatus, PoolId, ServerCounts, ToFront};
+
+use super::Master;
+use crate::configuration::address_name;
+use crate::generation::Generation;
+use crate::pid_file::PidFile;
+use crate::sockets::control_socket::{Client, ControlReply};
+use crate::status_requests::Detail;
+use config::pools;
+use status::{FileId, GenerationStatus, MoldStatus, Status};
+
+impl Master {
+    /// Answers the clients that wait for the status. `front` is `None` where the front does not answer.
+    pub(super) fn answer_status(&mut self, front: Option<FrontStatus>) {
+        let clients = self.status_requests.take();
+        if clients.is_empty() {
+            return;
+        }
+        let mut status = self.status(front);
+        let (counted, others): (Vec<_>, Vec<_>) =
+            clients.into_iter().partition(|(_, detail)| *detail == Detail::Counted);
+        self.send_status(&counted, status.clone());
+        if let Some(front) = &mut status.front {
+            front.spreads = None;
+        }
+        self.send_status(&others, status);
+    }
+
+    fn send_status(&mut self, clients: &[(Client, Detail)], status: Status) {
+        let answer = ControlReply { status: Some(status), ..ControlReply::ok() };
+        clients.iter().for_each(|(client, _)| self.answer(Some(*client), &answer));
+    }
+
+    pub(super) fn status(&self, front: Option<FrontStatus>) -> Status {
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            pid: std::process::id().cast_signed(),
+            origin: self.origin.name(),
+            origin_file: self.origin.file().and_then(FileId::of),
+            pid_file: self.pid_file.as_ref().map(PidFile::id),
+            uptime_s: self.started.elapsed().as_secs(),
+            uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            listen: self.listeners.addresses().map(address_name).collect(),
+            generation: self.generations.serving().unwrap_or(0),
+            generations: self.generations.iter().map(|generation| self.generation_status(generation)).collect(),
+            max_clients: self.targets().most_workers,
+            front_pid: self.front_pid(),
+            memory: self.memory_status(),
+            counts: self.counts(),
+            history_file: self.monitor_files.history_path().map(|path| path.display().to_string()),
+            monitor_pid: self.children.monitor.as_ref().map(|monitor| monitor.pid.as_raw()),
+            front,
+        }
+    }
+
+    fn generation_status<C>(&self, generation: &Generation<C>) -> GenerationStatus {
+        let forking = generation.forking(pools::DEFAULT);
+        GenerationStatus {
+            generation: generation.number,
+            state: generation.state,
+            mold_pid: forking.map_or(0, |member| member.pid),
+            refork: forking.map_or(0, |member| member.refork),
+            workers: u32::try_from(self.workers.of_generation(generation.number).count()).unwrap_or(u32::MAX),
+            molds: self.mold_status(generation.number),
+        }
+    }
+
+    /// The mold of each pool, where there are several pools.
+    fn mold_status(&self, number: u32) -> Vec<MoldStatus> {
+        let Some(generation) = self.generations.get(number).filter(|it| it.pools.len() > 1) else { return Vec::new() };
+        let config = &generation.config.config;
+        let status = |id: PoolId| {
+            let forking = generation.forking(id.pool);
+            MoldStatus {
+                pool: config.pool_name(id.pool).to_owned(),
+                perl_generation: config.perl_of(id.pool).generation.number(),
+                pid: forking.map_or(0, |member| member.pid),
+                refork: forking.map_or(0, |member| member.refork),
+                workers: u32::try_from(self.workers.of(id).count()).unwrap_or(u32::MAX),
+            }
+        };
+        generation.pools().map(|(id, _)| status(id)).collect()
+    }
+
+    /// The front's own pages show the counts, too.
+    pub(super) fn send_counts(&mut self) {
+        self.send_to_front(ToFront::Counts(self.counts()), vec![]);
+    }
+
+    fn counts(&self) -> ServerCounts {
+        let own = self.generations.serving_pool();
+        self.exits.counts(own.and_then(|own| self.generations.forking(own)).map_or(0, |member| member.refork))
+    }
+}

@@ -1,0 +1,112 @@
+//! The stop: carries out what [`Stop`](crate::stop::Stop) decides.
+
+use std::time::Instant;
+
+use wire::control::{ExitReason, Slot, ToFront};
+
+use super::Master;
+use crate::sockets::control_socket::How;
+use crate::stop::StopAction;
+use base::log;
+use config::LogTarget;
+
+impl Master {
+    /// A signal or a command.
+    pub(super) fn ask_stop(&mut self, how: How) {
+        let actions = self.stop.ask(how, self.checked.config.timeouts.graceful, Instant::now());
+        match actions.last() {
+            Some(StopAction::Drain) => log::notice("master", "stopping gracefully"),
+            Some(StopAction::Hurry) => log::notice("master", "stopping"),
+            _ => {}
+        }
+        self.do_stop(actions);
+    }
+
+    /// Stops the server with an error, because it cannot serve.
+    pub(super) fn fail(&mut self, error: anyhow::Error) {
+        if self.stop.is_under_way() {
+            return;
+        }
+        if self.checked.config.error_log != LogTarget::Standard {
+            log::crit("master", format_args!("{error:#}"));
+        }
+        let actions = self.stop.fail(error, Instant::now());
+        self.do_stop(actions);
+    }
+
+    pub(super) fn do_stop(&mut self, actions: Vec<StopAction>) {
+        for action in actions {
+            match action {
+                StopAction::Begin => self.begin_stop(),
+                StopAction::Drain => {
+                    self.send_to_front(ToFront::Stop, vec![]);
+                    if self.children.front.is_none() {
+                        self.drained();
+                    }
+                }
+                StopAction::Hurry => {
+                    self.resume_all();
+                    self.send_to_front(ToFront::Exit, vec![]);
+                    self.drained();
+                }
+                StopAction::Kill(reason) => self.kill_all(reason),
+            }
+        }
+    }
+
+    fn begin_stop(&mut self) {
+        self.notify.stopping();
+        if let Some(expansion) = self.expansion.take() {
+            expansion.child.kill();
+        }
+        self.end_reload(Err("the server is stopping".to_string()));
+        self.end_refork(Err("the server is stopping".to_string()));
+        self.children.sampler.iter().for_each(|sampler| sampler.kill());
+        self.children.profiler.iter().for_each(|profiler| profiler.kill());
+        self.children.monitor.iter().for_each(|monitor| monitor.kill());
+        self.monitor_files.close();
+        self.resume_all();
+        // The front answers clients that the kernel has let in. While the master holds the sockets too, it would let in more.
+        self.listeners.close();
+        if let Some(attempt) = self.attempt.take() {
+            self.listeners.abandon(attempt.listeners);
+        }
+        self.generations.stop();
+        self.sweep();
+    }
+
+    /// A process that was stopped would neither finish nor leave.
+    fn resume_all(&self) {
+        self.children.resume();
+        self.handles.resume_all();
+    }
+
+    /// No request is under way any more: workers see the end of their front, and molds end after them.
+    pub(super) fn drained(&mut self) {
+        for slot in self.slots() {
+            self.handles.let_go(slot);
+        }
+        let molds = self.generations.retire_all();
+        self.retire_molds(&molds);
+    }
+
+    /// The result of the program, once it was asked to stop and all processes have ended.
+    pub(crate) fn stopped(&mut self) -> Option<anyhow::Result<()>> {
+        let children = &self.children;
+        let nobody = children.front.is_none() && children.sampler.is_none() && children.profiler.is_none();
+        let nobody = nobody && self.workers.is_empty() && self.generations.is_empty();
+        if nobody { self.stop.take_result() } else { None }
+    }
+
+    fn kill_all(&mut self, reason: &str) {
+        self.children.front.iter().for_each(|front| front.kill());
+        self.children.molds().for_each(|(_, mold)| mold.kill());
+        for slot in self.slots() {
+            self.kill_worker(slot, reason, ExitReason::Stop);
+        }
+    }
+
+    fn slots(&self) -> Vec<Slot> {
+        self.workers.iter().map(|(slot, _)| slot).collect()
+    }
+}

@@ -1,0 +1,129 @@
+//! How many workers each pool is to have.
+//!
+//! ```text
+//!   directives, TTIN and TTOU ─┐
+//!   MaxClients auto ───────────┼─▶ targets() ─▶ Target ─▶ Pace: Fork, Retire, or Rest
+//!   load ──────────────────────┤   a pure function       by time
+//!   memory budget (Plan) ──────┘
+//! ```
+//!
+//! [`targets`] alone decides the number. [`Pace`] decides how fast a pool comes to it. [`Sizing`] remembers what both need from one
+//! moment to the next. None of them has a clock or does I/O.
+
+mod auto;
+mod following;
+mod limits;
+mod pace;
+mod plan;
+mod target;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use wire::control::{Load, PoolId, PoolNumber};
+
+use super::backoff::Backoff;
+use config::{Config, Pool, pools};
+
+pub use following::{Following, LoadSample};
+pub use limits::{PoolLimits, PoolLoad};
+pub use pace::{Move, Pace};
+pub use plan::Plan;
+pub use target::{PoolState, Rule, Target, Targets, targets};
+
+/// The memory of one pool, over all generations.
+#[derive(Debug, Default)]
+pub struct PoolMemory {
+    /// How fast the pool grows.
+    pub pace: Pace,
+    /// The load that the front has reported last.
+    pub load: Load,
+    /// For workers that end before they are ready.
+    pub backoff: Backoff,
+}
+
+/// The memory of sizing.
+#[derive(Debug, Default)]
+pub struct Sizing {
+    by_pool: BTreeMap<PoolNumber, PoolMemory>,
+    /// TTIN and TTOU since the last reload.
+    shift: i32,
+    /// The number of workers that a measurement asked for, until the next reload.
+    fixed: Option<u32>,
+    /// `MaxClients auto`
+    following: Option<Following>,
+}
+
+impl Sizing {
+    /// For a configuration that comes into force. Only `MaxClients auto` goes on from where it was.
+    pub fn configure(&mut self, pool: &Pool, cores: f64) {
+        (self.shift, self.fixed) = (0, None);
+        self.following = Following::of(pool, cores, self.following.take());
+    }
+
+    /// Another generation serves: its load is not known yet.
+    pub fn begin_generation(&mut self) {
+        for memory in self.by_pool.values_mut() {
+            (memory.pace, memory.load) = Default::default();
+        }
+    }
+
+    /// Another front serves: it has not reported any load yet.
+    pub fn forget_load(&mut self) {
+        self.by_pool.values_mut().for_each(|memory| memory.load = Load::default());
+    }
+
+    /// The front has reported a load.
+    pub fn note_load(&mut self, load: Load) {
+        self.of(load.id.pool).load = load;
+    }
+
+    /// The memory of a pool.
+    pub fn of(&mut self, pool: PoolNumber) -> &mut PoolMemory {
+        self.by_pool.entry(pool).or_default()
+    }
+
+    /// `by` workers more or fewer until the next reload. Returns the sum of all shifts.
+    pub fn shift(&mut self, by: i32) -> i32 {
+        self.shift = self.shift.saturating_add(by);
+        self.shift
+    }
+
+    /// Exactly `workers` workers in the server's own pool until the next reload.
+    pub fn fix(&mut self, workers: u32) {
+        self.fixed = Some(workers);
+    }
+
+    /// `MaxClients auto`, where the configuration says so.
+    pub fn following(&mut self) -> Option<&mut Following> {
+        self.following.as_mut()
+    }
+
+    /// Whether `MaxClients` is `auto`.
+    pub fn is_auto(&self) -> bool {
+        self.following.is_some()
+    }
+
+    /// The input of [`targets`] for a pool with `processes` workers, of which `alive` do not leave.
+    pub fn state(&self, id: PoolId, config: &Config, alive: u32, processes: u32) -> PoolState {
+        let reported = self.by_pool.get(&id.pool).map(|memory| memory.load).filter(|load| load.id == id);
+        let load = reported.unwrap_or_default();
+        let rule = match (self.fixed, &self.following) {
+            _ if id.pool != pools::DEFAULT => Rule::Directives,
+            (Some(workers), _) => Rule::Exactly(workers),
+            (None, Some(following)) => Rule::AtMost(following.workers()),
+            (None, None) => Rule::Directives,
+        };
+        let limits = PoolLimits::of(config.pool_of(id.pool), self.shift);
+        PoolState { id, limits, rule, load: PoolLoad { alive, processes, busy: load.busy, queued: load.queued } }
+    }
+
+    /// When a pool has something to do although nothing happens. `starting` workers of it are not ready yet.
+    pub fn wakes(&self, target: &Target, can_fork: bool, starting: u32) -> Option<Instant> {
+        let memory = self.by_pool.get(&target.id.pool)?;
+        // Without this a pool whose last worker did not become ready would wait for a request.
+        let lacks = can_fork && target.load.alive < target.limits.min_spare && starting == 0;
+        let retry = if lacks { memory.backoff.until() } else { None };
+        memory.pace.wakes(target).into_iter().chain(retry).min()
+    }
+}

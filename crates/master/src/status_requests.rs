@@ -1,0 +1,43 @@
+//! Clients that wait for the status until the front has reported its part, or has not in time. Without I/O and without a clock.
+
+use std::time::{Duration, Instant};
+
+use super::sockets::control_socket::Client;
+
+/// How long a client waits for the front.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How much of the times a status holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The quantiles.
+    Quantiles,
+    /// All times that were counted.
+    Counted,
+}
+
+/// The clients.
+#[derive(Debug, Default)]
+pub struct StatusRequests {
+    clients: Vec<(Client, Detail)>,
+    by: Option<Instant>,
+}
+
+impl StatusRequests {
+    /// A client asks.
+    pub fn ask(&mut self, client: Client, detail: Detail, now: Instant) {
+        self.clients.push((client, detail));
+        self.by.get_or_insert(now + PATIENCE);
+    }
+
+    /// Takes the clients, to be answered now.
+    pub fn take(&mut self) -> Vec<(Client, Detail)> {
+        self.by = None;
+        std::mem::take(&mut self.clients)
+    }
+
+    /// By when the clients are answered without the front's part.
+    pub fn wakes(&self) -> Option<Instant> {
+        self.by
+    }
+}

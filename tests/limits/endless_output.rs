@@ -229,7 +229,7 @@ fn in_mod_perl_2_print_dies_of_an_error_of_apr() {
 
 #[test]
 fn in_mod_perl_1_print_fails_first_and_says_why() {
-    let tells = "$! = 0; while (print $text) { } open my $f, '>', '@DIR@/told'; print {$f} $! + 0, ' ', $r->connection->aborted; close $f;";
+    let tells = "$! = 0; while (print $text) { } my $why = $! + 0; open my $f, '>', '@DIR@/told'; print {$f} $why, ' ', $r->connection->aborted; close $f;";
     let server = Site::new()
         .script("scripts/pid.pl", "print \"Content-Type: text/plain\\n\\n$$\";")
         .script("scripts/tells.pl", &format!("{HEAD}{tells}"))

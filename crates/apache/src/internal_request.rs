@@ -11,6 +11,7 @@ use crate::Client;
 use crate::output::{Filtering, Output};
 use crate::request_rec::environment::{self, Api, api};
 use crate::request_rec::field::Text;
+use crate::request_rec::redirected;
 use crate::request_rec::tables::{Id, Tables};
 use crate::request_rec::target::{Target, frame};
 use crate::request_rec::{Incoming, Links, RequestRec};
@@ -75,7 +76,7 @@ fn depth(stack: &RequestStack, mut at: usize) -> usize {
 fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &Target) -> RequestRec {
     let env = match kind {
         InternalRequest::Sub => environment::handed_on(r),
-        InternalRequest::Redirect | InternalRequest::ErrorPage => environment::renamed(r),
+        InternalRequest::Redirect | InternalRequest::ErrorPage => redirected::variables(r),
     };
     let method: &[u8] = if kind == InternalRequest::Redirect { b"" } else { b"GET" };
     let protocol: &[u8] = if kind == InternalRequest::Sub { b"INCLUDED" } else { b"" };

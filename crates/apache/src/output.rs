@@ -11,6 +11,10 @@ pub trait Client {
     fn send(&mut self, said: &Outgoing<'_>) -> io::Result<()>;
     /// Whether the client still wants the response, as far as is known.
     fn presence(&mut self) -> Presence;
+    /// Whether the front that sent the request has ended. Its clients have not left by themselves.
+    fn has_lost_front(&self) -> bool {
+        false
+    }
 }
 
 /// Bytes that are gathered before the response begins to leave: most responses are one packet.
@@ -82,6 +86,8 @@ pub(crate) struct Output {
     pub head_room: usize,
     /// The client has left: the front would drop the output.
     pub client_is_gone: bool,
+    /// The front that the client was connected to has ended.
+    pub front_is_lost: bool,
     /// The client sends nothing more, and may have left.
     pub client_hung_up: bool,
     /// The status of the head that was sent.
@@ -103,7 +109,7 @@ impl Output {
         self.elsewhere = None;
         (self.file, self.moved) = (None, None);
         self.truncated = false;
-        (self.client_is_gone, self.client_hung_up) = (false, false);
+        (self.client_is_gone, self.client_hung_up, self.front_is_lost) = (false, false, false);
         self.owes_end = None;
         self.header_was_said = false;
         self.unchunk = None;

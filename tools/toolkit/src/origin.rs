@@ -10,7 +10,6 @@ pub fn origin(text: Vec<OptionText>, program: &Program) -> anyhow::Result<Config
     let mut facts = facts(std::env::current_dir()?);
     let environment = program.environment.clone().or_else(|| std::env::var("PLACK_ENV").ok());
     facts.env.retain(|(name, _)| name != "PLACK_ENV");
-    facts.tries_scripts = true;
     facts.env.push(("PLACK_ENV".to_string(), environment.unwrap_or_else(|| "deployment".to_string())));
     Ok(ConfigOrigin { from: From::Options(text), defines: Vec::new(), before: Vec::new(), after: Vec::new(), facts })
 }

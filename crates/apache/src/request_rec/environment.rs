@@ -10,7 +10,6 @@ use form::urlencoded::percent_decoded;
 use wire::frame::{Field, Flags, Frame};
 
 use super::RequestRec;
-use super::cgi_program;
 use super::field::{Number, Text};
 use super::table::Table;
 use super::tables::Id;
@@ -166,31 +165,6 @@ pub(crate) fn handed_on(r: &RequestRec) -> Vec<u8> {
     }
     let of_path = |name: &[u8]| matches!(name, b"PATH_INFO" | b"PATH_TRANSLATED");
     encoded(r.tables.of(Id::SubprocessEnv).iter().filter(|(name, _)| !of_path(name)))
-}
-
-/// The variables that a redirected request inherits, with `REDIRECT_` before their names.
-/// MOD_PERL stays out: httpd's embedded Perl sets it in `%ENV` only.
-pub(crate) fn renamed(r: &mut RequestRec) -> Vec<u8> {
-    let mut renamed = Table::default();
-    let mut add = |name: &[u8], value: &[u8]| renamed.add(&[b"REDIRECT_", name].concat(), value);
-    if r.ran_program {
-        cgi_program::variables(r).iter().for_each(|(name, value)| add(name, value));
-    } else {
-        let Some(variables) = r.table(Id::SubprocessEnv as u32) else { return Vec::new() };
-        let of_others = variables.iter().filter(|(name, _)| !name.starts_with(b"MOD_PERL"));
-        of_others.for_each(|(name, value)| add(name, value));
-    }
-    renamed.set(b"REDIRECT_STATUS", r.status.to_string().as_bytes());
-    renamed.set(b"REDIRECT_URL", r.known_text(Text::Uri).unwrap_or_default());
-    for (name, value) in [
-        (&b"REDIRECT_QUERY_STRING"[..], r.known_text(Text::Args)),
-        (b"REDIRECT_ERROR_NOTES", r.tables.of(Id::Notes).get(b"error-notes")),
-    ] {
-        if let Some(value) = value {
-            renamed.set(name, value);
-        }
-    }
-    encoded(renamed.iter())
 }
 
 pub(crate) fn encoded<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<u8> {

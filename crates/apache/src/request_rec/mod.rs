@@ -4,6 +4,7 @@ pub mod cgi_program;
 pub mod environment;
 pub mod field;
 pub mod handler_stacks;
+pub mod redirected;
 pub mod script_name;
 pub mod server;
 pub mod slashes;

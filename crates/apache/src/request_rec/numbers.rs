@@ -58,9 +58,10 @@ impl RequestRec {
         self.output.front_is_gone() || (self.output.client_is_gone && !self.has_no_body())
     }
 
-    /// The client has left before it had all of the answer.
+    /// The client has left before it had all of the answer. Where the front has died a program may go on to its end.
     pub fn is_gone(&self) -> bool {
-        self.has_client_left() && !self.output.is_ended()
+        let has_front = !self.output.front_is_gone() && !self.output.front_is_lost;
+        has_front && self.has_client_left() && !self.output.is_ended()
     }
 
     /// Nobody needs more of the answer.

@@ -170,6 +170,7 @@ impl RequestRec {
         if !self.output.client_is_gone {
             let presence = self.client.presence();
             self.output.client_is_gone = presence == Presence::Gone;
+            self.output.front_is_lost |= self.client.has_lost_front();
             self.output.client_hung_up |= presence == Presence::HungUp;
         }
     }

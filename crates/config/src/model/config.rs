@@ -138,9 +138,6 @@ pub struct Facts {
     pub reload: bool,
     /// Whether this is only a check: missing handlers are errors now, rather than at the first request.
     pub check: bool,
-    /// Whether scripts are compiled in another process first, because one may end it: `cameleer run`.
-    #[serde(default)]
-    pub tries_scripts: bool,
     /// Set for a second instance that is measured beside the running server.
     #[serde(default)]
     pub shadow: Option<Shadow>,

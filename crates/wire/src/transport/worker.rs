@@ -130,6 +130,11 @@ impl WorkerPort {
         self.line.receive_announced(&self.memory)?;
         Ok(self.line.presence(request))
     }
+
+    /// Whether a new front has replaced the one that sent the current request.
+    pub fn is_greeted(&self) -> bool {
+        self.line.is_for_nobody || self.line.heard.iter().any(|heard| matches!(heard, Inbound::Greet))
+    }
 }
 
 impl Line {

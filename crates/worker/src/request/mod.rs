@@ -71,6 +71,10 @@ impl apache::Client for ToFront {
         }
         self.port.borrow_mut().presence(self.request).unwrap_or(Presence::Gone)
     }
+
+    fn has_lost_front(&self) -> bool {
+        self.port.borrow().is_greeted()
+    }
 }
 
 /// For the profiler, which reads it.

@@ -28,7 +28,12 @@ impl Site {
     /// The settings for a frame's sections and file, merged and looked up once per worker.
     pub(crate) fn location(&self, key: LocationKey, file: &[u8]) -> Result<Rc<ResolvedLocation>, Interrupted> {
         let location = self.location_by(&key)?;
-        match location.settings.handler_of(Path::new(OsStr::from_bytes(file))).cloned() {
+        let mut file = Path::new(OsStr::from_bytes(file));
+        if location.settings.script_alias && location.settings.handler_depends_on_the_file() {
+            // What follows a program's name is its PATH_INFO, whose extension says nothing.
+            file = file.ancestors().find(|above| above.is_file()).unwrap_or(file);
+        }
+        match location.settings.handler_of(file).cloned() {
             Some(handler) => self.location_by(&LocationKey { handler: Some(handler), ..key }),
             None => Ok(location),
         }

@@ -74,7 +74,7 @@ impl Site {
     pub fn load(mut config: Config, facts: &Facts) -> anyhow::Result<Site> {
         config.apply_log_levels(None);
         let perl = start_up::boot(&config, facts)?;
-        let start_up::Loaded { apps, fatal } = start_up::take_all(&perl, &config, facts)?;
+        let start_up::Loaded { apps, fatal } = start_up::take_all(&perl, &config, facts.check)?;
         let mod_perl = start_up::speaks_mod_perl(&config, facts);
         let pushed = if mod_perl { Some(perl.resolve_handler("Apache::Phases::run")?) } else { None };
         let start_env: Rc<[_]> = perl.env_base().into();

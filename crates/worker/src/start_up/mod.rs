@@ -165,13 +165,12 @@ pub struct Loaded {
 
 /// Does all steps of a mold, in the order of the file. The first that fails ends it, but for the scripts of a folder: one
 /// that is broken leaves the others alone. Where nothing is to be served, all that is wrong is looked for.
-pub fn take_all(perl: &Interpreter, config: &Config, facts: &Facts) -> Result<Loaded, Mistakes> {
-    let check = facts.check;
+pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Loaded, Mistakes> {
     let (mut apps, mut fatal, mut mistakes) = (Apps::new(), Vec::new(), Vec::new());
     for step in &config.start_up {
         let broken = match &step.step {
             StartUpStep::Registry { file, uri } => {
-                let preloaded = scripts::preload(perl, uri, file, check || facts.tries_scripts);
+                let preloaded = scripts::preload(perl, uri, file);
                 fatal.extend(preloaded.fatal);
                 preloaded.broken
             }

@@ -18,9 +18,9 @@ const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 8;
 
 /// A script, and the URI that requests for it have.
-pub struct Script {
-    pub uri: String,
-    pub file: PathBuf,
+struct Script {
+    uri: String,
+    file: PathBuf,
 }
 
 /// What has come of compiling scripts.
@@ -32,10 +32,10 @@ pub struct Preloaded {
     pub fatal: Vec<PathBuf>,
 }
 
-/// Compiles the script `path`, or all of a folder; `tries`: in another process first.
-pub fn preload(perl: &Interpreter, uri: &str, path: &Path, tries: bool) -> Preloaded {
+/// Compiles the script `path`, or all of a folder. Those that may end the process are compiled in another one first.
+pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Preloaded {
     let mut done = Preloaded::default();
-    let mut scripts = match scripts_of(uri, path) {
+    let scripts = match scripts_of(uri, path) {
         Ok(scripts) => scripts,
         Err(error) => {
             let message = format!("{}: cannot be searched: {error}", path.display());
@@ -43,16 +43,24 @@ pub fn preload(perl: &Interpreter, uri: &str, path: &Path, tries: bool) -> Prelo
             return done;
         }
     };
-    if tries {
-        let (sound, fatal) = trial::split(perl, scripts);
-        scripts = sound;
-        for trial::Fatal { file, how } in fatal {
-            done.broken.push(ConfigError { at: Some(begin(&file)), message: format!("{FATAL} ({how})") });
-            done.fatal.push(file);
-        }
+    let doubtful = scripts.iter().filter(|script| may_end_the_process(&script.file)).collect();
+    let fatal = trial::fatal(doubtful, |script: &&Script| drop(compile(perl, script)));
+    for (Script { file, .. }, how) in fatal {
+        done.broken.push(ConfigError { at: Some(begin(file)), message: format!("{FATAL} ({how})") });
+        done.fatal.push(file.clone());
     }
-    done.broken.extend(scripts.iter().filter_map(|script| compile(perl, script)));
+    let sound = scripts.iter().filter(|script| !done.fatal.contains(&script.file));
+    done.broken.extend(sound.filter_map(|script| compile(perl, script)));
     done
+}
+
+/// Whether a script has a BEGIN block and a word that ends a process. To compile all scripts twice would run all BEGIN blocks twice.
+fn may_end_the_process(file: &Path) -> bool {
+    let text = fs::read(file).unwrap_or_default();
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let words = || text.split(|byte| !is_of_word(byte));
+    let ends = |word: &[u8]| [&b"exec"[..], b"kill", b"_exit", b"syscall", b"dump"].contains(&word);
+    words().any(|word| word == b"BEGIN") && words().any(ends)
 }
 
 const FATAL: &str =
@@ -78,7 +86,7 @@ fn begin(file: &Path) -> At {
 }
 
 /// Compiles one; what is wrong with it.
-pub fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigError> {
+fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigError> {
     let (name, begin) = (file.to_string_lossy(), begin(file));
     let said = perl.ask(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
     let message = said.unwrap_or_else(|error| error.to_string());

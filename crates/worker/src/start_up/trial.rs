@@ -4,43 +4,30 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::PathBuf;
 
-use libperl::Interpreter;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
-
-use super::scripts::{Script, compile};
 
 /// Sent by the child before it compiles a script.
 const BEGINS: u8 = b'+';
 /// Sent by the child when it has compiled all.
 const DONE: u8 = b'.';
 
-/// A script whose compiling has ended the process.
-pub struct Fatal {
-    pub file: PathBuf,
-    /// `it was killed by SIGKILL`
-    pub how: String,
-}
-
-/// Splits the scripts into those that can be compiled here and those that cannot. Where no process can be had, all are the former.
-pub fn split(perl: &Interpreter, scripts: Vec<Script>) -> (Vec<Script>, Vec<Fatal>) {
-    let (mut sound, mut fatal, mut rest) = (Vec::new(), Vec::new(), scripts);
-    while let Ok((compiled, Some(how))) = try_all(perl, &rest) {
-        let mut behind = rest.split_off(compiled.min(rest.len())).into_iter();
-        sound.append(&mut rest);
-        fatal.extend(behind.next().map(|script| Fatal { file: script.file, how }));
-        rest = behind.collect();
+/// The scripts that end the process that compiles them, and how it ends. Without a child there is no trial, and so there is none.
+pub fn fatal<T>(mut scripts: Vec<T>, compile: impl Fn(&T)) -> Vec<(T, String)> {
+    let mut fatal = Vec::new();
+    while let Ok((compiled, Some(how))) = try_all(&scripts, &compile) {
+        let mut behind = scripts.split_off(compiled.min(scripts.len())).into_iter();
+        fatal.extend(behind.next().map(|script| (script, how)));
+        scripts = behind.collect();
     }
-    sound.append(&mut rest);
-    (sound, fatal)
+    fatal
 }
 
 /// Compiles the scripts in a child. Returns how many it has compiled, and how it ended if that was before it had compiled all.
-fn try_all(perl: &Interpreter, scripts: &[Script]) -> io::Result<(usize, Option<String>)> {
+fn try_all<T>(scripts: &[T], compile: &impl Fn(&T)) -> io::Result<(usize, Option<String>)> {
     if scripts.is_empty() {
         return Ok((0, None));
     }
@@ -48,11 +35,13 @@ fn try_all(perl: &Interpreter, scripts: &[Script]) -> io::Result<(usize, Option<
     let mold = getpid();
     let Some(child) = sys::fork()? else {
         drop(said);
+        let own = getpid();
         if in_child(mold).is_ok() {
             for script in scripts {
                 let _ = says.write_all(&[BEGINS]);
-                let _ = compile(perl, script);
-                if libperl::is_forked_child() {
+                compile(script);
+                if getpid() != own {
+                    // A fork of a BEGIN block.
                     sys::exit_now(0);
                 }
             }
@@ -70,10 +59,9 @@ fn try_all(perl: &Interpreter, scripts: &[Script]) -> io::Result<(usize, Option<
     said.read_to_end(&mut text)?;
     let begun = text.iter().filter(|byte| **byte == BEGINS).count();
     match text.last() {
-        Some(&DONE) => Ok((scripts.len(), None)),
-        // The child could not begin, so nothing is known of the scripts.
-        None => Ok((scripts.len(), None)),
-        Some(_) => Ok((begun.saturating_sub(1), Some(end))),
+        Some(&BEGINS) => Ok((begun.saturating_sub(1), Some(end))),
+        // The child has compiled all, or could not begin, so that nothing is known of the scripts.
+        _ => Ok((scripts.len(), None)),
     }
 }
 

@@ -53,7 +53,7 @@ fn debug_and_mistakes_are_logged() {
 fn a_worker_over_its_address_space_dies_and_is_replaced() {
     let server = script(
         "if ($r->args) { my @all; push @all, 'x' x 1e7 while 1 } print $$;",
-        "PerlSetEnv PERL_RLIMIT_AS 67108864\nPerlModule Apache::Resource\nPerlChildInitHandler Apache::Resource",
+        "PerlSetEnv PERL_RLIMIT_AS 100663296\nPerlModule Apache::Resource\nPerlChildInitHandler Apache::Resource",
     );
     let first = server.text(URL);
     let status = server.get(&format!("{URL}?eat")).status;

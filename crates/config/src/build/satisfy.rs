@@ -23,7 +23,7 @@ fn anew(sections: &[Section]) -> Vec<ConfigError> {
         let message = format!(
             "{}: Order, Allow and Deny here reset the Satisfy Any of line {}, as in httpd 2.4, so both address and user must be permitted: \
              write Satisfy All, or Satisfy Any where one is enough",
-            inner.scope.name(),
+            section_of(inner),
             outer.at.line,
         );
         Some(ConfigError::at(&inner.at, message))
@@ -42,12 +42,20 @@ fn alone(sections: &[Section]) -> Vec<ConfigError> {
         let message = format!(
             "{}: Satisfy: Order, Allow and Deny of line {} hold here as well; httpd 2.4 drops them here and permits every address: \
              write Order, Allow and Deny beside Satisfy",
-            inner.scope.name(),
+            section_of(inner),
             outer.at.line,
         );
         Some(ConfigError::at(&inner.at, message))
     };
     alone.filter_map(warning).collect()
+}
+
+/// `Directory "/srv/site"`, for a message.
+fn section_of(section: &Section) -> String {
+    match section.scope.named() {
+        Some(argument) => format!("{} \"{argument}\"", section.scope.name()),
+        None => section.scope.name().to_owned(),
+    }
 }
 
 /// Whether `outer` contains `inner`, as far as their scopes show it.

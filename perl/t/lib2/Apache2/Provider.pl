@@ -1,5 +1,5 @@
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: Apache2::Provider is not offered: .*PerlAuthenHandler and PerlAuthzHandler/ ],
+    refused => [ sub ($r) { 'loaded' }, qr/\Adied: Apache2::Provider is not available: .*PerlAuthenHandler or PerlAuthzHandler/ ],
 };

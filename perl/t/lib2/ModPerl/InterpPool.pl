@@ -1,5 +1,5 @@
 use v5.36;
 
 return {
-    refused => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::InterpPool is not offered: .*MaxRequestWorkers/ ],
+    refused => [ sub ($r) { 'loaded' }, qr/\Adied: ModPerl::InterpPool is not available: .*MaxRequestWorkers/ ],
 };

@@ -1,4 +1,4 @@
-//! The README's tour, executed: every `sh` block in order; `#=>` is what the commands before it must print.
+//! Documents whose `sh` blocks are executed in order; `#=>` is what the commands before it must print.
 
 use std::process::Command;
 
@@ -6,9 +6,22 @@ use crate::support::{Finished, Site};
 
 #[test]
 fn every_block_of_the_tour_does_what_it_says() {
+    execute("README.md");
+}
+
+#[test]
+fn the_scratch_site_of_the_page_about_handlers_answers_as_written() {
+    execute("docs/contributing/handler.md");
+}
+
+/// Executes the blocks in a folder of their own; the ports 5001 and 5002 become free ones.
+#[track_caller]
+fn execute(document: &str) {
     let (one, two) = (Site::new(), Site::new());
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("a README");
-    let script = script(&readme).replace("5001", &one.port.to_string()).replace("5002", &two.port.to_string());
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let text = std::fs::read_to_string(path).expect("the document");
+    let script = script(&text).replace("5001", &one.port.to_string()).replace("5002", &two.port.to_string());
+    assert!(script.contains("expect '"), "{document} has blocks with expectations");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_cameleer")).parent().expect("a folder");
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
     let tour = one.path("tour");
@@ -19,13 +32,13 @@ fn every_block_of_the_tour_does_what_it_says() {
 }
 
 /// Each run of commands becomes a group whose output is kept; each expectation a search in it.
-fn script(readme: &str) -> String {
+fn script(document: &str) -> String {
     let mut script = String::from(
         "set -eu\ntrap 'for f in *.pid site/*.pid; do [ -f \"$f\" ] && kill -9 \"$(cat \"$f\")\"; done' EXIT\n\
          expect() { grep -qF -- \"$1\" ../said || { echo \"expected: $1\"; echo \"got:\"; cat ../said; exit 1; }; }\n",
     );
     let mut group = String::new();
-    for line in readme.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines()) {
+    for line in document.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines()) {
         let Some(expected) = line.strip_prefix("#=> ") else {
             group += line;
             group.push('\n');

@@ -5,23 +5,23 @@
 
 mod support;
 
-/// Who the client is, when a proxy stands before us.
+/// Connections, the client's address behind a proxy, front threads.
 mod accept;
-/// Who may come in: addresses, names, users, methods.
+/// Access control: addresses, host names, users, methods.
 mod access;
 /// Whole sites and applications: packaged programs, the examples, the README's tour.
 mod apps;
 /// The load tester.
 mod bench;
-/// Answers that are kept for later requests.
+/// The response cache.
 mod cache;
-/// Programs of a CGI folder that have a process for each request.
+/// CGI programs: a process for each request.
 mod cgi;
 /// The command line: `serve`, `run`, `check`, `status`; `make install`.
 mod cli;
-/// What a configuration means, and what is said about a broken one.
+/// Meaning of a configuration, and messages about a broken one.
 mod config;
-/// Files that no worker touches.
+/// Static files.
 mod files;
 /// HTTP/1.1 as clients speak it.
 mod http1;
@@ -33,31 +33,33 @@ mod limits;
 mod logs;
 /// Start, reload, stop.
 mod master;
-/// What a server has of the machine's memory, and what is said of it.
+/// Memory limits and memory reports.
 mod memory;
 /// Sites of mod_perl 2.
 mod mod_perl_2;
-/// What a running server tells of itself: status, metrics, history, dashboard, top.
+/// Status, metrics, history, dashboard, top.
 mod monitor;
 /// The API of mod_perl 1, and the modules that use it.
 mod perl_api;
 /// Several pools of workers in one server.
 mod pools;
-/// PSGI 1.1.
+/// `cameleer profile`, exact profiles, the slow log.
 mod profile;
+/// PSGI 1.1.
 mod psgi;
-/// CGI scripts, kept compiled.
+/// Apache::Registry scripts.
 mod registry;
-/// What the configuration makes of an answer, and pages of the server's own.
+/// Response headers, compression, error pages, and the server's own pages.
 mod responses;
 /// Which settings and which handler a request gets; `.htaccess`.
 mod routing;
 /// TLS, certificates, sessions.
 mod tls;
-/// The house rules that can be read off the sources and documents.
+/// Trace context and exported spans.
 mod traces;
 /// Settings that are found by measuring.
 mod tune;
+/// Rules that sources and documents must follow.
 mod walls;
-/// The pool, overload, processes that die.
+/// The pool, overload, crashes, refork, warm-up.
 mod workers;

@@ -181,7 +181,7 @@ fn every_link_in_the_documents_leads_somewhere() {
 
 #[test]
 fn every_source_that_a_document_names_is_there() {
-    let named = pattern(r"\b(?:src|crates|tests)/[\w/-]+\.(?:rs|c|h)\b");
+    let named = pattern(r"\b(?:src|crates|tests|tools)/[\w/-]+\.(?:rs|c|h)\b");
     let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(PathBuf::from);
     for document in files(Path::new("docs"), "md").into_iter().chain(others) {
         for found in named.find_iter(&text(&document)) {

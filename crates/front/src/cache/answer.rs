@@ -1,4 +1,4 @@
-//! An answer that is kept, and whether it may be given to a request.
+//! A cached response, and the test whether it may answer a request.
 
 use std::time::{Duration, Instant};
 
@@ -11,57 +11,57 @@ use super::control::RequestControl;
 use super::forms::Forms;
 use super::terms::Terms;
 
-/// An answer as its program gave it: what the configuration adds is added for each client.
+/// A cached response with the headers that its program sent. Headers from the configuration are added for each client.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
-    /// The words behind the status, if the program had its own.
+    /// The reason phrase, if the program has set its own.
     pub reason: Option<ReasonPhrase>,
-    /// Date among them, and none that is for one client only.
+    /// Includes Date; headers for a single client are left out.
     pub headers: HeaderMap,
     pub body: Bytes,
-    /// The body in other codings.
+    /// The body in other content codings.
     pub forms: Forms,
     pub terms: Terms,
-    /// When it came.
+    /// When the response arrived from the worker.
     pub since: Instant,
 }
 
-/// Whether an answer may be given to a request.
+/// Whether a cached response may answer a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usable {
-    /// Yes.
+    /// The response is fresh.
     Fresh,
-    /// Yes, as the request itself says; it is stale.
+    /// The response is stale, and the request's `max-stale` allows that.
     Stale,
-    /// Yes, while the program is asked again.
+    /// The response is stale; it is sent while a worker revalidates it (`stale-while-revalidate`).
     WhileRevalidating,
-    /// Not before the program was asked again.
+    /// The response must be revalidated first.
     No,
 }
 
-/// What a header costs beside its bytes, an answer beside its headers, and what it takes to find it: estimated above what it
-/// is, so that the bound holds.
+/// Overhead in bytes of a header and of a cached response, index included. Both are estimated high, so that the size
+/// limit of the cache holds.
 const PER_HEADER: usize = 96;
 const PER_ANSWER: usize = 768;
 
 impl Answer {
-    /// How old it is (RFC 9111, section 4.2.3).
+    /// The response's current age (RFC 9111, section 4.2.3).
     pub fn age(&self) -> Duration {
         self.terms.initial_age.saturating_add(self.since.elapsed())
     }
 
-    /// How long its time has been over.
+    /// How long ago the freshness lifetime ended; zero for a fresh response.
     fn staleness(&self) -> Duration {
         self.age().saturating_sub(self.terms.lifetime)
     }
 
-    /// Whether its time is not over.
+    /// Whether the freshness lifetime has not ended.
     pub fn is_fresh(&self) -> bool {
         self.age() < self.terms.lifetime
     }
 
-    /// Whether it may be given to a request that says so (sections 4.2 and 5.2.1).
+    /// Whether this response may answer a request with these directives (RFC 9111, sections 4.2 and 5.2.1).
     pub fn usable(&self, asked: &RequestControl) -> Usable {
         let (terms, age) = (&self.terms, self.age());
         if terms.ask_always || asked.no_cache || asked.max_age.is_some_and(|most| age > most || most.is_zero()) {
@@ -84,25 +84,25 @@ impl Answer {
         }
     }
 
-    /// Whether it may be given in place of an error (RFC 5861, section 4).
+    /// Whether this response may replace an error (`stale-if-error`; RFC 5861, section 4).
     pub fn is_usable_on_error(&self, asked: &RequestControl) -> bool {
         !asked.no_cache && !self.terms.ask_always && (self.is_fresh() || self.staleness() < self.terms.if_error)
     }
 
-    /// Its headers for a client, Age among them.
+    /// The headers to send now, with a current Age.
     pub fn headers_now(&self) -> HeaderMap {
         let mut headers = self.headers.clone();
         headers.insert(AGE, HeaderValue::from(self.age().as_secs()));
         headers
     }
 
-    /// The memory that it takes.
+    /// Estimated memory in bytes, without the compressed forms.
     pub fn size(&self) -> usize {
         size(&self.headers, self.body.len())
     }
 }
 
-/// The memory that an answer with these headers takes.
+/// Estimated memory in bytes of a response with these headers and a body of `body` bytes.
 pub fn size(headers: &HeaderMap, body: usize) -> usize {
     let header = |(name, value): (&http::HeaderName, &HeaderValue)| name.as_str().len() + value.len() + PER_HEADER;
     PER_ANSWER + body + headers.iter().map(header).sum::<usize>()

@@ -1,11 +1,11 @@
-//! Whether a client has the current version of an answer already (RFC 9111, section 4.3.2).
+//! Whether a client already has the current version of a response (RFC 9111, section 4.3.2).
 
 use http::HeaderMap;
 use http::header::{DATE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED};
 
 use super::terms::date;
 
-/// Whether a 304 is what a request with these conditions gets for an answer with these headers.
+/// Whether a request with these conditions gets a 304 for a response with these headers.
 pub fn is_current(request: &HeaderMap, answer: &HeaderMap) -> bool {
     if request.contains_key(IF_NONE_MATCH) {
         let tag = answer.get(ETAG).and_then(|tag| tag.to_str().ok()).map(opaque);
@@ -16,23 +16,24 @@ pub fn is_current(request: &HeaderMap, answer: &HeaderMap) -> bool {
     modified.zip(date(request, IF_MODIFIED_SINCE)).is_some_and(|(modified, since)| modified <= since)
 }
 
-/// Whether `If-Range` lets a Range count for an answer with these headers: it names a strong validator (RFC 9110, 13.1.5).
+/// Whether `If-Range` allows a Range for a response with these headers: it must match a strong validator (RFC 9110,
+/// 13.1.5).
 pub fn allow_range(request: &HeaderMap, answer: &HeaderMap) -> bool {
     let Some(known) = request.get(IF_RANGE) else { return true };
     if known.as_bytes().ends_with(b"\"") {
         return !known.as_bytes().starts_with(b"W/") && answer.get(ETAG) == Some(known);
     }
-    // A date is strong when the answer was made a second or more after it.
+    // Last-Modified is a strong validator if Date is at least a second later.
     let (modified, made) = (date(answer, LAST_MODIFIED), date(answer, DATE));
     modified.is_some() && modified == date(request, IF_RANGE) && modified.zip(made).is_some_and(|(a, b)| a < b)
 }
 
-/// Weak comparison (RFC 9110, section 8.8.3.2).
+/// Strips `W/` for the weak comparison (RFC 9110, section 8.8.3.2).
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// The tags of a list; commas in them do not part it.
+/// The entity tags of a list. Commas inside quotation marks do not separate tags.
 fn tags(list: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     list.split(move |character| {

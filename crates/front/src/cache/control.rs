@@ -1,15 +1,15 @@
-//! `Cache-Control` and `Pragma` of requests and answers (RFC 9111, section 5.2). What is not understood counts as the strictest
-//! that it can mean.
+//! `Cache-Control` and `Pragma` of requests and responses (RFC 9111, section 5.2). A directive that cannot be parsed
+//! gets its strictest meaning.
 
 use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::{CACHE_CONTROL, HeaderName, PRAGMA};
 
-/// Longer than anything is kept; a number of more digits is this (RFC 9111, section 1.2.2).
+/// Upper bound of delta-seconds, also for numbers that overflow (RFC 9111, section 1.2.2).
 const LONGEST: u64 = 1 << 31;
 
-/// What a request asks of caches.
+/// The cache directives of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "the RFC's names")]
 pub struct RequestControl {
@@ -18,19 +18,19 @@ pub struct RequestControl {
     pub only_if_cached: bool,
     pub max_age: Option<Duration>,
     pub min_fresh: Option<Duration>,
-    /// By how much an answer may be stale.
+    /// Maximum staleness that the client accepts.
     pub max_stale: Option<Duration>,
 }
 
-/// What an answer says to caches that are for everybody.
+/// The directives of a response that apply to a shared cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[allow(missing_docs, reason = "the RFC's names")]
 pub struct AnswerControl {
     pub no_store: bool,
-    /// Not without asking the program again.
+    /// The cached response must be revalidated before each use.
     pub no_cache: bool,
     pub private: bool,
-    /// Fields that only one client may get: of `no-cache="…"` and `private="…"`.
+    /// Fields for a single client: those listed in `no-cache="…"` and `private="…"`.
     pub private_fields: Vec<HeaderName>,
     pub public: bool,
     /// `must-revalidate`
@@ -44,7 +44,7 @@ pub struct AnswerControl {
 }
 
 impl RequestControl {
-    /// What these headers say.
+    /// Parses the cache directives of these headers.
     pub fn of(headers: &HeaderMap) -> RequestControl {
         let mut control = RequestControl::default();
         let said = read(headers, |name, value| match name {
@@ -68,7 +68,7 @@ impl RequestControl {
 }
 
 impl AnswerControl {
-    /// What these headers say.
+    /// Parses the cache directives of these headers.
     pub fn of(headers: &HeaderMap) -> AnswerControl {
         let mut control = AnswerControl::default();
         let said = read(headers, |name, value| match name {
@@ -87,7 +87,7 @@ impl AnswerControl {
             _ => {}
         });
         match said {
-            // mod_perl's no_cache and old programs say it so.
+            // mod_perl's `no_cache` and old programs send Pragma.
             Said::Nothing => control.no_cache = has_pragma(headers),
             Said::Something => {}
             Said::Nonsense => control.no_store = true,
@@ -96,15 +96,15 @@ impl AnswerControl {
     }
 }
 
-/// What there was to read.
+/// The result of [`read`].
 enum Said {
     Nothing,
     Something,
-    /// Bytes that are no text, or a quotation without its end.
+    /// A field that is not text, or a quoted string without its closing quotation mark.
     Nonsense,
 }
 
-/// Hands each directive on, its name in lower case, its value without quotation marks.
+/// Passes each directive to `take`, with its name in lower case and its value without quotation marks.
 fn read(headers: &HeaderMap, mut take: impl FnMut(&str, Option<&str>)) -> Said {
     let mut said = Said::Nothing;
     for field in headers.get_all(CACHE_CONTROL) {
@@ -122,7 +122,7 @@ fn read(headers: &HeaderMap, mut take: impl FnMut(&str, Option<&str>)) -> Said {
     said
 }
 
-/// The parts between commas that stand in no quotation.
+/// Splits at commas outside quotation marks; `None` if a quotation mark is not closed.
 fn split(text: &str) -> Option<Vec<&str>> {
     let (mut parts, mut rest, mut quoted, mut begin) = (Vec::new(), text.char_indices(), false, 0);
     while let Some((at, character)) = rest.next() {
@@ -141,7 +141,8 @@ fn split(text: &str) -> Option<Vec<&str>> {
     (!quoted).then_some(parts)
 }
 
-/// What is said twice counts as the shorter, what is no number as nothing: both are stale rather than fresh.
+/// The shorter value of a repeated directive. An invalid number counts as zero, so that doubt makes a response stale,
+/// not fresh.
 fn shortest(before: Option<Duration>, value: Option<&str>) -> Duration {
     let now = value.and_then(digits).unwrap_or_default();
     before.map_or(now, |before| before.min(now))
@@ -152,7 +153,8 @@ fn digits(text: &str) -> Option<Duration> {
     is_number.then(|| Duration::from_secs(text.parse().unwrap_or(LONGEST).min(LONGEST)))
 }
 
-/// Whether it is said of some fields only, which are added to `fields`. A name that is none means all.
+/// Whether the directive has a field list (`no-cache="…"`), whose names are added to `fields`. A list with an invalid
+/// name counts as no list.
 fn only_fields(value: Option<&str>, fields: &mut Vec<HeaderName>) -> bool {
     let Some(value) = value else { return false };
     let names: Result<Vec<HeaderName>, _> = value.split(',').map(|name| name.trim().parse()).collect();

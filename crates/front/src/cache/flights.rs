@@ -1,4 +1,5 @@
-//! Who asks a worker for what others wait for. They may be on other threads.
+//! Request collapsing: one request asks a worker while others wait for its response. The requests may run on different
+//! threads.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,18 +11,18 @@ use tokio::time::timeout_at;
 use super::Turn;
 use crate::base::lock::lock;
 
-/// What came of a request that others wait for.
+/// The result of the leading request for its waiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its answer is kept, or it was given up: look again.
+    /// The response is stored, or the leader gave up: search the cache again.
     Look,
-    /// Its answer is not for others.
+    /// The response cannot be shared; each waiter asks a worker itself.
     Alone,
-    /// The program has failed.
+    /// The program failed.
     Failed,
 }
 
-/// The requests that others wait for.
+/// The leading requests by cache key.
 #[derive(Default)]
 pub struct Flights(Mutex<HashMap<Box<[u8]>, Flight>>);
 
@@ -30,21 +31,21 @@ struct Flight {
     outcome: watch::Sender<Option<Outcome>>,
 }
 
-/// A request that others wait for. When it is dropped, they look again.
+/// The request that asks the worker. When this is dropped without an outcome, the waiters get [`Outcome::Look`].
 pub struct Leader {
     flights: Arc<Flights>,
     key: Box<[u8]>,
     outcome: watch::Sender<Option<Outcome>>,
 }
 
-/// One that waits.
+/// A request that waits for the leader's outcome.
 pub struct Waiter {
     outcome: watch::Receiver<Option<Outcome>>,
     until: Instant,
 }
 
 impl Flights {
-    /// Begins a flight, or joins the one that is under way, unless that takes longer than `patience`.
+    /// Starts a flight, or joins a current flight that is younger than `patience`.
     pub fn enter(self: &Arc<Self>, key: &[u8], patience: Duration) -> Turn {
         let mut flights = lock(&self.0);
         if let Some(flight) = flights.get(key).filter(|flight| flight.since.elapsed() < patience) {
@@ -58,7 +59,7 @@ impl Flights {
 }
 
 impl Leader {
-    /// Tells those who wait.
+    /// Sends the outcome to the waiters.
     pub fn land(self, outcome: Outcome) {
         self.outcome.send_replace(Some(outcome));
     }
@@ -67,7 +68,7 @@ impl Leader {
 impl Drop for Leader {
     fn drop(&mut self) {
         let mut flights = lock(&self.flights.0);
-        // Another one may have begun since, because this one took too long.
+        // A second flight may have replaced this one when this one exceeded `patience`.
         if flights.get(&self.key).is_some_and(|flight| flight.outcome.same_channel(&self.outcome)) {
             flights.remove(&self.key);
         }
@@ -77,7 +78,7 @@ impl Drop for Leader {
 }
 
 impl Waiter {
-    /// What came of it; `Alone` when that takes too long.
+    /// The leader's outcome; `Alone` when `patience` runs out first.
     pub async fn wait(mut self) -> Outcome {
         let outcome = timeout_at(self.until.into(), self.outcome.wait_for(Option::is_some)).await;
         match outcome {

@@ -1,4 +1,4 @@
-//! The body of an answer that is kept in other codings.
+//! The body of a cached response in other content codings.
 
 use std::sync::Mutex;
 
@@ -7,22 +7,23 @@ use bytes::Bytes;
 use crate::base::lock::lock;
 use config::response::compress::Coding;
 
-/// More forms of one answer are compressed each time: a place has one level of each coding.
+/// Maximum number of stored forms; further ones are compressed for each request. A location uses one level of each
+/// coding.
 const MOST: usize = 4;
 
-/// The forms of one answer. `None`: compressed it would not be shorter.
+/// The compressed forms of one response. `None` as the body: compression does not make it shorter.
 #[derive(Debug, Default)]
 pub struct Forms(Mutex<Vec<(Coding, u32, Option<Bytes>)>>);
 
 impl Forms {
-    /// The body in that coding, if it was compressed before.
+    /// The body in this coding and level. The outer `None`: it was not compressed yet.
     pub fn get(&self, coding: Coding, level: u32) -> Option<Option<Bytes>> {
         let forms = lock(&self.0);
         let (_, _, packed) = forms.iter().find(|(of, at, _)| (*of, *at) == (coding, level))?;
         Some(packed.clone())
     }
 
-    /// Keeps it, and says how many bytes there are more.
+    /// Stores a form, and returns by how many bytes the memory use grows.
     pub fn put(&self, coding: Coding, level: u32, packed: Option<Bytes>) -> usize {
         let mut forms = lock(&self.0);
         if forms.len() == MOST || forms.iter().any(|(of, at, _)| (*of, *at) == (coding, level)) {

@@ -1,35 +1,36 @@
-//! What of a request decides which answer it gets.
+//! The cache key: the parts of a request that select its response.
 
 use std::collections::HashSet;
 
 use http::HeaderMap;
 use http::header::HeaderName;
 
-/// The resource, and what else of a request a program may see that every stranger can choose: an answer to one who chose
-/// otherwise is another answer, so that nobody makes others get his.
+/// The resource, and every other part of a request that clients choose and programs see.
+/// Each such part separates the stored responses, so that a client cannot poison the cache for others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// The virtual host, the path as it was routed, and the query: what is forgotten together.
+    /// The virtual host, the path as routed, and the query. A purge removes all responses of a resource.
     pub resource: Box<[u8]>,
-    /// How it was asked for: scheme, port, the host's name and the target as they were sent, headers by which proxies say other
-    /// ones, variables.
+    /// How the client asked for the resource: scheme, port, host name and target as sent, headers by which proxies
+    /// rewrite them, and variables.
     pub asked: Vec<u8>,
 }
 
 impl Key {
-    /// The resource of a host.
+    /// The resource for a path and query of a virtual host.
     pub fn resource(host: u16, path: &[u8], query: Option<&str>) -> Box<[u8]> {
         let mut resource = host.to_le_bytes().to_vec();
         resource.extend_from_slice(path);
         if let Some(query) = query {
-            // A path has no zero byte.
+            // Separates path and query: a path contains no zero byte.
             resource.push(0);
             resource.extend_from_slice(query.as_bytes());
         }
         resource.into()
     }
 
-    /// What tells the variants of the resource apart, where answers depend on these headers (`Vary`).
+    /// The key of a variant within its resource, with the request's values of the headers in `vary` (RFC 9110,
+    /// `Vary`).
     pub fn variant(&self, vary: &[HeaderName], headers: &HeaderMap) -> Vec<u8> {
         let mut variant = self.asked.clone();
         for name in vary {
@@ -39,7 +40,7 @@ impl Key {
     }
 }
 
-/// Whether a resource is of one of these hosts and begins like this one, of whatever host that is.
+/// Whether the resource belongs to one of `hosts` and starts like `beginning`, whose own host is ignored.
 pub fn is_below(resource: &[u8], hosts: &HashSet<u16>, beginning: &[u8]) -> bool {
     let (Some((host, rest)), Some((_, beginning))) = (resource.split_first_chunk(), beginning.split_first_chunk::<2>())
     else {
@@ -48,13 +49,13 @@ pub fn is_below(resource: &[u8], hosts: &HashSet<u16>, beginning: &[u8]) -> bool
     hosts.contains(&u16::from_le_bytes(*host)) && rest.starts_with(beginning)
 }
 
-/// Adds a part; its length stands before it, so that no two lists of parts look alike.
+/// Appends a part with its length in front, so that different lists of parts never encode alike.
 pub fn add(to: &mut Vec<u8>, part: &[u8]) {
     to.extend_from_slice(&part.len().to_le_bytes());
     to.extend_from_slice(part);
 }
 
-/// Adds a header with all its fields. One that is not there differs from one that is empty.
+/// Appends all fields of a header. A missing header and an empty one encode differently.
 pub fn add_header(to: &mut Vec<u8>, name: &HeaderName, headers: &HeaderMap) {
     add(to, name.as_str().as_bytes());
     for value in headers.get_all(name) {
@@ -64,8 +65,9 @@ pub fn add_header(to: &mut Vec<u8>, name: &HeaderName, headers: &HeaderMap) {
     to.push(b';');
 }
 
-/// Headers by which a proxy says what was asked of it, and by which programs believe a request to be another one. They are
-/// part of every key. `X-Forwarded-For` and its kin, which say who asks, are not: each client would have a cache of its own.
+/// Headers by which a proxy names the original request, and by which programs take it for a different one. All are
+/// part of the key.
+/// `X-Forwarded-For` and `X-Forwarded-By` are left out: they would give each client a cache of its own.
 pub fn says_what_was_asked(name: &HeaderName) -> bool {
     const OTHERS: [&str; 16] = [
         "front-end-https",
@@ -90,7 +92,7 @@ pub fn says_what_was_asked(name: &HeaderName) -> bool {
     is_forwarded || name == "x-url-scheme" || OTHERS.contains(&name)
 }
 
-/// Of `Forwarded` (RFC 7239) the same: host and scheme, but not who asks.
+/// Appends the parameters of `Forwarded` (RFC 7239), for example host and proto, except `for` and `by`.
 pub fn add_forwarded(to: &mut Vec<u8>, headers: &HeaderMap) {
     for value in headers.get_all(http::header::FORWARDED) {
         for pair in value.as_bytes().split(|byte| matches!(byte, b';' | b',')).map(<[u8]>::trim_ascii) {

@@ -1,11 +1,12 @@
-//! Answers of workers that are kept in memory for later requests (RFC 9111), for all threads of the front. What a request asks
-//! for and whether an answer may be kept is found out in `request/cached/`; here lies what is known, and who waits for what.
+//! The response cache (RFC 9111): workers' responses in memory, shared by all threads of the front. `request/cached/`
+//! parses requests and decides whether a response may be stored. This module stores responses and coordinates waiting
+//! requests.
 //!
 //! ```text
-//!   Key      what of a request decides which answer it gets
-//!   Answer   one that is kept, with the Terms on which it is
-//!   Store    all of them, and those that are not worth waiting for; forgets what was asked for least recently
-//!   Flights  who asks a worker for what others wait for
+//!   Key      the parts of a request that select its response
+//!   Answer   a cached response, with the Terms on which it is stored
+//!   Store    all responses, and the requests whose response cannot be stored; evicts the least recently used
+//!   Flights  lets one request ask a worker while others wait for its response
 //! ```
 
 pub mod answer;
@@ -31,59 +32,59 @@ use key::Key;
 use store::Store;
 pub use store::{Found, Kept};
 
-/// For so long requests do not wait for each other after an answer to one of them could not be kept.
+/// How long requests do not wait for each other after a response could not be stored.
 const PASSED_FOR: Duration = Duration::from_secs(60);
 
-/// So many answers are looked at in one go by a purge: a fraction of a millisecond.
+/// Number of entries that a purge checks per lock: a fraction of a millisecond.
 const HANDFUL: usize = 1000;
 
-/// The cache of one generation.
+/// The response cache of one generation.
 pub struct Cache {
     store: Mutex<Store>,
     flights: Arc<Flights>,
 }
 
-/// What a request is to do that has found nothing to answer with.
+/// The next step of a request that found no usable response.
 pub enum Turn {
-    /// It asks the worker, and others wait for it.
+    /// The request asks the worker, and others wait for it.
     Leads(Leader),
-    /// Another one does.
+    /// The request waits for another one.
     Waits(Waiter),
 }
 
 impl Cache {
-    /// An empty one for so many bytes.
+    /// An empty cache of `size` bytes.
     pub fn new(size: u64) -> Cache {
         Cache { store: Mutex::new(Store::new(usize::try_from(size).unwrap_or(usize::MAX))), flights: Arc::default() }
     }
 
-    /// What is known of the answer to a request with these headers.
+    /// Searches the cache for a request with these headers.
     pub fn find(&self, key: &Key, headers: &HeaderMap) -> Found {
         lock(&self.store).find(key, headers, Instant::now())
     }
 
-    /// Keeps an answer to such a request.
+    /// Stores a response to this request.
     pub fn keep(&self, key: &Key, headers: &HeaderMap, answer: Arc<Answer>) {
         lock(&self.store).keep(key, headers, answer);
     }
 
-    /// Remembers that answers to such requests cannot be kept, and forgets the one that was.
+    /// Marks the request's response as not cacheable for a minute, and removes a stale one.
     pub fn pass(&self, key: &Key, headers: &HeaderMap) {
         lock(&self.store).pass(key, headers, Instant::now() + PASSED_FOR);
     }
 
-    /// So many bytes more belong to an answer.
+    /// Adds `bytes` to the size of a stored response.
     fn grow(&self, kept: &Kept, bytes: usize) {
         lock(&self.store).grow(kept, bytes);
     }
 
-    /// Forgets all answers of a resource, and says how many there were.
+    /// Removes all responses of a resource; returns their number.
     pub fn forget(&self, resource: &[u8]) -> usize {
         lock(&self.store).forget(resource)
     }
 
-    /// Forgets all answers of the resources that are meant, and says how many there were. However many are kept, others have
-    /// their turn meanwhile.
+    /// Removes all responses of the resources for which `is_meant` holds; returns their number.
+    /// Yields between batches, so that a purge of a large cache does not block other requests.
     pub async fn forget_all(&self, is_meant: impl Fn(&[u8]) -> bool) -> usize {
         let (mut gone, mut next) = (0, Some(0));
         while let Some(turn) = next {
@@ -95,7 +96,7 @@ impl Cache {
         gone
     }
 
-    /// Begins to ask for the answer to such a request, or says who does.
+    /// Becomes the leader for this request, or a waiter of the current leader.
     pub fn enter(&self, key: &Key, headers: &HeaderMap, patience: Duration) -> Turn {
         let variant = lock(&self.store).variant(key, headers);
         self.flights.enter(&[&key.resource[..], &variant].concat(), patience)

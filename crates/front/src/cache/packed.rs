@@ -1,4 +1,4 @@
-//! A response with an answer that is kept is compressed once for all clients that take the coding.
+//! Compresses a cached response once for all clients that accept the coding.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::Cache;
 use super::store::Kept;
 use config::response::compress::Coding;
 
-/// Of a response with an answer that is kept: where its compressed forms are.
+/// Links a response to the cached entry that holds its compressed forms.
 #[derive(Clone)]
 pub struct Packing {
     cache: Arc<Cache>,
@@ -16,19 +16,19 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Of an answer in that cache.
+    /// The link to the entry `kept` of `cache`.
     pub fn new(cache: &Arc<Cache>, kept: &Kept) -> Packing {
         Packing { cache: cache.clone(), kept: kept.clone() }
     }
 
-    /// The answer in that coding, if it was compressed before; `Some(None)`: that is not worth it.
+    /// The body in this coding, if it was compressed before. `Some(None)`: compression does not make it shorter.
     pub fn packed(&self, coding: Coding, level: u32) -> Option<Option<Bytes>> {
         self.kept.forms.get(coding, level)
     }
 
-    /// Keeps it for others.
+    /// Stores a compressed body for later requests.
     pub fn keep(&self, coding: Coding, level: u32, packed: Option<&Bytes>) {
-        // Its own memory: not the rest of a buffer as well.
+        // Copied, so that the stored form does not hold the rest of a larger buffer.
         let grown = self.kept.forms.put(coding, level, packed.map(|packed| Bytes::copy_from_slice(packed)));
         self.cache.grow(&self.kept, grown);
     }

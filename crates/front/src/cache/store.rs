@@ -1,4 +1,4 @@
-//! All answers that are kept, in bounded memory.
+//! All cached responses, in bounded memory (least recently used first out).
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
@@ -11,10 +11,10 @@ use http::header::HeaderName;
 use super::answer::Answer;
 use super::key::Key;
 
-/// What it takes to know that an answer is not kept, and what it takes to find anything, beside the keys.
+/// Overhead in bytes of a stored variant and its index entry, without its key.
 const PER_VARIANT: usize = 384;
 
-/// An answer that was found, and where.
+/// A cached response, and its key in the store.
 #[derive(Debug, Clone)]
 pub struct Kept {
     answer: Arc<Answer>,
@@ -29,32 +29,32 @@ impl Deref for Kept {
     }
 }
 
-/// What is known of the answer to a request.
+/// The result of a cache search.
 pub enum Found {
-    /// One is kept; it may be stale.
+    /// A stored response, possibly stale.
     Answer(Kept),
-    /// It could not be kept lately.
+    /// A recent response could not be stored.
     Passed,
-    /// Nothing.
+    /// The cache has no entry for the request.
     Nothing,
 }
 
-/// See the module.
+/// The stored variants by resource, with the order in which they were last used.
 pub struct Store {
     resources: HashMap<Arc<[u8]>, Resource>,
-    /// Resource and variant by the turn in which they were asked for last.
+    /// Resource and variant by the turn of their last use; the lowest turn is evicted first.
     order: BTreeMap<u64, Names>,
     turn: u64,
     size: usize,
     most: usize,
 }
 
-/// Of a resource, and of a variant of it.
+/// The keys of a resource and of its variant.
 type Names = (Arc<[u8]>, Arc<[u8]>);
 
 #[derive(Default)]
 struct Resource {
-    /// The headers that any of its answers has depended on.
+    /// All headers that a response of this resource named in `Vary` so far.
     vary: Vec<HeaderName>,
     variants: HashMap<Arc<[u8]>, Variant>,
 }
@@ -71,18 +71,18 @@ enum Known {
 }
 
 impl Store {
-    /// For so many bytes.
+    /// An empty store of at most `most` bytes.
     pub fn new(most: usize) -> Store {
         Store { resources: HashMap::new(), order: BTreeMap::new(), turn: 0, size: 0, most }
     }
 
-    /// What tells a request from others for the same resource, as far as is known.
+    /// The variant key of a request, with the `Vary` headers known so far.
     pub fn variant(&self, key: &Key, headers: &HeaderMap) -> Vec<u8> {
         let vary = self.resources.get(&key.resource[..]).map_or(&[][..], |resource| &resource.vary);
         key.variant(vary, headers)
     }
 
-    /// What is known of the answer to a request.
+    /// Searches the store, and marks the variant as used.
     pub fn find(&mut self, key: &Key, headers: &HeaderMap, now: Instant) -> Found {
         let Some(resource) = self.resources.get_mut(&key.resource[..]) else { return Found::Nothing };
         let name = key.variant(&resource.vary, headers);
@@ -99,14 +99,15 @@ impl Store {
         }
     }
 
-    /// Keeps an answer to such a request.
+    /// Stores a response to this request.
     pub fn keep(&mut self, key: &Key, headers: &HeaderMap, answer: Arc<Answer>) {
         self.depend(key, &answer.terms.vary);
         let size = answer.size();
         self.put(key, headers, Known::Answer(answer), size);
     }
 
-    /// Remembers that there is none, until then. One that is fresh stays: the other was perhaps for a client of its own.
+    /// Marks the request's response as not cacheable until `until`. A fresh stored response stays: the new one may
+    /// have been for a single client.
     pub fn pass(&mut self, key: &Key, headers: &HeaderMap, until: Instant) {
         if let Found::Answer(answer) = self.find(key, headers, Instant::now())
             && answer.is_fresh()
@@ -116,7 +117,7 @@ impl Store {
         self.put(key, headers, Known::PassedUntil(until), 0);
     }
 
-    /// Forgets a resource, and says how many answers it had.
+    /// Removes a resource; returns the number of its stored responses.
     pub fn forget(&mut self, resource: &[u8]) -> usize {
         let Some(gone) = self.resources.remove(resource) else { return 0 };
         for variant in gone.variants.values() {
@@ -126,8 +127,9 @@ impl Store {
         gone.variants.values().filter(|variant| matches!(variant.known, Known::Answer(_))).count()
     }
 
-    /// Of the next `most` that were asked for in this turn or later, forgets all resources that are meant. Says how many answers
-    /// they had, and the turn from which to go on: who is asked for meanwhile comes later.
+    /// Checks the next `most` variants from `turn` on, and removes the resources for which `is_meant` holds.
+    /// Returns the number of removed responses and the turn to continue from. A variant used meanwhile moves to a
+    /// later turn.
     pub fn forget_some(&mut self, turn: u64, most: usize, is_meant: impl Fn(&[u8]) -> bool) -> (usize, Option<u64>) {
         let some: Vec<_> =
             self.order.range(turn..).take(most).map(|(turn, (resource, _))| (*turn, resource.clone())).collect();
@@ -136,7 +138,7 @@ impl Store {
         (meant.map(|(_, resource)| self.forget(resource)).sum(), next)
     }
 
-    /// An answer that depends on a header that none did before: the others are found by too little, and are forgotten.
+    /// Adds new `Vary` headers to a resource. The stored variants lack these headers in their keys, and are removed.
     fn depend(&mut self, key: &Key, vary: &[HeaderName]) {
         let known = self.resources.get(&key.resource[..]).map(|resource| resource.vary.clone()).unwrap_or_default();
         let new: Vec<HeaderName> = vary.iter().filter(|name| !known.contains(name)).cloned().collect();
@@ -162,7 +164,7 @@ impl Store {
         self.make_room();
     }
 
-    /// So many bytes more belong to an answer, if it is still there.
+    /// Adds `bytes` to the size of a stored response, unless it was removed or replaced.
     pub fn grow(&mut self, kept: &Kept, bytes: usize) {
         let (resource, name) = &kept.names;
         let variant = self.resources.get_mut(resource).and_then(|resource| resource.variants.get_mut(name));
@@ -182,7 +184,7 @@ impl Store {
         }
     }
 
-    /// A resource goes with its last variant.
+    /// Removes a resource that has no variants left.
     fn tidy(&mut self, resource: &[u8]) {
         if self.resources.get(resource).is_some_and(|of| of.variants.is_empty()) {
             self.resources.remove(resource);
@@ -228,7 +230,7 @@ mod tests {
         matches!(store.find(key, headers, Instant::now()), Found::Answer(_))
     }
 
-    /// What all of it costs, counted anew.
+    /// Recomputes the total size and checks the indexes against each other.
     fn counted(store: &Store) -> usize {
         let variants = store.resources.values().flat_map(|resource| resource.variants.values());
         assert_eq!(variants.clone().count(), store.order.len());

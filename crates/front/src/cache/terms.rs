@@ -1,4 +1,4 @@
-//! Whether an answer may be kept, and on which terms (RFC 9111, sections 3 and 4.2; mod_cache's directives).
+//! Whether a response may be stored, and on which terms (RFC 9111, sections 3 and 4.2; mod_cache's directives).
 
 use std::time::{Duration, SystemTime};
 
@@ -11,55 +11,55 @@ use http::{HeaderMap, StatusCode};
 use super::control::{AnswerControl, RequestControl};
 use config::response::cache::Caching;
 
-/// What is looked at.
+/// The parts of a request and its response that decide about storing.
 pub struct Offer<'a> {
-    /// The request's headers, as the program saw them.
+    /// The request's headers, as the program receives them.
     pub request: &'a HeaderMap,
-    /// Whether it has a query that counts.
+    /// Whether the request has a query, ignored parameters aside.
     pub has_query: bool,
-    /// Whether its client has proved who it is.
+    /// Whether the client is authenticated.
     pub has_user: bool,
-    /// The answer's status.
+    /// The response's status.
     pub status: StatusCode,
-    /// Its headers, as a client gets them.
+    /// The response's headers, as the client receives them.
     pub shown: &'a HeaderMap,
-    /// What the place says.
+    /// The location's caching directives.
     pub rules: &'a Caching,
-    /// When the answer came.
+    /// When the response arrived.
     pub now: SystemTime,
 }
 
-/// The terms on which an answer is kept.
+/// The terms on which a response is stored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Terms {
-    /// For so long it is fresh,
+    /// The freshness lifetime, counted from the response's generation.
     pub lifetime: Duration,
-    /// of which so much was over when it came.
+    /// The response's age on arrival.
     pub initial_age: Duration,
-    /// It is not given to anybody before the program was asked again.
+    /// The response must be revalidated before each use (`no-cache`).
     pub ask_always: bool,
-    /// It is not given to anybody when it is stale.
+    /// The response must not be sent stale.
     pub never_stale: bool,
-    /// How long behind its time it may be given while it is asked for again.
+    /// Maximum staleness while a worker revalidates the response.
     pub while_revalidating: Duration,
-    /// How long behind its time it may be given when the program fails.
+    /// Maximum staleness when the program fails.
     pub if_error: Duration,
-    /// Clients that have proved who they are may get it, too.
+    /// Authenticated clients may receive the response, too.
     pub for_users: bool,
-    /// Headers of requests that it depends on.
+    /// Request headers that select the variant.
     pub vary: Vec<HeaderName>,
-    /// Its headers that are for one client only.
+    /// Response headers that are not stored, because they are for a single client or ignored by configuration.
     pub omitted: Vec<HeaderName>,
 }
 
-/// Why an answer is not kept, for the log.
+/// Why a response is not stored, for the log.
 pub type Unfit = &'static str;
 
-/// More headers than these make a variant of every request.
+/// Maximum number of `Vary` headers; more would make nearly every request a variant of its own.
 const MOST_VARY: usize = 16;
 
 impl Offer<'_> {
-    /// The terms, if there are any.
+    /// The terms of storage, or why the response is not stored.
     pub fn terms(&self) -> Result<Terms, Unfit> {
         let control = AnswerControl::of(self.shown);
         self.may_be_kept(&control)?;
@@ -119,7 +119,8 @@ impl Offer<'_> {
         Ok(())
     }
 
-    /// The headers that `Vary` names, and Accept-Encoding where the answer is coded: a client that cannot read it must not get it.
+    /// The headers in `Vary`, plus Accept-Encoding for a coded response: a client that cannot decode it must not
+    /// receive it.
     fn vary(&self) -> Result<Vec<HeaderName>, Unfit> {
         let mut names = Vec::new();
         for value in self.shown.get_all(VARY) {
@@ -140,7 +141,8 @@ impl Offer<'_> {
         if names.len() > MOST_VARY { Err("the answer depends on too many headers") } else { Ok(names) }
     }
 
-    /// Cookies are for one client: an answer that sets some is kept only where it is told to be kept without them.
+    /// The headers to leave out. A response with Set-Cookie is stored only if its directives or the configuration
+    /// leave the cookie out.
     fn omitted(&self, control: &AnswerControl) -> Result<Vec<HeaderName>, Unfit> {
         let ignored = self.rules.ignored_headers.iter().filter_map(|name| name.parse().ok());
         let omitted: Vec<HeaderName> = ignored.chain(control.private_fields.iter().cloned()).collect();
@@ -150,7 +152,7 @@ impl Offer<'_> {
         }
     }
 
-    /// RFC 9111, section 4.2.3: what the answer says of its age, or its Date does.
+    /// The age on arrival: the larger of Age and the time since Date (RFC 9111, section 4.2.3).
     fn initial_age(&self) -> Duration {
         let said = one(self.shown, AGE).and_then(|text| text.split(',').next());
         let said = said.map(|text| text.trim().parse::<u64>().unwrap_or(u64::from(u32::MAX)));
@@ -158,7 +160,7 @@ impl Offer<'_> {
         apparent.max(Duration::from_secs(said.unwrap_or(0)))
     }
 
-    /// What the answer says of its freshness (section 4.2.1). An Expires that is no date is in the past.
+    /// The explicit lifetime (RFC 9111, section 4.2.1). An invalid Expires counts as expired.
     fn explicit(&self, control: &AnswerControl) -> Option<Duration> {
         let until = || {
             self.shown.contains_key(EXPIRES).then(|| {
@@ -169,8 +171,9 @@ impl Offer<'_> {
         control.s_maxage.or(control.max_age).or_else(until)
     }
 
-    /// What is supposed of it (section 4.2.2), by mod_cache's rules; not for an answer that was perhaps made for one client, or
-    /// for words that he has chosen.
+    /// The heuristic lifetime (RFC 9111, section 4.2.2), by mod_cache's rules.
+    /// Responses to a query or a cookie get none: they may be for one client, or depend on input that the client
+    /// chose.
     fn implicit(&self, control: &AnswerControl) -> Result<Duration, Unfit> {
         const USUAL: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
         if !USUAL.contains(&self.status.as_u16()) && !control.public {
@@ -203,7 +206,7 @@ impl Offer<'_> {
         }
     }
 
-    /// What can never be given to anybody only takes room.
+    /// Rejects a response that could never be sent and would only take memory.
     fn is_worth_it(&self, terms: &Terms) -> Result<(), Unfit> {
         let is_fresh = terms.lifetime > terms.initial_age && !terms.ask_always;
         let may_be_asked_for = self.shown.contains_key(ETAG) || self.shown.contains_key(LAST_MODIFIED);
@@ -215,17 +218,17 @@ impl Offer<'_> {
     }
 }
 
-/// RFC 9111, section 3.5.
+/// Whether a response to an authenticated client may be shared (RFC 9111, section 3.5).
 fn is_for_users(control: &AnswerControl) -> bool {
     control.public || control.must_revalidate || control.s_maxage.is_some()
 }
 
-/// The only value of a header.
+/// The first value of a header, if it is text.
 fn one(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// A date of HTTP.
+/// Parses a header as an HTTP date.
 pub fn date(headers: &HeaderMap, name: HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(one(headers, name)?).ok()
 }

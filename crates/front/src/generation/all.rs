@@ -1,4 +1,4 @@
-//! Every generation that there is.
+//! The list of all generations.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -10,11 +10,11 @@ use super::Generation;
 use crate::base::lock::lock;
 use crate::workers::Worker;
 
-/// Every generation that is prepared, serves or drains; oldest first.
+/// Every generation that is prepared, serving or draining; oldest first.
 #[derive(Default)]
 pub struct Generations {
     state: Mutex<State>,
-    /// Grows with each change.
+    /// Incremented by each change.
     changes: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ impl Generations {
         changed
     }
 
-    /// How often they have changed: while this stays the same, they do.
+    /// A counter that each change increments: the list is unchanged while the counter is.
     pub fn changes(&self) -> u64 {
         self.changes.load(SeqCst)
     }
@@ -47,7 +47,7 @@ impl Generations {
         lock(&self.state).serving.clone()
     }
 
-    /// Lets `generation` answer new requests, and the others finish theirs.
+    /// Makes `generation` answer new requests, and supersedes the others, which finish their requests.
     pub fn serve_with(&self, generation: &Arc<Generation>) {
         self.change(|state| state.serving = Some(generation.clone()));
         for other in self.all().iter().filter(|other| !Arc::ptr_eq(other, generation)) {
@@ -55,7 +55,7 @@ impl Generations {
         }
     }
 
-    /// Adds a generation that was prepared. It replaces one that was prepared before and never served: that one has failed.
+    /// Adds a prepared generation. Prepared generations that never served are removed: their start has failed.
     pub fn add(&self, generation: Arc<Generation>) {
         self.change(|state| {
             let State { all, serving } = state;
@@ -65,7 +65,7 @@ impl Generations {
         });
     }
 
-    /// Removes the generations that are over, and returns them.
+    /// Removes the generations for which `is_over` holds, and returns them.
     pub fn remove(&self, is_over: impl Fn(&Generation) -> bool) -> Vec<Arc<Generation>> {
         if !self.all().iter().any(|generation| is_over(generation)) {
             return Vec::new();
@@ -73,30 +73,30 @@ impl Generations {
         self.change(|state| state.all.extract_if(.., |generation| is_over(generation)).collect())
     }
 
-    /// The generation of this number.
+    /// The generation with this number; an error if there is none.
     pub fn get(&self, number: GenerationNumber) -> anyhow::Result<Arc<Generation>> {
         let state = lock(&self.state);
         let generation = state.all.iter().find(|generation| generation.number == number);
         generation.cloned().ok_or_else(|| anyhow!("generation {number} is not known"))
     }
 
-    /// The worker of a slot, which is given out again as soon as its process has ended.
+    /// The live worker in slot `slot` for which `fits` holds. A slot is reused as soon as its process has ended.
     pub fn worker(&self, slot: u32, fits: impl Fn(&Worker) -> bool) -> Option<Arc<Worker>> {
         let workers = self.all().iter().flat_map(|generation| generation.workers()).collect::<Vec<_>>();
         workers.into_iter().find(|worker| worker.id.slot == slot && !worker.has_ended() && fits(worker))
     }
 
-    /// Whether no request is under way or waits.
+    /// Whether no request is running or queued.
     pub fn are_quiet(&self) -> bool {
         self.all().iter().all(|generation| generation.is_quiet())
     }
 
-    /// Whether every idle worker was seen to wait for its next request.
+    /// Whether every idle worker was seen waiting for its next request.
     pub fn are_at_rest(&self) -> bool {
         self.all().iter().all(|generation| generation.pools.iter().all(|pool| pool.is_at_rest()))
     }
 
-    /// Writes what the access logs hold back. Says whether there was something.
+    /// Writes the buffered lines of the access logs. Returns whether there were any.
     pub fn flush_logs(&self) -> bool {
         self.all().iter().filter(|generation| generation.access_logs.flush()).count() > 0
     }

@@ -1,6 +1,7 @@
-//! What cannot be found out about files without waiting for a disk is found out on another thread. A question that opens files runs
-//! through on the event thread with what the kernel has in memory. Where that was not enough its answer is thrown away, another
-//! thread waits for what was lacking first, and the question is asked again with that at hand.
+//! Runs file lookups without blocking the event thread on a disk.
+//!
+//! A lookup first runs on the event thread with cached kernel data only. If an operation would block, the lookup's
+//! result is discarded. Another thread performs the missing operation, and the lookup runs again with its result.
 //!
 //! ```text
 //!   ask ──all was in memory──▶ answer
@@ -15,25 +16,25 @@ use nix::errno::Errno;
 
 use files::open::{Links, Opened, Opener, Patience, Way, is_there, leads_through_no_link};
 
-/// What is to be found out.
+/// The kind of a file operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// The file is to be opened.
+    /// Open the file.
     Open,
-    /// Whether something is there.
+    /// Test whether the path exists.
     There,
-    /// Whether a link that is not to be followed stands in the way.
+    /// Test whether a symbolic link that must not be followed is on the path.
     Refused,
 }
 
-/// One question, each time that it is asked.
+/// The state of one lookup across its repeated runs.
 #[derive(Debug, Default)]
 pub struct Attempt {
     fetched: Vec<(Lacking, Fetched)>,
     lacking: Option<Lacking>,
 }
 
-/// What was not in memory.
+/// An operation that would have blocked.
 #[derive(Debug, Clone)]
 pub struct Lacking {
     goal: Goal,
@@ -42,27 +43,27 @@ pub struct Lacking {
     links: Links,
 }
 
-/// What was found out about it.
+/// The result of a fetched operation.
 #[derive(Debug)]
 pub enum Fetched {
-    /// The file, or why there is none.
+    /// The opened file, or the error.
     File(Result<Opened, Errno>),
-    /// Whether it is so.
+    /// The result of a yes-or-no operation.
     Answer(bool),
 }
 
 impl Attempt {
-    /// What the question lacked when it was asked last.
+    /// Takes the operation that the last run of the lookup lacked.
     pub fn take_lacking(&mut self) -> Option<Lacking> {
         self.lacking.take()
     }
 
-    /// Has this at hand when it is asked again.
+    /// Stores a fetched result for the next run of the lookup.
     pub fn add(&mut self, lacking: Lacking, fetched: Fetched) {
         self.fetched.push((lacking, fetched));
     }
 
-    /// A file that was opened aside, or that `open` finds in memory.
+    /// The fetched file, or the result of `open`, which must not block.
     pub fn file(&mut self, way: Way<'_>, open: impl FnOnce() -> io::Result<Opened>) -> io::Result<Opened> {
         match self.fetched(Goal::Open, way) {
             Some(Fetched::File(result)) => result.clone().map_err(io::Error::from),
@@ -70,7 +71,7 @@ impl Attempt {
         }
     }
 
-    /// The same for what is true or not.
+    /// The fetched answer, or the result of `look`, which must not block.
     pub fn answer(&mut self, goal: Goal, way: Way<'_>, look: impl FnOnce() -> io::Result<bool>) -> io::Result<bool> {
         match self.fetched(goal, way) {
             Some(Fetched::Answer(answer)) => Ok(*answer),
@@ -82,7 +83,7 @@ impl Attempt {
         self.fetched.iter().find(|(what, _)| what.is(goal, way)).map(|(_, fetched)| fetched)
     }
 
-    /// What is lacking first decides what else will be asked for.
+    /// Notes only the first missing operation: its result decides which ones follow.
     fn note(&mut self, error: &io::Error, goal: Goal, way: Way<'_>) {
         if error.kind() == ErrorKind::WouldBlock {
             self.lacking.get_or_insert_with(|| Lacking {
@@ -103,12 +104,12 @@ impl Lacking {
             && self.links == way.links
     }
 
-    /// To what it is.
+    /// The operation's path, root and link rules.
     pub fn way(&self) -> Way<'_> {
         Way { root: &self.root, path: &self.path, links: self.links }
     }
 
-    /// Finds it out; may take long.
+    /// Performs the operation; may block on the disk.
     pub fn fetch(self) -> (Lacking, Fetched) {
         let (way, opener) = (self.way(), Opener::default());
         let fetched = match self.goal {
@@ -122,7 +123,7 @@ impl Lacking {
     }
 }
 
-/// Who asks for it next may want to know by which way it was reached, and has no time to look.
+/// Also checks the path for symbolic links: the event thread needs the result later and must not block for it.
 fn looked_at(path: &Path, opened: Opened) -> Opened {
     let has_plain_path = leads_through_no_link(path, &opened, Patience::Unlimited).ok();
     Opened { has_plain_path, ..opened }

@@ -1,5 +1,6 @@
-//! One generation as the front sees it: its configuration and everything that is made from it. A [`Generation`] is what all
-//! threads have of it, a [`View`] what one thread makes of that: caches are each thread's own, so that no other waits for them.
+//! A generation in the front: its configuration and everything made from it.
+//! All threads share a [`Generation`]; each thread has its own [`View`] with its own caches, so that threads do not
+//! wait for each other.
 
 mod all;
 mod aside;
@@ -27,52 +28,53 @@ use super::workers::{Mailboxes, Pools, SharedPool, Worker};
 use config::{Bundle, Config, Directive};
 use tls::{Identity, Servers, Sessions};
 
-/// What the master prepared for a generation.
+/// The parts of a generation that the master has prepared.
 pub struct Prepared {
     /// A memfd with a [`Bundle`].
     pub bundle: OwnedFd,
-    /// One with the certificates and keys of its hosts.
+    /// A memfd with the certificates and keys of the generation's hosts.
     pub identities: OwnedFd,
-    /// Access logs and error logs, in the order in which the configuration names them.
+    /// Access logs and error logs, in the order of the configuration.
     pub logs: Vec<OwnedFd>,
-    /// The sockets that it serves, with their addresses.
+    /// The listening sockets with their addresses.
     pub listeners: Vec<(String, OwnedFd)>,
-    /// What the server says that it is.
+    /// The server's product string.
     pub software: String,
 }
 
 pub struct Generation {
     pub number: GenerationNumber,
-    /// What was configured.
+    /// The configuration built from the directives.
     pub config: Arc<Config>,
-    /// The directives, for the page `server-info`.
+    /// The directives, for the `server-info` page.
     pub tree: Vec<Directive>,
-    /// For the `Server` header and the pages about the server.
+    /// The product string for the `Server` header and the server's pages.
     pub software: String,
-    /// The workers and the queue of each of its pools.
+    /// The workers and the queue of each pool.
     pub pools: Pools<Arc<SharedPool>>,
-    /// Answers that are kept, if a place wants some kept. A reload begins with none: what programs say may have changed.
+    /// The response cache, if a section enables caching. A reload starts with an empty cache, because the programs may
+    /// have changed.
     pub cache: Option<Arc<Cache>>,
-    /// How its hosts speak TLS.
+    /// The TLS configurations of the generation's hosts.
     tls: Mutex<Arc<Servers>>,
-    /// Where its requests are logged.
+    /// The access logs of the generation's hosts.
     pub access_logs: AccessLogs,
-    /// Where spans of its requests are sent, if anywhere.
+    /// Sends request spans to a collector, if traces are configured.
     pub exporter: Option<Exporter>,
-    /// Where the errors of hosts with a log of their own are logged.
+    /// The error logs of hosts with a log of their own.
     pub error_logs: Arc<ErrorLogs>,
-    /// The shortest `KeepAliveTimeout` of its hosts.
+    /// The shortest `KeepAliveTimeout` among the generation's hosts.
     pub shortest_keep_alive: Duration,
-    /// Requests that may still want one of its workers.
+    /// Number of requests that may still need a worker of this generation.
     users: AtomicU64,
-    /// Another one serves.
+    /// Whether another generation serves.
     superseded: AtomicBool,
-    /// The listeners that it will accept on, until it is activated.
+    /// The listening sockets, until the generation is activated.
     pub listeners: Mutex<Vec<(String, OwnedFd)>>,
 }
 
 impl Generation {
-    /// Understands what the master prepared.
+    /// Builds a generation from the parts that the master prepared.
     pub fn new(
         shared: &Arc<Shared>,
         mailboxes: &Mailboxes,
@@ -104,14 +106,15 @@ impl Generation {
         })
     }
 
-    /// Another one serves. Its workers leave, but one stays while there are requests that may still want it: their bodies are
-    /// on their way.
+    /// Marks the generation as superseded and lets its workers exit.
+    /// Each pool retains an idle worker while requests may still need one, for example requests whose bodies are still
+    /// arriving.
     fn supersede(&self) {
         self.superseded.store(true, SeqCst);
         self.let_go();
     }
 
-    /// Lets those of its workers leave that nobody will want any more, when another one serves. Called by the clock.
+    /// Lets workers of a superseded generation exit that no request may need any more. Called by the clock.
     pub fn let_go(&self) {
         if !self.is_superseded() || self.is_draining() {
             return;
@@ -125,12 +128,12 @@ impl Generation {
         }
     }
 
-    /// Whether another one serves.
+    /// Whether another generation serves.
     pub fn is_superseded(&self) -> bool {
         self.superseded.load(SeqCst)
     }
 
-    /// Whether everything of it is answered.
+    /// Whether the generation is drained and all its requests are answered.
     pub fn is_over(&self) -> bool {
         self.pools.iter().all(|pool| pool.is_draining() && pool.is_quiet())
     }
@@ -139,24 +142,24 @@ impl Generation {
         self.pools.iter().all(|pool| pool.is_draining())
     }
 
-    /// Whether no request is under way or waits.
+    /// Whether no request is running or queued.
     pub fn is_quiet(&self) -> bool {
         self.pools.iter().all(|pool| pool.is_quiet())
     }
 
-    /// All workers of all its pools.
+    /// The workers of all pools.
     pub fn workers(&self) -> Vec<Arc<Worker>> {
         self.pools.iter().flat_map(|pool| pool.all()).collect()
     }
 
-    /// Uses these certificates from the next connection on.
+    /// Replaces the certificates, for connections accepted from now on.
     pub fn renew_identities(&self, sessions: &Sessions, identities: OwnedFd) -> anyhow::Result<()> {
         let servers = servers(sessions, &self.config, identities)?;
         *lock(&self.tls) = servers;
         Ok(())
     }
 
-    /// How its hosts speak TLS. Certificates that are renewed meanwhile are for later connections.
+    /// The current TLS configurations. Connections that are already open use the configurations from their start.
     pub fn tls(&self) -> Arc<Servers> {
         lock(&self.tls).clone()
     }
@@ -173,7 +176,8 @@ fn servers(sessions: &Sessions, config: &Config, identities: OwnedFd) -> anyhow:
     Ok(Arc::new(Servers::new(config, &identities, sessions).context("certificates")?))
 }
 
-/// The master has checked the configuration and shown all errors, so here there should be none.
+/// The first error. The master has already checked the configuration and reported its errors, so none is expected
+/// here.
 fn first(errors: Vec<config::ConfigError>) -> anyhow::Error {
     errors.into_iter().next().map_or_else(|| anyhow!("configuration"), anyhow::Error::from)
 }

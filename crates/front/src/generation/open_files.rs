@@ -1,8 +1,10 @@
-//! Files that stay open between requests (`OpenFileCache`), as nginx's open_file_cache keeps them, but for a second only. A file
-//! that is asked for twice within that second is opened once; each use looks by its descriptor whether it is as it was. That
-//! shows whatever happens to the file itself: it is written, truncated, replaced, removed, its permissions change. What happens
-//! to the folders above it is seen when the second is over; a path through symbolic links is opened each time, because a site
-//! may be replaced by exchanging one.
+//! The cache of open files (`OpenFileCache`). Entries live for one second only, unlike those of nginx's
+//! open_file_cache.
+//!
+//! A file requested twice within that second is opened once. Each use checks the file's stamp by its descriptor, and
+//! so notices writes, truncation, replacement, removal and changed permissions.
+//! Changes to the folders above a file are noticed after that second.
+//! A path through symbolic links is opened for each request, because a site may be replaced by exchanging a link.
 //!
 //! ```text
 //!   Seen ──asked for again──▶ Open ──not as it was──▶ (forgotten)      each is forgotten after a second
@@ -26,31 +28,31 @@ use base::stamp::Stamp;
 use config::Config;
 use files::open::{Links, Opened, Opener, Patience, Way, is_shortage, is_there, leads_through_no_link};
 
-/// How long the folders above a file are taken to be as they were.
+/// Lifetime of an entry: how long the folders above a file are assumed unchanged.
 const KEPT_FOR: Duration = Duration::from_secs(1);
-/// A file that has changed so lately may change again without another stamp.
+/// A file modified within this time is not cached: another change could leave its stamp the same.
 const TICK: Duration = Duration::from_secs(2);
-/// The part of all descriptors that files may have which nobody is sent at the moment: a sixteenth.
+/// Divisor of RLIMIT_NOFILE: cached files of all threads take at most a sixteenth of the descriptors.
 const SHARE: u64 = 16;
 
-/// A thread's files of one generation.
+/// The open files of one thread, for one generation.
 #[derive(Debug)]
 pub struct OpenFiles {
     opener: Opener,
     most: usize,
     known: Rc<KnownPaths>,
-    /// Of the question that is being asked.
+    /// The lookup that is running.
     attempt: RefCell<Attempt>,
 }
 
 #[derive(Debug, Default)]
 struct KnownPaths {
     paths: RefCell<HashMap<OsString, Known>>,
-    /// [`forget_in_time`] runs.
+    /// Whether [`forget_in_time`] runs.
     is_watched: Cell<bool>,
 }
 
-/// What is known of a path, since when, and by which root and rules.
+/// The state of a path, with its age and the root and link rules it was found by.
 #[derive(Debug)]
 struct Known {
     state: State,
@@ -67,7 +69,7 @@ enum State {
 }
 
 impl OpenFiles {
-    /// As many as `config` allows to one of its threads, and the limit on open files.
+    /// Sets the capacity by `OpenFileCache` and by this thread's share of RLIMIT_NOFILE.
     pub fn new(config: &Config) -> OpenFiles {
         let descriptors = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
         let share = descriptors / SHARE / config.clients.threads() as u64;
@@ -75,7 +77,7 @@ impl OpenFiles {
         OpenFiles { opener: Opener::default(), most, known: Rc::default(), attempt: RefCell::default() }
     }
 
-    /// Opens a file as [`Opener::open`] does, or gives the one that is open. Asked by a question ([`OpenFiles::within`]).
+    /// Opens a file as [`Opener::open`] does, or returns the cached one. Call it within [`OpenFiles::within`].
     pub fn open(&self, way: Way<'_>) -> io::Result<Opened> {
         if self.most == 0 {
             return self.reach(way);
@@ -101,7 +103,7 @@ impl OpenFiles {
         answer.unwrap_or(true)
     }
 
-    /// Whether something is there, whatever it is.
+    /// Whether the path exists, as a file of any type.
     pub fn is_there(&self, path: &Path) -> bool {
         let way = Way { root: path, path, links: Links::Follow };
         let answer = self.attempt.borrow_mut().answer(Goal::There, way, || is_there(path, Patience::None));
@@ -112,7 +114,7 @@ impl OpenFiles {
         self.attempt.borrow_mut().file(way, || self.opener.open(way, Patience::None))
     }
 
-    /// Asks a question with what was opened aside for it.
+    /// Runs the lookup `ask` with the fetched results in `attempt`.
     pub fn within<T>(&self, attempt: &RefCell<Attempt>, ask: impl FnOnce() -> T) -> T {
         self.attempt.swap(attempt);
         let answer = ask();
@@ -120,7 +122,7 @@ impl OpenFiles {
         answer
     }
 
-    /// The open file, if it is as it was.
+    /// The cached file, if its stamp is unchanged.
     fn recall(&self, way: Way<'_>) -> Option<Opened> {
         let mut paths = self.known.paths.borrow_mut();
         let known = paths.get(way.path.as_os_str()).filter(|known| known.is_about(way))?;
@@ -134,7 +136,7 @@ impl OpenFiles {
         }
     }
 
-    /// Takes note that `opened` was asked for, and keeps it when that is often.
+    /// Notes a request for `opened`, and caches the file from the second one on.
     fn keep(&self, way: Way<'_>, opened: &Opened) {
         let is_settled = opened.stamp.age_at(SystemTime::now()) > TICK;
         if !is_settled || !(opened.kind.is_file() || opened.kind.is_dir()) {
@@ -147,7 +149,7 @@ impl OpenFiles {
             Some(State::Seen) => match has_plain_path(way.path, opened) {
                 Ok(true) => State::Open(opened.clone()),
                 Ok(false) => State::OpenedEachTime,
-                // Who finds that out, aside, will say it with the file.
+                // The link check would block. A file that another thread opens comes with the check's result.
                 Err(_) => return,
             },
             None => State::Seen,
@@ -161,10 +163,10 @@ impl OpenFiles {
         }
     }
 
-    /// Believes what was found aside, as [`Opener::open`] does what it finds.
+    /// Lets the opener trust a result from another thread as its own (see [`Opener::open`]).
     pub fn believe(&self, way: Way<'_>, opened: &Opened) {
         if way.links == Links::OwnersMatch {
-            // Otherwise the way is walked again.
+            // On an error the opener walks the path again.
             let _ = self.opener.believe(way, opened);
         }
     }
@@ -179,13 +181,13 @@ impl Known {
         self.since.elapsed() < KEPT_FOR
     }
 
-    /// Whether it was found by this root and these rules, not too long ago.
+    /// Whether the entry was found by this root and these link rules, and has not expired.
     fn is_about(&self, way: Way<'_>) -> bool {
         self.root == way.root.as_os_str() && self.links == way.links && self.is_fresh()
     }
 }
 
-/// Closes what nobody asks for any more: a file that was removed takes room on the disk until then.
+/// Closes expired files. An open file that was removed occupies disk space until it is closed.
 async fn forget_in_time(known: Weak<KnownPaths>) {
     loop {
         sleep(KEPT_FOR).await;

@@ -1,4 +1,4 @@
-//! A generation as one thread has it.
+//! A generation as one thread sees it.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
@@ -17,14 +17,14 @@ use crate::base::refusal::Refusal;
 use crate::routing::{NotYet, Routes, once_read};
 use crate::workers::{Buffers, Pools, Workers};
 
-/// What a thread makes of a [`Generation`].
+/// The state of one thread for a [`Generation`].
 pub struct View {
     generation: Arc<Generation>,
-    /// The workers of each of its pools, and this thread's requests to them.
+    /// The workers of each pool, and this thread's requests to them.
     pub workers: Pools<Rc<Workers>>,
-    /// Where paths lead.
+    /// The routes from paths to files and settings.
     pub routes: Routes,
-    /// How its files are opened.
+    /// Opens the generation's files, and caches them.
     pub opener: OpenFiles,
 }
 
@@ -37,7 +37,7 @@ impl Deref for View {
 }
 
 impl View {
-    /// The answer to a question about files, and about `.htaccess` files on the way to them. It may be asked several times: see `aside`.
+    /// Runs a lookup of files and `.htaccess` files. `ask` may run several times; see `aside`.
     pub async fn ask<T>(&self, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
         let attempt = RefCell::new(Attempt::default());
         loop {
@@ -56,11 +56,11 @@ impl View {
     }
 }
 
-/// A view for a request that may want a worker: until this is dropped, one stays.
+/// A view for a request that may need a worker. A superseded generation retains a worker until this is dropped.
 pub struct InUse(Rc<View>);
 
 impl InUse {
-    /// Uses a view.
+    /// Registers a use of the view.
     pub fn new(view: Rc<View>) -> InUse {
         view.users.fetch_add(1, SeqCst);
         InUse(view)
@@ -81,12 +81,12 @@ impl Drop for InUse {
     }
 }
 
-/// A thread's views of all generations.
+/// The views of one thread of all generations.
 pub struct Views {
     all: Arc<Generations>,
-    /// The number of the thread.
+    /// The thread's index.
     thread: u8,
-    /// Of the generations when they were looked at last.
+    /// Views of the generations at the last update.
     views: RefCell<Vec<Rc<View>>>,
     serving: RefCell<Option<Rc<View>>>,
     seen: Cell<u64>,
@@ -94,7 +94,7 @@ pub struct Views {
 }
 
 impl Views {
-    /// For the thread `thread`.
+    /// An empty set of views for the thread with index `thread`.
     pub fn new(all: Arc<Generations>, thread: u8) -> Views {
         Views {
             all,
@@ -106,23 +106,24 @@ impl Views {
         }
     }
 
-    /// The number of the thread.
+    /// The thread's index.
     pub fn thread(&self) -> u8 {
         self.thread
     }
 
-    /// The generations themselves.
+    /// The generations behind the views.
     pub fn all(&self) -> &Generations {
         &self.all
     }
 
-    /// The generation that answers new requests.
+    /// The view of the generation that answers new requests.
     pub fn serving(&self) -> Option<Rc<View>> {
         self.look();
         self.serving.borrow().clone()
     }
 
-    /// The same for a request, which has a use of it before it can be seen not to serve any more.
+    /// The serving view with a registered use. Retries if the generations change meanwhile, so that the use counts
+    /// before a worker is drained.
     pub fn use_serving(&self) -> Option<InUse> {
         loop {
             let used = InUse::new(self.serving()?);
@@ -132,13 +133,13 @@ impl Views {
         }
     }
 
-    /// The generation of that number, unless it is over.
+    /// The view of the generation with this number, unless it was removed.
     pub fn get(&self, number: GenerationNumber) -> Option<Rc<View>> {
         self.look();
         self.views.borrow().iter().find(|view| view.number == number).cloned()
     }
 
-    /// Notices generations that have come, gone, or begun to serve.
+    /// Updates the views when the list of generations has changed.
     fn look(&self) {
         let changes = self.all.changes();
         if self.seen.replace(changes) == changes {

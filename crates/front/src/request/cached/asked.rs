@@ -1,4 +1,4 @@
-//! What a request asks for, as far as the cache wants to know, and what a worker is asked in its place.
+//! The cache's view of a request: its key, and the head that a worker gets in its place.
 
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
@@ -20,18 +20,19 @@ use crate::routing::Route;
 use base::path::normalise;
 use config::response::cache::Caching;
 
-/// Whether a cache may have a say in it: `If-Match` and its kin are for the program (RFC 9111, section 4.3.2).
+/// Whether a cache may answer the request. Requests with `If-Match` or `If-Unmodified-Since` go to the program (RFC
+/// 9111, section 4.3.2).
 pub fn is_for_caches(head: &Parts) -> bool {
     let is_about_change = head.headers.contains_key(IF_MATCH) || head.headers.contains_key(IF_UNMODIFIED_SINCE);
     (head.method == Method::GET || head.method == Method::HEAD) && !is_about_change
 }
 
-/// Whether only a part is wanted.
+/// Whether the request has a Range.
 pub fn wants_a_part(head: &Parts) -> bool {
     head.headers.contains_key(RANGE)
 }
 
-/// By what its answer is found.
+/// The cache key of the request.
 pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key> {
     let (rules, asked) = (&route.settings.caching, &context.head.uri);
     let mut key = Vec::new();
@@ -39,11 +40,11 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     key.extend_from_slice(&context.client.local.port.to_le_bytes());
     add(&mut key, route.server_name.as_bytes());
     add_header(&mut key, &HOST, &head.headers);
-    // What programs see as it was sent and the address has encoded.
+    // The target as sent: programs see it, while the parsed address may be encoded differently.
     if let Some(sent) = target::as_sent(&context.head) {
         add(&mut key, sent);
     }
-    // What the client has asked for, and where that has led.
+    // The original target, and the current one after internal redirects.
     for uri in [asked, &head.uri] {
         add(&mut key, uri.scheme_str().unwrap_or_default().as_bytes());
         add(&mut key, uri.authority().map(|authority| authority.as_str()).unwrap_or_default().as_bytes());
@@ -58,7 +59,8 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     names.sort_by(|one, other| one.as_str().cmp(other.as_str()));
     names.into_iter().for_each(|name| add_header(&mut key, name, &head.headers));
     add_forwarded(&mut key, &head.headers);
-    // Programs see variables, which SetEnvIf may have made of anything. What TLS says of a session is its client's own.
+    // Programs see variables, which SetEnvIf may derive from any header. TLS session variables are left out: they
+    // differ for each client.
     let variables = context.variables.borrow();
     let is_session = |name: &str| name.starts_with("SSL_") && name != "SSL_TLS_SNI";
     for (name, value) in variables.iter().filter(|(name, _)| !is_session(name) && *name != "HTTP2") {
@@ -68,19 +70,19 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     Some(Key { resource: resource(route, asked)?, asked: key })
 }
 
-/// What is asked for by this address of the route's host.
+/// The resource at this address of the route's host.
 pub fn resource(route: &Route, uri: &Uri) -> Option<Box<[u8]>> {
     resource_at(route.host, &route.settings.caching, uri)
 }
 
-/// The same where a place's rules say what of an address counts.
+/// The resource at this address of a host, with the ignored parameters removed by `rules`.
 pub fn resource_at(host: u16, rules: &Caching, uri: &Uri) -> Option<Box<[u8]>> {
     let path = if uri.path().is_empty() { "/" } else { uri.path() };
     let path = normalise(without_parameters(path, rules).as_bytes()).ok()?;
     Some(Key::resource(host, &path, query(uri, rules).as_deref()))
 }
 
-/// The query, as far as it counts.
+/// The query without ignored parameters.
 pub fn query<'a>(uri: &'a Uri, rules: &Caching) -> Option<Cow<'a, str>> {
     let query = uri.query().filter(|_| !rules.ignores_query)?;
     if rules.ignored_identifiers.is_empty() {
@@ -90,7 +92,7 @@ pub fn query<'a>(uri: &'a Uri, rules: &Caching) -> Option<Cow<'a, str>> {
     (!kept.is_empty()).then(|| kept.join("&").into())
 }
 
-/// A path without the parameters behind its semicolons that do not count.
+/// The path without ignored parameters behind semicolons.
 fn without_parameters<'a>(path: &'a str, rules: &Caching) -> Cow<'a, str> {
     if rules.ignored_identifiers.is_empty() || !path.contains(';') {
         return path.into();
@@ -108,7 +110,7 @@ fn is_ignored(parameter: &str, rules: &Caching) -> bool {
     rules.ignored_identifiers.iter().any(|ignored| ignored == name)
 }
 
-/// The head that a worker is asked with: in place of the client's conditions those of the stale answer.
+/// The head for a worker: the stale response's validators replace the client's conditions.
 pub fn with_conditions_of<'a>(head: &'a Parts, errand: &Errand) -> Cow<'a, Parts> {
     const CONDITIONS: [HeaderName; 3] = [IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_RANGE];
     let is_conditional = CONDITIONS.iter().any(|name| head.headers.contains_key(name));
@@ -127,7 +129,8 @@ pub fn with_conditions_of<'a>(head: &'a Parts, errand: &Errand) -> Cow<'a, Parts
     Cow::Owned(head)
 }
 
-/// Whether a 304 is not about the answer that is kept: it names another version (RFC 9111, section 4.3.4).
+/// Whether a 304 is for another version than the stored one, because their entity tags differ (RFC 9111, section
+/// 4.3.4).
 pub fn is_about_another(response: &Response<BodySource>, stale: Option<&Answer>) -> bool {
     let (Some(stale), StatusCode::NOT_MODIFIED) = (stale, response.status()) else { return false };
     let opaque = |tag: &http::HeaderValue| tag.as_bytes().strip_prefix(b"W/").unwrap_or(tag.as_bytes()).to_vec();

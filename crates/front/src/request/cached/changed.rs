@@ -1,4 +1,4 @@
-//! What a request that may have changed something makes the cache forget (RFC 9111, section 4.4).
+//! Invalidation by unsafe methods (RFC 9111, section 4.4).
 
 use http::header::{CONTENT_LOCATION, HOST, LOCATION};
 use http::{HeaderMap, Uri};
@@ -10,8 +10,7 @@ use crate::request::Dispatched;
 use crate::request::context::RequestContext;
 use crate::routing::Route;
 
-/// Forgets the answers of the address that was asked for, and of those that the answer names, unless it says that nothing has
-/// come of the request.
+/// Forgets the responses of the requested address and of Location and Content-Location, unless the request failed.
 pub fn forget(context: &RequestContext, cache: &Cache, route: &Route, answer: &Dispatched) {
     let none = HeaderMap::new();
     let headers = match answer {
@@ -28,7 +27,7 @@ pub fn forget(context: &RequestContext, cache: &Cache, route: &Route, answer: &D
     }
 }
 
-/// Others must not be made to forget by what one host says of another.
+/// Whether the address is on the requested host. A host must not invalidate the responses of another host.
 fn is_ours(context: &RequestContext, uri: &Uri) -> bool {
     let host = context.head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     uri.authority().is_none_or(|authority| authority.as_str().eq_ignore_ascii_case(host))

@@ -1,4 +1,4 @@
-//! An answer that is kept becomes a response: whole, in part, or as a 304 for a client that has it.
+//! Builds the response from a cached one: whole, in part, or as a 304.
 
 use http::header::{
     ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_RANGE, CONTENT_TYPE, HeaderValue,
@@ -17,7 +17,7 @@ use crate::request::files::range::{self, Wanted};
 use crate::request::respond::body::BodySource;
 
 impl Visit<'_> {
-    /// The answer for this client.
+    /// The response for this client, with cache headers, and with its compressed forms where the whole body is sent.
     pub fn give(&self, kept: &Kept, event: Event) -> Dispatched {
         let mut response = self.respond(kept);
         if response.status() == kept.status {
@@ -26,7 +26,7 @@ impl Visit<'_> {
         self.tell(response, event)
     }
 
-    /// The same, before anything is told of it.
+    /// The response for this client, without cache headers and variables.
     pub fn respond(&self, answer: &Answer) -> Response<BodySource> {
         let mut response = Response::new(BodySource::whole(answer.body.clone()));
         *response.status_mut() = answer.status;
@@ -38,7 +38,7 @@ impl Visit<'_> {
         if response.status() == StatusCode::OK { self.part(response, answer) } else { response }
     }
 
-    /// A 304 for a client that has the answer already.
+    /// Turns the response into a 304 if the client has the current version.
     pub fn unless_current(&self, mut response: Response<BodySource>) -> Response<BodySource> {
         if response.status() != StatusCode::OK || !is_current(&self.head.headers, response.headers()) {
             return response;
@@ -52,7 +52,7 @@ impl Visit<'_> {
         response
     }
 
-    /// The part of it that is wanted; of several that are wanted all of it.
+    /// The requested range of the body. A request for several ranges gets the whole body.
     fn part(&self, mut response: Response<BodySource>, answer: &Answer) -> Response<BodySource> {
         let size = answer.body.len() as u64;
         let Some(range) = self.head.headers.get(RANGE).filter(|_| self.may_part(response.headers())) else {

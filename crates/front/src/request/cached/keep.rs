@@ -1,4 +1,4 @@
-//! Whether a worker's answer is kept, and how it gets into the cache.
+//! Decides whether a worker's response is stored, and stores it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use crate::request::respond::body::{BodySource, tee};
 use crate::request::respond::headers;
 
 impl Visit<'_> {
-    /// Keeps what a worker has answered, if it may be kept, while the client gets it.
+    /// Stores a worker's response if its terms allow, while the client receives it.
     pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Dispatched {
         let (response, event) = self.keep_only(response, errand);
         self.tell(self.unless_current(response), event)
     }
 
-    /// The same for nobody.
+    /// Like [`Visit::keep`], without a client that waits: returns the response and the cache event.
     pub fn keep_only(&self, response: Response<BodySource>, errand: Errand) -> (Response<BodySource>, Event) {
         let terms = self.terms(response.status(), response.headers());
         match terms.and_then(|terms| self.fits(&response).map(|()| terms)) {
@@ -46,8 +46,8 @@ impl Visit<'_> {
         }
     }
 
-    /// A stale answer that the program says is still right, with the headers that it has said so with (RFC 9111, section 3.2); and
-    /// those of them that are for this client only.
+    /// Updates a stale response with the headers of a 304 (RFC 9111, section 3.2).
+    /// Returns the updated response, and the Set-Cookie headers for this client only.
     pub fn renew(&self, stale: &Answer, said: &HeaderMap) -> (Arc<Answer>, HeaderMap) {
         const OF_THE_BODY: [HeaderName; 6] =
             [AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, TRANSFER_ENCODING];
@@ -72,8 +72,8 @@ impl Visit<'_> {
         (answer, own)
     }
 
-    /// The terms on which an answer with these headers is kept. The configuration has its say, too: `Header set Cache-Control`
-    /// and `ExpiresActive` count as if the program had said it.
+    /// The terms on which a response with these headers is stored. Headers from the configuration count, too, for
+    /// example `Header set Cache-Control` and `ExpiresActive`.
     fn terms(&self, status: StatusCode, said: &HeaderMap) -> Result<Terms, Unfit> {
         if self.head.method != Method::GET {
             return Err("the request is no GET");
@@ -96,7 +96,7 @@ impl Visit<'_> {
         offer.terms()
     }
 
-    /// Whether it is small enough, as far as is known.
+    /// Whether the response is below the size limit, as far as its length is known.
     fn fits(&self, response: &Response<BodySource>) -> Result<(), Unfit> {
         let body = match response.body() {
             BodySource::Empty => 0,
@@ -106,7 +106,7 @@ impl Visit<'_> {
         if size as u64 > self.rules().largest { Err("the answer is too large") } else { Ok(()) }
     }
 
-    /// Keeps it as soon as it is whole.
+    /// Stores the response as soon as its body is complete.
     fn take(&self, response: Response<BodySource>, terms: Terms, leader: Option<Leader>) -> Response<BodySource> {
         let (head, body) = response.into_parts();
         let newcomer = Newcomer {
@@ -140,9 +140,9 @@ impl Visit<'_> {
     }
 }
 
-/// An answer whose body is on its way.
+/// A response to be stored when its body is complete.
 struct Newcomer {
-    /// Of the request that it answers.
+    /// The context of the request that it answers.
     context: Option<Rc<RequestContext>>,
     cache: Arc<Cache>,
     key: super::Key,
@@ -155,13 +155,14 @@ struct Newcomer {
 }
 
 impl Newcomer {
-    /// Its body is whole, or never will be, or is too large.
+    /// Ends the wait for the body. `None`: it broke off, or is too large to store.
     fn arrives(self, body: Option<Bytes>) {
         let Newcomer { context, cache, key, request, status, reason, headers, terms, leader } = self;
         if let Some(context) = context {
             context.is_for_cache.set(false);
             if context.told_hung_up.get() {
-                // A program that looks whether its client is there ends its answer early, and nothing tells that from a whole one.
+                // A program that notices its client's departure may end its response early. The response looks
+                // complete in that case, so it is not stored.
                 return drop(leader);
             }
         }
@@ -181,7 +182,7 @@ impl Newcomer {
     }
 }
 
-/// The headers of an answer that are for everybody, with the time of its making.
+/// Removes the headers that are not stored and Age, and adds a missing Date.
 fn to_keep(mut headers: HeaderMap, terms: &Terms) -> HeaderMap {
     for name in terms.omitted.iter().chain([&AGE]) {
         headers.remove(name);

@@ -1,15 +1,17 @@
-//! Requests whose answer may be kept, or may have been: looks for it, lets one request ask a worker for what several want, asks
-//! whether a stale one is still right, and forgets what a request has changed (RFC 9111).
+//! Requests whose responses may be cached (RFC 9111).
+//!
+//! The cache is searched first. A single request asks a worker while the others wait; a stale response is revalidated.
+//! Unsafe requests invalidate what they may have changed.
 //!
 //! ```text
-//!   look ──▶ kept, fresh ─────────────────────────────────────────────▶ give
+//!   look ──▶ stored, fresh ───────────────────────────────────────────▶ give
 //!    │  ▲                                                                ▲
 //!    │  └── another asks: wait for it (CacheLock)                        │ still right (304), or an error instead
 //!    └────▶ ask a worker, with the validators of the stale one ──▶ weigh ┤
 //!                                                                        └─▶ keep, if its terms allow
 //! ```
 //!
-//! It stands behind the access check, so that nobody gets here who may not come in.
+//! The cache runs after the access check, so that only clients with access receive its responses.
 
 mod asked;
 mod changed;
@@ -42,7 +44,7 @@ use crate::routing::Route;
 use config::response::cache::Caching;
 use tell::Event;
 
-/// Answers a request to a program, from the cache where that is allowed.
+/// Answers a request for a program, from the cache where that is allowed.
 pub async fn work(
     context: &RequestContext,
     head: &Parts,
@@ -66,59 +68,60 @@ pub async fn work(
     }
 }
 
-/// Perl that runs before the answer may decide who comes in, or lead elsewhere: only a worker can know, whatever `CacheEnable` says.
+/// Whether Perl handlers of earlier phases may decide about access or redirect. Only a worker can run them, so
+/// `CacheEnable` is ignored.
 fn perl_decides(route: &Route) -> bool {
     route.settings.caching.is_on(&route.path) && route.settings.has_perl_phases()
 }
 
 const FAILED: Event = Event::Hit("cache hit: stale, because the program has failed");
 
-/// A request whose answer may be kept.
+/// A request whose response may be cached.
 struct Visit<'a> {
     context: &'a RequestContext,
     cache: &'a Arc<Cache>,
-    /// As the program sees it.
+    /// The head as the program receives it.
     head: &'a Parts,
     route: &'a Rc<Route>,
     key: Key,
-    /// What it asks of caches.
+    /// The request's cache directives.
     control: RequestControl,
 }
 
-/// What [`Visit::look`] comes to.
+/// The result of [`Visit::look`].
 enum Next {
-    /// This is the answer.
+    /// Send this cached response.
     Give(Kept, Event),
-    /// It is kept, and the program is to be asked meanwhile whether it is still right.
+    /// Send this cached response, and revalidate it in the background.
     GiveAndAsk(Kept, Option<Leader>),
-    /// A worker is to be asked.
+    /// Ask a worker.
     Ask(Errand),
-    /// The client wants only what is kept.
+    /// The client wants a cached response only (`only-if-cached`), and there is none.
     NotKept,
 }
 
-/// What a worker is asked for.
+/// A request to a worker on behalf of a client or the cache.
 #[derive(Default)]
 struct Errand {
-    /// The answer that is kept, but must not be given as it is.
+    /// A cached response that must be revalidated first.
     stale: Option<Kept>,
-    /// Others wait for it.
+    /// Set if other requests wait for this one.
     leader: Option<Leader>,
-    /// The client's own conditions are passed on, because an answer could not be kept lately.
+    /// Pass on the client's own conditions, because a recent response could not be stored.
     conditional: bool,
-    /// The answer is for the client alone, and so are his conditions.
+    /// The response is for this client only; pass on the client's own conditions.
     plain: bool,
 }
 
 impl Errand {
-    /// Tells those who wait.
+    /// Sends the outcome to the waiting requests.
     fn ends(self, outcome: Outcome) {
         self.leader.into_iter().for_each(|leader| leader.land(outcome));
     }
 }
 
 impl<'a> Visit<'a> {
-    /// `None`: the request, or its place, is not for a cache.
+    /// `None`: the request or its location is not cacheable.
     fn of(
         context: &'a RequestContext,
         cache: &'a Arc<Cache>,
@@ -129,7 +132,7 @@ impl<'a> Visit<'a> {
         let settings = &route.settings;
         let is_for_it = settings.caching.is_on(&route.path) && !perl_decides(route);
         let has_body = body.as_ref().is_some_and(|body| !body.is_end_stream());
-        // The page of an error is about the request that failed.
+        // An error document is about the failed request and must not be cached.
         let is_errors = !context.before.borrow().is_empty();
         let control = match settings.caching.ignores_cache_control {
             true => RequestControl::default(),
@@ -161,7 +164,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Looks until there is an answer to give, or somebody to ask; waits for those who ask already.
+    /// Searches the cache, and waits for a leading request where possible, until there is a next step.
     async fn look(&self) -> Next {
         let mut leader = None;
         loop {
@@ -190,7 +193,7 @@ impl<'a> Visit<'a> {
                 return Next::Ask(Errand { stale, leader, conditional: is_passed, plain: false });
             }
             match self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age) {
-                // What was on its way may have come before this request began to lead: it looks once more.
+                // A response may have been stored before this request became the leader: search once more.
                 Turn::Leads(new) => leader = Some(new),
                 Turn::Waits(waiter) => match (waiter.wait().await, stale) {
                     (Outcome::Look, _) => {}
@@ -207,7 +210,7 @@ impl<'a> Visit<'a> {
         self.cache.forget(&self.key.resource);
     }
 
-    /// Whether the client has proved who it is.
+    /// Whether the client is authenticated or sent credentials.
     fn is_user(&self) -> bool {
         self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor.borrow().user.is_some()
     }
@@ -219,7 +222,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Waiting is for those who can use what others get. Where each must ask anyway, they would only ask one after the other.
+    /// Whether waiting for another request makes sense. If each request needs its own response, waiting would only
+    /// serialize them.
     fn may_wait(&self, stale: Option<&Answer>) -> bool {
         let control = &self.control;
         let takes_any = !control.no_cache && control.max_age.is_none() && control.min_fresh.is_none();
@@ -227,7 +231,7 @@ impl<'a> Visit<'a> {
         self.rules().lock && takes_any && stale.is_none_or(lasts)
     }
 
-    /// The one that leads asks behind its answer; for the others the stale one is good enough.
+    /// The leader revalidates in the background; other requests just get the stale response.
     fn ask_meanwhile(&self, answer: Kept, leader: Option<Leader>) -> Next {
         match leader
             .map_or_else(|| self.cache.enter(&self.key, &self.head.headers, self.rules().lock_max_age), Turn::Leads)
@@ -237,7 +241,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Asks a worker. Where the answer may be kept, the client's conditions are not passed on: what is kept is a whole answer.
+    /// Asks a worker. For a cacheable response the client's conditions are not passed on, because only a whole
+    /// response is stored.
     async fn ask(&self, mut errand: Errand, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
         loop {
             let head = asked::with_conditions_of(self.head, &errand);
@@ -256,7 +261,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// What the client gets, and what is kept.
+    /// Decides which response the client receives, and whether it is stored.
     fn weigh(&self, response: Response<BodySource>, errand: Errand) -> Dispatched {
         if errand.plain {
             self.compare(&response);
@@ -279,7 +284,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// What a HEAD tells of an answer that is kept: when it is another one now, the old one is forgotten (RFC 9111, section 4.3.5).
+    /// Removes a stored response if a HEAD shows other validators (RFC 9111, section 4.3.5).
     fn compare(&self, response: &Response<BodySource>) {
         if self.head.method != Method::HEAD || response.status() != StatusCode::OK {
             return;
@@ -292,7 +297,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// A stale answer, if it may be given in place of an error.
+    /// Sends a stale response in place of an error, if allowed.
     fn instead_of(&self, refusal: Refusal, errand: Errand) -> Result<Dispatched, Refusal> {
         let stale =
             errand.stale.clone().filter(|stale| is_failure(refusal.status) && stale.is_usable_on_error(&self.control));
@@ -304,7 +309,7 @@ impl<'a> Visit<'a> {
         Ok(self.give(&stale, FAILED))
     }
 
-    /// Asks a worker for an answer that no client waits for.
+    /// Revalidates in the background, without a client that waits.
     fn ask_behind(&self, stale: &Kept, leader: Option<Leader>) {
         let errand = Errand { stale: Some(stale.clone()), leader, ..Errand::default() };
         let mut head = asked::with_conditions_of(self.head, &errand).into_owned();
@@ -324,7 +329,7 @@ impl<'a> Visit<'a> {
         });
     }
 
-    /// The same as [`Visit::weigh`] where no client waits.
+    /// Like [`Visit::weigh`], without a client that waits.
     fn settle(&self, response: Response<BodySource>, errand: Errand) {
         match &errand.stale {
             Some(stale) if asked::is_about_another(&response, Some(stale)) => self.forget(),
@@ -338,7 +343,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// Errors in place of which a stale answer may be given (RFC 5861, section 4).
+/// Errors that a stale response may replace (RFC 5861, section 4).
 fn is_failure(status: StatusCode) -> bool {
     matches!(status.as_u16(), 500 | 502 | 503 | 504)
 }

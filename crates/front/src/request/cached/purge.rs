@@ -1,4 +1,4 @@
-//! `PURGE`: makes the cache forget an address, for those whom `CachePurgeFrom` names.
+//! `PURGE`: removes an address from the cache, for clients listed in `CachePurgeFrom`.
 
 use http::header::{CONTENT_TYPE, FORWARDED, HeaderName, HeaderValue, VIA};
 use http::request::Parts;
@@ -10,12 +10,12 @@ use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 
-/// Whether the request is for the cache, and not for what stands at its address.
+/// Whether the request is a purge of the cache, and not a request for the resource.
 pub fn is_one(head: &Parts, route: &Route) -> bool {
     head.method.as_str() == "PURGE" && route.settings.caching.purge_from.is_some()
 }
 
-/// Forgets all answers of the request's address.
+/// Removes all cached responses of the request's address.
 pub fn answer(context: &RequestContext, head: &Parts, route: &Route) -> Result<Response<BodySource>, Refusal> {
     if !may(context, head, route) {
         context.complain(route, &"PURGE denied by CachePurgeFrom");
@@ -28,7 +28,8 @@ pub fn answer(context: &RequestContext, head: &Parts, route: &Route) -> Result<R
     Ok(response)
 }
 
-/// Behind a proxy that nobody has named as one, each stranger has the proxy's address.
+/// Whether the client may purge. A request forwarded by an unknown proxy is refused: all clients behind it have the
+/// proxy's address.
 fn may(context: &RequestContext, head: &Parts, route: &Route) -> bool {
     const OF_PROXIES: [HeaderName; 3] = [FORWARDED, VIA, HeaderName::from_static("x-forwarded-for")];
     let is_passed_on = OF_PROXIES.iter().any(|name| head.headers.contains_key(name));

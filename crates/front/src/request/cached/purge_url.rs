@@ -1,4 +1,4 @@
-//! `cameleer purge URL`: makes the cache forget an address, or all that begin like one.
+//! `cameleer purge URL`: removes an address, or all addresses with a common prefix, from the cache.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use config::Config;
 
 const EXPECTED: &str = "expected http://host/path, /path, or one of them with * at its end";
 
-/// Forgets what `url` names, in all generations, and says how many answers that were.
+/// Removes the responses matching `url` from all generations; returns their number.
 pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> {
     let meant = Meant::parse(url).ok_or_else(|| format!("{EXPECTED}, got \"{url}\""))?;
     let mut gone = 0;
@@ -28,13 +28,13 @@ pub async fn purge(generations: &Generations, url: &str) -> Result<u64, String> 
     Ok(gone as u64)
 }
 
-/// What a purge is about.
+/// The addresses that a purge removes.
 struct Meant {
-    /// `None`: all hosts.
+    /// The host name. `None`: all hosts.
     name: Option<String>,
-    /// Path and query. `None`: whatever they are.
+    /// Path and query. `None`: all.
     target: Option<Uri>,
-    /// All addresses that begin like this one.
+    /// Whether the address is a prefix.
     beginning: bool,
 }
 
@@ -50,7 +50,7 @@ impl Meant {
         }
         let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
         let uri = text.parse::<Uri>().ok()?;
-        // With `*` in the middle of a name nobody is meant who could be found.
+        // A `*` inside the host name matches no host.
         let is_whole = !beginning || rest.contains('/');
         is_whole.then(|| Meant { name: uri.host().map(str::to_owned), target: Some(uri), beginning })
     }
@@ -70,7 +70,7 @@ impl Meant {
     }
 }
 
-/// The resource of a host, by the rules of its place.
+/// The resource on a host, with the ignored parameters of its location removed.
 fn resource(config: &Config, host: u16, target: &Uri) -> Option<Box<[u8]>> {
     let path = Text::new(&normalise(target.path().as_bytes()).ok()?).0;
     let mapping = config.translate(host, &path);

@@ -1,4 +1,5 @@
-//! What the cache did for a request: in mod_cache's variables, which logs and conditions see, and in headers.
+//! Reports the cache's result for a request: in mod_cache's variables, for logs and conditions, and in response
+//! headers.
 
 use http::{HeaderName, HeaderValue, Response};
 
@@ -7,21 +8,21 @@ use crate::request::Dispatched;
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 
-/// What the cache did, and why.
+/// The cache's result for a request, with the reason.
 #[derive(Debug, Clone, Copy)]
 pub enum Event {
-    /// It had the answer.
+    /// A stored response was sent.
     Hit(&'static str),
-    /// It had none.
+    /// No stored response could be sent.
     Miss(&'static str),
-    /// It had one that the program has said is still right.
+    /// The program confirmed a stored response.
     Revalidated(&'static str),
-    /// It has forgotten what the request has changed.
+    /// Responses were removed because the request may have changed them.
     Invalidated(&'static str),
 }
 
 impl Event {
-    /// mod_cache's variable, the word in `X-Cache`, and why.
+    /// mod_cache's variable, the word in `X-Cache`, and the reason.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Event::Hit(why) => ("cache-hit", "HIT", why),
@@ -32,7 +33,7 @@ impl Event {
     }
 }
 
-/// Sets the variables.
+/// Sets the variables of the event and `cache-status`.
 pub fn note(context: &RequestContext, event: Event) {
     let (variable, _, why) = event.words();
     let mut variables = context.variables.borrow_mut();
@@ -42,7 +43,7 @@ pub fn note(context: &RequestContext, event: Event) {
 }
 
 impl Visit<'_> {
-    /// Tells of it wherever the place wants to know.
+    /// Sets the variables, and the headers that the location enables.
     pub fn tell(&self, mut response: Response<BodySource>, event: Event) -> Dispatched {
         note(self.context, event);
         let ((_, word, why), host) = (event.words(), &self.route.server_name);

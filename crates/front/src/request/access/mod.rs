@@ -1,4 +1,4 @@
-//! Who may come in: finds out what the rules of a place want to know, and answers those who may not.
+//! Access control: looks up the facts that a location's rules need, and refuses requests that the rules deny.
 
 pub mod passwords;
 pub mod reverse_dns;
@@ -23,7 +23,7 @@ use files::open::root;
 
 const NO_METHOD: HeaderValue = HeaderValue::from_static("");
 
-/// Lets the request into the place that `route` leads to, or refuses.
+/// Lets the request into the location that `route` leads to, or refuses it.
 pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     route.refused()?;
     if route.settings.response.ssl.required == Some(true) && !context.is_secure() {
@@ -37,14 +37,14 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
         return Err(Refusal::with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allowed.unwrap_or(NO_METHOD)));
     }
     if rules.lookups != Lookups::Off {
-        // The name is for logs and programs only; an address without one is no reason to refuse.
+        // The client's name serves logs and programs only; a failed lookup does not refuse the request.
         let name = look_up(context, rules.lookups == Lookups::Double).await;
         context.visitor.borrow_mut().name = name.unwrap_or_default();
     }
     if rules.is_open() { Ok(()) } else { ask(context, head, route).await }
 }
 
-/// Judges by the rules, and finds out what they need to know (name, user) until there is a verdict.
+/// Evaluates the access rules, and looks up the client's name or user when they need it.
 async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     variables::settle(context, head, route)?;
     let without_users = route.settings.asks_perl_for_users().then(|| route.settings.access.without_users());
@@ -59,7 +59,7 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             user: user.as_ref(),
             env: &|name| context.variables.borrow().get(name).is_some(),
             expr: &|expr| variables::is_true(context, head, route, expr),
-            // Where there are any, a worker judges.
+            // Rules of Perl providers are evaluated by a worker, not here.
             provider: &|_| RequirementAnswer::Denied,
         };
         let verdict = judge(rules, &facts);
@@ -90,7 +90,7 @@ async fn look_up(context: &RequestContext, verified: bool) -> Result<Option<Rc<s
     context.services.names.of(context.remote().ip_addr(), verified).await
 }
 
-/// Who the client is, by its `Authorization`.
+/// Authenticates the client by its `Authorization` header.
 async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Result<User, Refusal> {
     let (passwords, rules) = (&context.services.passwords, &route.settings.access);
     let authorization = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
@@ -112,7 +112,7 @@ async fn identify(context: &RequestContext, head: &Parts, route: &Route) -> Resu
     }
 }
 
-/// The folder whose owner has set the rules: that of the innermost `.htaccess` file, or the root of the files.
+/// The folder whose owner sets the rules: that of the innermost `.htaccess` file, or else the document root.
 pub fn folder_of<'a>(context: &'a RequestContext, route: &'a Route) -> &'a Path {
     let rules = route.files.last().map(|file| file.folder.as_path());
     rules.unwrap_or_else(|| root(&context.generation.config, route.host, &route.filename))
@@ -140,12 +140,12 @@ fn unauthorized(rules: &AccessRules) -> Refusal {
     Refusal::with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, question)
 }
 
-/// Counts the request where `MaxConcurrentReqs` wants it counted, or refuses it.
+/// Counts the request for each matching `MaxConcurrentReqs`, or refuses it.
 pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     let method = Methods::of(head.method.as_str());
     let mut visitor = context.visitor.borrow_mut();
     for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
-        // A script may have sent it on to a place of the same section.
+        // The request may have been counted before a script redirected it internally within the section.
         if visitor.turns.iter().any(|turn| turn.line == throttle.id) {
             continue;
         }
@@ -160,8 +160,9 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
     Ok(())
 }
 
-/// Counts a request that needs a worker where `SpeedLimit` wants it counted, or refuses it. However often a program sends it
-/// on, and to an error's page, it counts once; where another pool answers, there as well.
+/// Counts a request that needs a worker for `SpeedLimit`, or refuses it.
+/// Internal redirects and error documents do not count again within a pool; a request that moves to another pool
+/// counts there, too.
 pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal> {
     let rules = &route.settings.scheduling;
     let (Some(limit), Some(socket)) = (&rules.speed, context.remote().socket) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Who somebody is, by password files and hashes; what takes long is done on other threads, a few at once.
+//! Authentication by password files and hashes. Slow steps run on other threads, a few at once.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use access::{Asked, Attempt, Check, Look, Proof, Reading, Users};
 use config::access::AccessRules;
 use config::access::hash_limits::DEFAULT;
 
-/// Hashes that all threads compute at once: whoever guesses passwords must not get all processors, nor all memory. One that takes more
-/// memory by LimitPasswordHash is computed alone.
+/// Limits concurrent hash computations of all threads, so that password guessing cannot take all processors or memory.
+/// A hash that needs more memory by LimitPasswordHash is computed alone.
 static HASHING: FairQueue = FairQueue::new(2, DEFAULT.memory as usize);
-/// Password files that all threads read at once: many requests may wait for the same.
+/// Lets one password file be read at a time: many requests may wait for the same file.
 static READING: FairQueue = FairQueue::new(1, 0);
 
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Who somebody is; what takes long is done on another thread, when it is the turn of `claimant`.
+    /// Authenticates a user. Slow steps run on another thread, when it is the turn of `claimant`.
     pub async fn find_out(
         &self,
         rules: &AccessRules,
@@ -46,7 +46,7 @@ impl Passwords {
         }
     }
 
-    /// Reads the file that is needed, unless another request has read it while this one waited for its turn.
+    /// Reads the password file, unless another request has read it while this one waited for its turn.
     async fn read(
         &self,
         rules: &AccessRules,
@@ -64,12 +64,12 @@ impl Passwords {
     }
 }
 
-/// A file that has not changed since it was read needs no turn.
+/// Checks whether the file has changed since it was read. This check needs no turn.
 async fn glance(reading: Reading) -> Result<Result<Look, Reading>, NoThread> {
     blocking::run("look at a password file", move || reading.glance()).await
 }
 
-/// The turn ends with the computation, also when the client has left before.
+/// Compares the password's hash. The turn lasts until the computation ends, even if the client leaves earlier.
 async fn compare(check: Check, claimant: &Claimant) -> Result<bool, NoThread> {
     let turn = HASHING.turn(claimant.clone(), check.memory()).await;
     let computed = blocking::run("compute a password's hash", move || (check.is_right(), turn)).await?;

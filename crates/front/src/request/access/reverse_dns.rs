@@ -1,5 +1,5 @@
-//! Names of clients. Looking one up can take seconds, so it happens on other threads, a few at once; only the
-//! request waits. An answer is good for a minute.
+//! Reverse DNS of clients. A lookup can take seconds, so it runs on another thread while only its request waits.
+//! Results are valid for a minute.
 
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -17,9 +17,9 @@ use access::names::{Resolver, look_up};
 use base::cache::Cache;
 use config::CanonicalName;
 
-/// More threads would only wait for the same name server.
+/// Maximum number of concurrent lookups. More threads would only wait for the same name server.
 const AT_ONCE: usize = 8;
-/// A client whose name takes longer has none.
+/// Timeout of a lookup, after which the client has no name.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GOOD_FOR: Duration = Duration::from_secs(60);
 const MOST: usize = 4096;
@@ -30,7 +30,7 @@ pub struct ReverseDns {
     known: RefCell<Cache<Question, CachedName, MOST>>,
 }
 
-/// An address, and whether its name must lead back to it.
+/// An address, and whether its name must resolve back to it.
 type Question = (IpAddr, bool);
 
 struct CachedName {
@@ -43,7 +43,7 @@ impl ReverseDns {
         ReverseDns { resolver, threads: Arc::new(Semaphore::new(AT_ONCE)), known: RefCell::default() }
     }
 
-    /// The name of `address`; all who ask at the same time wait for one answer.
+    /// The name of `address`. Concurrent requests for the same address share one lookup.
     pub async fn of(&self, address: IpAddr, verified: bool) -> Result<Option<Rc<str>>, NoThread> {
         let question = (address, verified);
         let name = self.cell(question);
@@ -61,7 +61,7 @@ impl ReverseDns {
         name
     }
 
-    /// The thread keeps the permit: it counts until the name server has answered, even when no request waits any more.
+    /// The thread holds the permit until the name server has answered, even if no request waits any more.
     async fn ask(&self, (address, verified): Question) -> Result<Option<Rc<str>>, NoThread> {
         let permit = self.threads.clone().acquire_owned().await.map_err(|_| NoThread)?;
         let resolver = self.resolver.clone();
@@ -74,7 +74,7 @@ impl ReverseDns {
     }
 }
 
-/// With `UseCanonicalName DNS` the server is called what our end of the connection is.
+/// Implements `UseCanonicalName DNS`: the server name is the DNS name of the connection's local address.
 pub async fn named_by_dns(names: &ReverseDns, local: &Address, route: Rc<Route>) -> Rc<Route> {
     if route.settings.response.canonical_name != Some(CanonicalName::Dns) {
         return route;
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers when the test says so, and counts how many wait and how often it was asked.
+    /// A resolver that answers on the test's signal, and counts its concurrent and total calls.
     struct Slow {
         go: Mutex<Receiver<()>>,
         waiting: AtomicUsize,
@@ -132,7 +132,7 @@ mod tests {
         let all = async {
             let many = futures(&names, (0..40).map(|n| address(n % 20)));
             let free = async {
-                // This thread goes on while the others wait.
+                // The event thread continues while the lookups wait.
                 while slow.waiting.load(Ordering::SeqCst) < AT_ONCE {
                     tokio::task::yield_now().await;
                 }

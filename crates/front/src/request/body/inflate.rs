@@ -1,5 +1,5 @@
-//! Bodies of requests that were sent as gzip, unpacked for programs where `SetInputFilter DEFLATE` wants it: as httpd's
-//! mod_deflate does, except that the length of all of it is known.
+//! Unpacks gzip request bodies for programs, where `SetInputFilter DEFLATE` asks for it. Unlike with httpd's
+//! mod_deflate, the program gets the unpacked length.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,13 +20,13 @@ use crate::routing::Route;
 use config::Spooling;
 use config::response::inflate::Bounds;
 
-/// Threads that unpack at once, of those that the front has for everything that takes long.
+/// Maximum number of threads that unpack bodies at once; they are a share of the front's threads for blocking work.
 static TURNS: Semaphore = Semaphore::const_new(16);
-/// mod_deflate's buffer, which `DeflateInflateRatioBurst` counts.
+/// The size in bytes of mod_deflate's buffer, which is the unit of `DeflateInflateRatioBurst`.
 const BUFFER: usize = 8096;
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
-/// The request as its program sees it: `body` unpacked, and a head that fits.
+/// The request as its program receives it: the unpacked body, and a head that describes it.
 pub async fn unpacked<'a>(
     context: &RequestContext,
     head: &'a Parts,
@@ -34,7 +34,7 @@ pub async fn unpacked<'a>(
     body: Body,
 ) -> Result<(Cow<'a, Parts>, Body), Refusal> {
     let rules = &route.settings.response.inflate;
-    // A part of something packed is nothing that could be unpacked.
+    // A part of a gzip stream cannot be unpacked.
     if !is_for(route) || head.headers.contains_key(CONTENT_RANGE) {
         return Ok((Cow::Borrowed(head), body));
     }
@@ -59,7 +59,8 @@ pub async fn unpacked<'a>(
     Ok((Cow::Owned(head), body))
 }
 
-/// Whether what is sent to `route` is unpacked. Which name of its path is the script's may be found out by a worker only.
+/// Whether bodies sent to `route` are unpacked. While the script's part of the path is unknown, every name in it is
+/// tried.
 fn is_for(route: &Route) -> bool {
     let rules = &route.settings.response.inflate;
     let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -67,7 +68,7 @@ fn is_for(route: &Route) -> bool {
     rules.takes(&file) || route.script_length.is_none() && path.split('/').any(|name| rules.takes(name))
 }
 
-/// What is left of the encodings when gzip, the outermost of them, is undone. `None`: it is not the outermost.
+/// The encodings that remain after gzip, the outermost one, is undone. The outer `None`: gzip is not the outermost.
 fn without_gzip(headers: &HeaderMap) -> Option<Option<HeaderValue>> {
     let lists = headers.get_all(CONTENT_ENCODING).iter().map(|value| value.to_str().ok());
     let lists = lists.collect::<Option<Vec<_>>>()?.join(",");
@@ -125,7 +126,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Unpacks on another thread, until nobody waits for it any more. The thread has its turn until it has ended.
+/// Unpacks on another thread, which stops early if the request is dropped. The thread holds its turn until it ends.
 async fn aside(body: Body, bounds: Bounds, rules: &Spooling) -> Result<Result<Body, Trouble>, Refusal> {
     let turn = TURNS.acquire().await.map_err(|_| Refusal::busy())?;
     let (rules, waiting) = (rules.clone(), Arc::new(()));
@@ -157,7 +158,7 @@ fn inflate(from: impl BufRead, bounds: Bounds, rules: &Spooling, is_awaited: &We
         if bounds.length != 0 && whole > bounds.length {
             return Err(Trouble::TooLong(bounds.length));
         }
-        // As in httpd only full buffers count: what is left at the end of a short body may be all alike as well.
+        // Only full buffers count, as in httpd: the short rest of a body may be highly compressible, too.
         dense = match whole / decoder.get_ref().taken.max(1) < bounds.ratio {
             true => 0,
             false => dense + u64::from(length == BUFFER),
@@ -180,7 +181,7 @@ fn inflate(from: impl BufRead, bounds: Bounds, rules: &Spooling, is_awaited: &We
     }
 }
 
-/// How much of what was sent has been unpacked.
+/// Counts the compressed bytes that were consumed.
 struct Counted<R> {
     from: R,
     taken: u64,

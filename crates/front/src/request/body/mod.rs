@@ -1,4 +1,4 @@
-//! A request's body, received whole before a worker is taken: a slow client never holds one.
+//! A request's body, received whole before a worker is taken, so that a slow client never occupies a worker.
 
 pub mod inflate;
 pub mod source;
@@ -22,20 +22,20 @@ use config::{Pace, Spooling};
 use files::open::is_shortage;
 use source::Source;
 
-/// Longer bodies go to a file without a name.
+/// Longer bodies are stored in an unnamed file. In bytes.
 pub const IN_MEMORY: usize = 64 * 1024;
 
-/// A whole body.
+/// A complete request body.
 #[derive(Debug)]
 pub enum Body {
-    /// It travels in the frame.
+    /// Sent to the worker inside the request's frame.
     Memory(Bytes),
-    /// It travels as a descriptor, positioned at its start.
+    /// Sent to the worker as a descriptor, positioned at its start; with its length in bytes.
     File(LateClose, u64),
 }
 
 impl Body {
-    /// How long it is.
+    /// The length in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Body::Memory(bytes) => bytes.len() as u64,
@@ -44,12 +44,12 @@ impl Body {
     }
 }
 
-/// How long a body is waited for.
+/// Timeouts for receiving a body.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// `Timeout`: for its next piece.
+    /// `Timeout`: the maximum wait for the next piece.
     pub piece: Duration,
-    /// `RequestReadTimeout body=`: for all of it.
+    /// `RequestReadTimeout body=`: the limit for the whole body.
     pub whole: Pace,
 }
 
@@ -60,19 +60,19 @@ impl Patience {
     }
 }
 
-/// Receives all of `incoming`, at most `limit` bytes, as long as `patience` lasts, and keeps it as `rules` say.
+/// Receives `incoming` whole, at most `limit` bytes, within the limits of `patience`; stores it by `rules`.
 pub async fn receive(mut incoming: Source, limit: u64, patience: Patience, rules: &Spooling) -> Result<Body, Refusal> {
     if incoming.is_end_stream() {
         return Ok(Body::Memory(Bytes::new()));
     }
-    // Refused before the first byte is read, so that a client that asked (100-continue) does not send it.
+    // Refuse before the first read, so that a client that sent `Expect: 100-continue` does not send the body.
     if incoming.size_hint().lower() > limit {
         return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
     }
     let (mut store, begun) = (Store::default(), Instant::now());
     loop {
         let mut frame = at_once(&mut incoming).await;
-        // A client that pauses finds all in the file, so that as little as possible stays in memory.
+        // When the client pauses, move a body on disk out of memory completely.
         if store.is_heavy() || (frame.is_pending() && store.is_for_the_disk()) {
             store = aside(store, rules, Store::write).await?;
         }
@@ -93,13 +93,13 @@ pub async fn receive(mut incoming: Source, limit: u64, patience: Patience, rules
     }
 }
 
-/// The next frame, if it has come.
+/// Polls once for the next frame.
 async fn at_once(incoming: &mut Source) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
     let mut frame = pin!(incoming.frame());
     std::future::poll_fn(|cx| Poll::Ready(frame.as_mut().poll(cx))).await
 }
 
-/// Does `work` on a thread that may wait for the disk.
+/// Runs `work` on a thread that may block on the disk.
 async fn aside<T: Send + 'static>(
     store: Store,
     rules: &Spooling,
@@ -118,7 +118,7 @@ fn broken() -> Refusal {
     Refusal::closing(StatusCode::BAD_REQUEST)
 }
 
-/// The disk has no room for the body.
+/// The refusal for a body that cannot be stored; logs the error.
 pub fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
     let folder = spool::folder(rules);
     log::error("front", format_args!("cannot store a request's body in {}: {error}", folder.display()));
@@ -128,36 +128,36 @@ pub fn full(error: std::io::Error, rules: &Spooling) -> Refusal {
     }
 }
 
-/// What has come so far.
+/// The received part of a body.
 #[derive(Default)]
 pub struct Store {
-    /// What is not in the file.
+    /// The bytes that are not yet written to the file.
     memory: Vec<u8>,
     file: Option<(LateClose, u64)>,
 }
 
 impl Store {
-    /// How long it is.
+    /// The length of the received part in bytes.
     pub fn length(&self) -> u64 {
         self.memory.len() as u64 + self.file.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Adds `piece` behind the others.
+    /// Appends `piece`.
     pub fn add(&mut self, piece: &[u8]) {
         self.memory.extend_from_slice(piece);
     }
 
-    /// Whether so much is in memory that it must be written before more comes.
+    /// Whether the memory part exceeds its limit and must be written before more is received.
     pub fn is_heavy(&self) -> bool {
         self.memory.len() > IN_MEMORY
     }
 
-    /// Whether something must be written, should nothing more come.
+    /// Whether the memory part must be written if nothing more arrives.
     fn is_for_the_disk(&self) -> bool {
         self.is_heavy() || (self.file.is_some() && !self.memory.is_empty())
     }
 
-    /// Writes what is in memory to the file. Waits for the disk.
+    /// Writes the memory part to the file. Blocks on the disk.
     pub fn write(mut self, rules: &Spooling) -> io::Result<Store> {
         let (mut file, length) = match self.file.take() {
             Some(known) => known,
@@ -169,7 +169,7 @@ impl Store {
         Ok(Store { memory: self.memory, file: Some((file, length)) })
     }
 
-    /// The body is whole. Waits for the disk when the body does not fit into memory.
+    /// Completes the body. Blocks on the disk when the body does not fit into memory.
     pub fn close(self, rules: &Spooling) -> io::Result<Body> {
         let store = if self.is_for_the_disk() { self.write(rules)? } else { self };
         match store.file {

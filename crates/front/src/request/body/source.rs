@@ -1,4 +1,4 @@
-//! A request's body as it comes, whatever the protocol.
+//! A request's body as it arrives, independent of the protocol.
 
 use std::io;
 use std::pin::Pin;
@@ -8,11 +8,11 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-/// Where the bytes come from.
+/// The source of the body's bytes.
 pub enum Source {
-    /// From hyper.
+    /// A body from hyper's HTTP/1.
     Http1(Incoming),
-    /// From a stream, when the connection carries several requests at once.
+    /// A body from a stream of a multiplexed connection.
     Stream(Box<dyn Body<Data = Bytes, Error = io::Error> + Unpin>),
 }
 

@@ -1,19 +1,19 @@
-//! The entries that proxies add to `X-Forwarded-For` and its kin, and to `Forwarded` (RFC 7239), last first.
+//! The entries of `X-Forwarded-For` and similar headers, and of `Forwarded` (RFC 7239), last first.
 
 use std::borrow::Cow;
 
 use http::header::{FORWARDED, HeaderName};
 
-/// Yields each entry behind the part of the header that stands before it. `None` in place of an entry: it cannot be read.
+/// Yields the part of the header before an entry, and the entry; `None` for an unreadable entry.
 pub struct Entries<'a> {
-    /// What was not looked at; `None` behind the first entry.
+    /// The part that is still to be read; `None` behind the first entry.
     rest: Option<&'a [u8]>,
-    /// Commas in quotation marks separate nothing. Only `Forwarded` has quotation marks.
+    /// Whether commas inside quotation marks do not separate entries; only `Forwarded` uses quotation marks.
     quotes: bool,
 }
 
 impl<'a> Entries<'a> {
-    /// Those of a header with this value.
+    /// The entries of a header with this value.
     pub fn of(name: &HeaderName, value: &'a [u8]) -> Entries<'a> {
         Entries { rest: Some(value).filter(|value| !value.is_empty()), quotes: name == FORWARDED }
     }
@@ -35,10 +35,11 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// A quotation mark that has no other.
+/// A quotation mark without its counterpart.
 struct Unbalanced;
 
-/// Reads from the end, where the nearest proxy has written: a quotation mark that a client left open is not reached.
+/// Finds the last separating comma. Reading from the end, where the nearest proxy wrote, avoids a client's unclosed
+/// quotation mark.
 fn last_comma_outside_quotes(text: &[u8]) -> Result<Option<usize>, Unbalanced> {
     let mut end = text.len();
     while let Some(at) = text.get(..end).and_then(|text| text.iter().rposition(|byte| matches!(byte, b',' | b'"'))) {
@@ -50,7 +51,7 @@ fn last_comma_outside_quotes(text: &[u8]) -> Result<Option<usize>, Unbalanced> {
     Ok(None)
 }
 
-/// The quotation mark that opens what the one at `closing` closes. One behind an odd number of backslashes opens nothing.
+/// The opening quotation mark for the one at `closing`. A mark behind an odd number of backslashes is escaped.
 fn opening_quote(text: &[u8], closing: usize) -> Option<usize> {
     let mut end = closing;
     loop {
@@ -63,7 +64,7 @@ fn opening_quote(text: &[u8], closing: usize) -> Option<usize> {
     }
 }
 
-/// The value of a parameter of an entry of `Forwarded`; `None` also for one that the entry has twice.
+/// A parameter's value in an entry of `Forwarded`; `None` if it is missing or repeated.
 pub fn parameter<'a>(entry: &'a [u8], wanted: &[u8]) -> Option<Cow<'a, [u8]>> {
     let mut found = None;
     let mut rest = entry;
@@ -83,7 +84,7 @@ pub fn parameter<'a>(entry: &'a [u8], wanted: &[u8]) -> Option<Cow<'a, [u8]>> {
     }
 }
 
-/// A value at the beginning of `text`, bare or quoted, and what stands behind it.
+/// The value at the start of `text`, bare or quoted, and the rest of the text.
 fn value(text: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
     let text = text.trim_ascii_start();
     let Some(quoted) = text.strip_prefix(b"\"") else {

@@ -1,5 +1,5 @@
-//! The host that a request names: exactly one, and one that can be a host. It becomes `HTTP_HOST` and `SERVER_NAME`,
-//! which programs put into pages, links and headers.
+//! Validates the host of a request: exactly one valid name. Programs put it into pages, links and headers, as
+//! `HTTP_HOST` and `SERVER_NAME`.
 
 use std::net::Ipv6Addr;
 
@@ -9,7 +9,7 @@ use http::{StatusCode, Version};
 
 use crate::base::refusal::Refusal;
 
-/// Sees to it that `Host` is the host that the request is for: that of a full address counts more (RFC 9112, 3.2.2).
+/// Checks `Host`. The host of an absolute target replaces it (RFC 9112, section 3.2.2).
 pub fn settle(head: &mut Parts) -> Result<(), Refusal> {
     let bad = Refusal::closing(StatusCode::BAD_REQUEST);
     let mut said = head.headers.get_all(HOST).iter();
@@ -26,7 +26,7 @@ pub fn settle(head: &mut Parts) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `www.example.com`, `192.0.2.1:80`, `[2001:db8::1]:80`
+/// Whether the text is a host with optional port: `www.example.com`, `192.0.2.1:80`, `[2001:db8::1]:80`.
 fn is_host(host: &[u8]) -> bool {
     let Ok(host) = std::str::from_utf8(host) else { return false };
     let (name, rest) = match host.strip_prefix('[') {
@@ -40,13 +40,13 @@ fn is_host(host: &[u8]) -> bool {
     is_named && (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
 }
 
-/// Letters of other alphabets come as Punycode; the underscore is in no standard and in many names.
+/// Internationalized names arrive as Punycode. The underscore is not standard, but common.
 fn is_name(name: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     !name.is_empty() && name.bytes().all(is_fit) && !name.starts_with('.') && !name.contains("..")
 }
 
-/// An empty one is the usual one (RFC 3986, 3.2.3).
+/// An empty port means the default one (RFC 3986, section 3.2.3).
 fn is_port(port: &str) -> bool {
     port.is_empty() || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
 }

@@ -1,5 +1,5 @@
-//! One request while it is answered: who asked, where it led, what was found out on the way. When the last byte has gone out
-//! or the client has left, and the worker has said its last word, it becomes a line of the access log.
+//! A request while it is answered: its client, its route, and everything found out on the way.
+//! The request is logged when the last byte was sent or the client left, and the worker has ended its part.
 
 mod forwarded;
 pub mod host_header;
@@ -40,87 +40,88 @@ use span::span_of;
 use variables::Basis;
 use visitor::Visitor;
 
-/// The status that is logged for a client that left before there was an answer; nginx's number.
+/// The status logged for a client that left before the response, as in nginx.
 const CLIENT_LEFT: u16 = 499;
 
-/// The stream that a request came on, when its connection carries several at once.
+/// A request's stream on a multiplexed connection.
 pub trait Stream {
-    /// Sends an interim response (103) before the answer.
+    /// Sends an interim response (103) before the final one.
     fn inform(&self, head: &Head);
 
-    /// The answer was handed over whole, or never will be. Tells `request` when it has gone out.
+    /// The response was handed over whole, or never will be. The stream reports to `request` when it was sent.
     fn answered(&self, request: Rc<dyn Pending>);
 }
 
 pub struct RequestContext {
     /// See [`RequestContext::itself`].
     itself: Weak<RequestContext>,
-    /// Who asked.
+    /// The client's connection.
     pub client: Rc<Client>,
-    /// What all requests use.
+    /// The services that all requests use.
     pub services: Rc<Services>,
-    /// The generation that answered.
+    /// The generation that answers.
     pub generation: Rc<View>,
     /// The request's head.
     pub head: Parts,
-    /// Where it came from when its connection carries several at once.
+    /// The request's stream, on a multiplexed connection.
     pub stream: Option<Rc<dyn Stream>>,
-    /// Requests on this connection before this one.
+    /// Number of earlier requests on this connection.
     pub served: u32,
-    /// Its number in logs; see [`RequestContext::number`].
+    /// The request's number in logs; see [`RequestContext::number`].
     pub number: OnceCell<u64>,
-    /// Our span of the trace that it belongs to, where there are traces.
+    /// The front's span in the request's trace, if traces are configured.
     pub trace: Option<TraceContext>,
-    /// When the head was whole.
+    /// When the head was complete.
     pub received: SystemTime,
-    /// The same moment on the monotonic clock.
+    /// When the head was complete, on the monotonic clock.
     pub started: Instant,
-    /// Who asks, when a trusted proxy says so; see [`RequestContext::remote`].
+    /// The client's address according to trusted proxies; see [`RequestContext::remote`].
     pub forwarded: OnceCell<ForwardedClient>,
-    /// Whether the client speaks TLS, when a trusted proxy says so; see [`RequestContext::is_secure`].
+    /// Whether the client uses TLS according to a trusted proxy; see [`RequestContext::is_secure`].
     pub proto: OnceCell<bool>,
-    /// Where it led, once known.
+    /// The current route, once known.
     pub route: RefCell<Option<Rc<Route>>>,
-    /// The variables that the configuration sets for it.
+    /// The variables that the configuration sets for the request.
     pub variables: RefCell<Variables>,
-    /// What `variables` were worked out from.
+    /// The inputs from which `variables` were computed.
     pub basis: RefCell<Option<Basis>>,
-    /// The variables from before the request was sent on, to an error document or an action.
+    /// The variables from before an internal redirect to an error document or action.
     pub before: RefCell<Variables>,
-    /// The worker's part, if a worker was asked.
+    /// The exchange with a worker, if one was asked.
     pub exchange: RefCell<Option<SharedExchange>>,
-    /// A rule has said `END`: no other is followed.
+    /// Whether a rewrite rule with the flag `END` has stopped rewriting.
     pub rules_ended: Cell<bool>,
-    /// What its rules may still do.
+    /// The work that the request's rules may still do.
     pub allowance: work::Allowance,
-    /// Whether the log says that they wanted more.
+    /// Whether the log already reports that the rules exceeded their allowance.
     pub is_complained: Cell<bool>,
-    /// What rules add to the head of the answer.
+    /// Headers that rewrite rules add to the response.
     pub fields: RefCell<Vec<(HeaderName, HeaderValue)>>,
-    /// Whose worker that is.
+    /// The pool of the exchange's worker.
     pub pool: Cell<PoolNumber>,
-    /// What the access check found out about the client.
+    /// The client's name and user from the access check, and its limits.
     pub visitor: RefCell<Visitor>,
-    /// The client sends nothing more, and its program may have been told: it may have stopped in the middle of its answer.
+    /// The client's hang-up may have reached the program, which may then have cut its response short.
     pub told_hung_up: Cell<bool>,
-    /// Its answer is on its way into the response cache, which waits for all of it: its program is not told when the client leaves.
+    /// The response is being stored in the cache, which needs all of it. The program is not notified when the client
+    /// leaves.
     pub is_for_cache: Cell<bool>,
     pub status: Cell<u16>,
-    /// The answer's headers, kept only when a format names one.
+    /// The response's headers, stored only if a log format uses one.
     pub answer: OnceCell<HeaderMap>,
-    /// From the whole head to the last byte.
+    /// Time from the complete head to the last byte.
     pub took: Cell<Duration>,
-    /// Body bytes sent, without chunk sizes.
+    /// Body bytes sent, without chunk headers.
     pub body_bytes: Cell<u64>,
-    /// All bytes received for it; of HTTP/2, those of its stream.
+    /// Bytes received for this request; for HTTP/2, those of its stream.
     pub received_bytes: Cell<u64>,
-    /// All bytes sent for it.
+    /// Bytes sent for this request.
     pub sent_bytes: Cell<u64>,
     pub ending: Cell<Ending>,
 }
 
 impl RequestContext {
-    /// The last byte has gone out, or the client has left: logs the request, at once or when its worker has ended.
+    /// Ends the request: logs it now, or when its worker has ended.
     fn finish(self: Rc<Self>) {
         let counters = &self.services.shared.counters;
         counters.bytes.fetch_add(self.body_bytes.get(), Relaxed);
@@ -135,7 +136,7 @@ impl RequestContext {
         }
     }
 
-    /// Writes the request to the access logs of its host, and counts it.
+    /// Writes the request to the access logs of its host, and to the statistics.
     fn write(&self, exchange: Option<&Exchange>) {
         let worker = exchange.and_then(|exchange| Some((exchange.begun?, exchange.had_for)));
         let worker = worker.map(|(begun, served)| Worked { waited: begun.waited, served });
@@ -186,7 +187,7 @@ impl RequestContext {
         self.export(&entry);
     }
 
-    /// Offers a request that is sampled to the exporter.
+    /// Offers a sampled request to the exporter.
     fn export(&self, entry: &Entry<'_>) {
         if let (Some(exporter), Some(trace)) = (&self.generation.exporter, self.trace.filter(|trace| trace.is_sampled))
         {
@@ -210,17 +211,17 @@ impl RequestContext {
         }
     }
 
-    /// For what outlives the answer.
+    /// A reference for tasks that outlive the response.
     pub fn itself(&self) -> Option<Rc<RequestContext>> {
         self.itself.upgrade()
     }
 
-    /// Its number in logs. One that reaches a worker has that of its first frame.
+    /// The request's number in logs: that of its first frame, or a new one if no worker is asked.
     fn number(&self) -> u64 {
         *self.number.get_or_init(|| self.services.shared.next_id())
     }
 
-    /// Writes what is wrong with the request or its answer to the error log of its host.
+    /// Writes a problem with the request or its response to the error log of its host.
     pub fn complain(&self, route: &Route, why: &dyn Display) {
         let path = String::from_utf8_lossy(&route.path);
         let about = log::Subject {
@@ -236,27 +237,27 @@ impl RequestContext {
         self.generation.error_logs.error(route.host, &about, why);
     }
 
-    /// Who asks.
+    /// The client's address, as corrected by trusted proxies.
     pub fn remote(&self) -> &Address {
         self.forwarded.get().map_or(&self.client.remote, |forwarded| &forwarded.address)
     }
 
-    /// Whether the client speaks TLS, with us or with a proxy.
+    /// Whether the client uses TLS, with this server or with a trusted proxy.
     pub fn is_secure(&self) -> bool {
         self.proto.get().copied().unwrap_or_else(|| self.client.session().is_some())
     }
 
-    /// Index of the virtual host.
+    /// Index of the virtual host in the configuration.
     pub fn host(&self) -> usize {
         self.route.borrow().as_ref().map_or(0, |route| route.host.into())
     }
 
-    /// `KeepAlive` of its virtual host.
+    /// The `KeepAlive` settings of the request's virtual host.
     pub fn keep_alive(&self) -> KeepAlive {
         self.generation.config.hosts.get(self.host()).map(|host| host.keep_alive).unwrap_or_default()
     }
 
-    /// The whole answer was handed over.
+    /// Marks the response as handed over whole; `kept`: the connection stays open.
     pub fn complete(&self, kept: bool) {
         self.ending.set(if kept { Ending::Kept } else { Ending::Closed });
     }
@@ -269,7 +270,7 @@ impl Promised for RequestContext {
         }
     }
 
-    /// Only HTTP/1: a stream is ended by itself.
+    /// Closes the connection, for HTTP/1 only: an HTTP/2 stream ends on its own.
     fn end_connection(&self) {
         if self.stream.is_some() {
             return;
@@ -304,11 +305,11 @@ impl Pending for RequestContext {
     }
 }
 
-/// Held while a request is answered. When it is dropped, the answer was handed over whole or never will be.
+/// Held while a request is answered. Dropping it means that the response was handed over whole or never will be.
 pub struct RequestGuard(Rc<RequestContext>);
 
 impl RequestGuard {
-    /// The head of a request is whole; `generation` answers it.
+    /// Begins a request whose head is complete; `generation` answers it.
     pub fn begin(
         connection: &Connection,
         generation: Rc<View>,
@@ -362,7 +363,7 @@ impl RequestGuard {
 }
 
 impl RequestGuard {
-    /// What is gathered of it.
+    /// The request's context.
     pub fn record(&self) -> &Rc<RequestContext> {
         &self.0
     }
@@ -385,7 +386,7 @@ impl Drop for RequestGuard {
 }
 
 impl RequestContext {
-    /// Whether the client wants the connection kept.
+    /// Whether the client wants to keep the connection open.
     pub fn wants_keep_alive(&self) -> bool {
         let says = |word: &str| {
             let values = self.head.headers.get_all(http::header::CONNECTION).iter();

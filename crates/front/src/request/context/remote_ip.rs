@@ -1,5 +1,6 @@
-//! Who asks, when proxies stand between. The list of addresses is read from its end, as long as each was added by a trusted
-//! proxy. Only bytes behind an entry decide where it begins, so what a stranger wrote hides no entry of a proxy.
+//! The client's address behind proxies. The list of addresses is read from its end, as long as trusted proxies added
+//! the entries.
+//! Only bytes behind an entry decide where it begins, so a client's text cannot hide a proxy's entry.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,38 +14,38 @@ use crate::base::changed_headers::ChangedHeaders;
 use crate::routing::Route;
 use config::remote_ip::RemoteIp;
 
-/// What the proxies say of who asks.
+/// The client according to trusted proxies.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ForwardedClient {
-    /// Who asks.
+    /// The client's address.
     pub address: Address,
-    /// The header that named it has what is left of its value; another one names trusted proxies.
+    /// The changed headers: the list without the entries read, and the header that names trusted proxies.
     pub headers: ChangedHeaders,
-    /// How many entries were taken off the list.
+    /// Number of entries taken off the list.
     believed: usize,
 }
 
-/// Finds out once a request, by the rules of the host that `route` leads to.
+/// Determines address and protocol once per request, by the rules of the host that `route` leads to.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &context.generation.config.hosts[usize::from(route.host)].remote_ip;
     if rules.header.is_some()
         && context.forwarded.get().is_none()
         && let Some(forwarded) = find(rules, &context.client.remote, &head.headers)
     {
-        // It cannot fail: the cell was empty a line above.
+        // Cannot fail: the cell was empty in the condition above.
         let _ = context.forwarded.set(forwarded);
     }
     if rules.proto_header.is_some()
         && context.proto.get().is_none()
         && let Some(secure) = is_secure(rules, context, &head.headers)
     {
-        // It cannot fail, either.
+        // Cannot fail: the cell was empty in the condition above.
         let _ = context.proto.set(secure);
     }
 }
 
-/// Whether the client speaks TLS, as the first proxy says that is believed; each adds a word behind those of the others, or
-/// leaves the one that is there.
+/// Whether the client uses TLS, according to the trusted proxy nearest to the client. Each proxy appends a word to the
+/// header, or leaves it unchanged.
 fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) -> Option<bool> {
     let name = HeaderName::from_bytes(rules.proto_header.as_deref()?.as_bytes()).ok()?;
     if !rules.lists(context.client.remote.ip_addr()) {
@@ -52,8 +53,9 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
     }
     let said = joined(headers, &name);
     let believed = context.forwarded.get().map_or(1, |forwarded| forwarded.believed);
-    // A proxy that leaves the word of the one before it names fewer than there are proxies.
-    // An empty element of a list counts for nothing (RFC 9110, 5.6.1.2). One of `Forwarded` may also be unreadable.
+    // There may be fewer words than proxies, if one left the header unchanged.
+    // Empty list elements are skipped (RFC 9110, section 5.6.1.2). An element of `Forwarded` may be unreadable and
+    // still counts.
     let entries = Entries::of(&name, &said).filter(|(_, entry)| entry.is_some() || name == FORWARDED);
     let (_, entry) = entries.take(believed).last()?;
     let proto = if name == FORWARDED { forwarded::parameter(entry?, b"proto")? } else { entry?.into() };
@@ -64,14 +66,14 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
     }
 }
 
-/// The header, which may have come in several lines.
+/// The header's fields, joined by commas.
 fn joined(headers: &HeaderMap, name: &HeaderName) -> Vec<u8> {
     let said: Vec<&[u8]> = headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
     said.join(&b", "[..])
 }
 
 impl RequestContext {
-    /// A header of `head` as rules see it: without addresses that proxies have added to a list.
+    /// A header of `head` as rules see it, without the addresses that trusted proxies added.
     pub fn header_of<'a>(&'a self, head: &'a Parts, name: &str) -> Option<&'a HeaderValue> {
         match self.forwarded.get() {
             Some(forwarded) => forwarded.headers.values(&head.headers, name).next(),
@@ -79,7 +81,7 @@ impl RequestContext {
         }
     }
 
-    /// All of them.
+    /// All headers of `head` as rules see them; see [`RequestContext::header_of`].
     pub fn headers_of<'a>(&'a self, head: &'a Parts) -> impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)> {
         let changed = self.forwarded.get().map(|forwarded| forwarded.headers.all(&head.headers));
         let as_sent = changed.is_none().then(|| head.headers.iter());
@@ -115,12 +117,13 @@ fn find(rules: &RemoteIp, client: &Address, headers: &HeaderMap) -> Option<Forwa
     })
 }
 
-/// `for=192.0.2.1;proto=https`, `for="[2001:db8::1]:5000"` (RFC 7239)
+/// The address in an entry of `Forwarded`: `for=192.0.2.1;proto=https`, `for="[2001:db8::1]:5000"` (RFC 7239).
 fn forwarded_for(entry: &[u8]) -> Option<IpAddr> {
     address(&forwarded::parameter(entry, b"for")?)
 }
 
-/// `192.0.2.1`, `192.0.2.1:5000`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:5000`
+/// Parses an address with optional port: `192.0.2.1`, `192.0.2.1:5000`, `2001:db8::1`, `[2001:db8::1]`,
+/// `[2001:db8::1]:5000`.
 fn address(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let bracketed = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
@@ -128,11 +131,11 @@ fn address(text: &[u8]) -> Option<IpAddr> {
     bracketed.unwrap_or(text).parse().ok().or_else(socket)
 }
 
-/// What no proxy outside can have as a client: mod_remoteip's list.
+/// Addresses that an external proxy cannot have as a client, by mod_remoteip's list.
 fn is_private(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.is_private() || v4.is_loopback() || v4.is_link_local(),
-        // Public addresses are those of 2000::/3.
+        // Public IPv6 addresses are in 2000::/3.
         IpAddr::V6(v6) => v6.segments()[0] & 0xe000 != 0x2000,
     }
 }
@@ -146,7 +149,7 @@ mod tests {
     const INTERNAL: bool = true;
     const TRUSTED: bool = false;
 
-    /// The client, what is left of the header, and the proxies, when 10.0.0.1 says `said`.
+    /// The client, the rest of the header, and the proxies, for a request from 10.0.0.1 with the header fields `said`.
     fn find_in(header: &str, proxies: &[(&str, bool)], said: &[&str]) -> Option<(String, String, String)> {
         let network = |text| Network::parse(text).expect("an address").expect("a network");
         let rules = RemoteIp {

@@ -1,4 +1,4 @@
-//! What the rules of a place may cost for one request: work, values and time.
+//! Limits on the work and time of a location's rules for one request.
 
 use http::StatusCode;
 
@@ -8,12 +8,12 @@ use crate::routing::Route;
 use config::{meter, work};
 
 impl RequestContext {
-    /// Applies rules of the configuration and of `.htaccess` files: their work counts and their time is measured.
+    /// Runs rules of the configuration and of `.htaccess` files, and counts their work and time.
     pub fn apply_rules<T>(&self, work: impl FnOnce() -> T) -> T {
         meter::stretch(|| self.allowance.count(work))
     }
 
-    /// An error when the rules of `route` wanted too much or took too long: what they were to do is not done.
+    /// An error if the rules of `route` exceeded their work or time limit; their effect is then incomplete.
     pub fn within_limits(&self, route: &Route) -> Result<(), Refusal> {
         route.in_time()?;
         if !self.allowance.is_used_up() {

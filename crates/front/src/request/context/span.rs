@@ -1,4 +1,4 @@
-//! A finished request as a collector of traces is told of it.
+//! Converts a finished request to a trace span.
 
 use http::header::USER_AGENT;
 use wire::control::GenerationNumber;

@@ -1,4 +1,4 @@
-//! The variables of a request: what `SetEnvIf` finds in it, and what `SetEnv` says anyway.
+//! A request's variables: from `SetEnvIf` and `SetEnv`, of the trace, and about TLS and HTTP/2.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use config::response::setenv::Condition;
 use config::response::variables::Seen;
 use config::response::variables::{Attribute, Variables};
 
-/// What the variables were worked out from, for one head.
+/// The inputs of the variables of a head; unchanged inputs give unchanged variables.
 #[derive(Clone)]
 pub struct Basis {
     settings: Rc<Settings>,
@@ -36,8 +36,8 @@ impl Basis {
     }
 }
 
-/// Works out the variables of a request that leads to `route`, unless nothing has changed since. An error when that takes
-/// too long.
+/// Computes the variables of a request for `route`, unless the inputs are unchanged. An error if that exceeds the
+/// limits.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     if !route.settings.response.set_env_if.is_empty() {
         let basis = Basis::of(context, route);
@@ -52,12 +52,12 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
     context.within_limits(route)
 }
 
-/// The request goes on with another head.
+/// Makes the next [`settle`] compute the variables again, because the head has changed.
 pub fn forget(context: &RequestContext) {
     context.basis.take();
 }
 
-/// What the request that this one is sent on to finds of it: its variables as `REDIRECT_…`, and what httpd says of each.
+/// The variables of an internal redirect: the current ones as `REDIRECT_…`, and those that httpd adds.
 pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Variables {
     let mut variables = context.variables.borrow().redirected();
     let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
@@ -81,7 +81,7 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     *context.variables.borrow_mut() = variables;
 }
 
-/// What mod_ssl and mod_http2 say of the connection.
+/// Sets the variables of mod_ssl and mod_http2.
 fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
     if context.stream.is_some() {
         variables.set("HTTP2", Some("on".to_owned()));
@@ -99,7 +99,7 @@ fn secure(context: &RequestContext, route: &Route, variables: &mut Variables) {
 }
 
 impl RequestContext {
-    /// What mod_ssl's variable of that name says; `HTTPS` says `off` where the client speaks no TLS.
+    /// The value of mod_ssl's variable `name`; `HTTPS` is `on` or `off`.
     pub fn tls_variable(&self, name: &str) -> Option<String> {
         if name == "HTTPS" {
             return Some(if self.is_secure() { "on" } else { "off" }.to_owned());
@@ -116,7 +116,7 @@ fn look<'a>(
 ) -> Option<Cow<'a, str>> {
     match attribute {
         Attribute::RemoteAddr => Some(context.remote().ip.as_str().into()),
-        // The name is known only where HostnameLookups asks for it; the address is the next best thing.
+        // The name is known only with HostnameLookups; otherwise the address is used.
         Attribute::RemoteHost => match &context.visitor.borrow().name {
             Some(name) => Some(name.to_string().into()),
             None => Some(context.remote().ip.as_str().into()),
@@ -137,7 +137,7 @@ fn look<'a>(
     }
 }
 
-/// Whether a condition holds for a request whose variables are known.
+/// Whether a condition holds, with the variables already computed.
 pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
     let route = context.route.borrow();
     let known = |attribute: &Attribute| {
@@ -147,18 +147,18 @@ pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
     condition.holds(Seen { variables: &context.variables.borrow(), look: &known })
 }
 
-/// Whether an expression of the rules of `route` holds. It does not when that takes too much, which
-/// [`RequestContext::within_limits`] says.
+/// Whether an expression of the rules of `route` holds. False if it exceeds the limits, which
+/// [`RequestContext::within_limits`] reports.
 pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> bool {
     let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
     context.apply_rules(|| expr.holds(Seen { variables: &context.variables.borrow(), look: &known }))
 }
 
-/// As they travel to a worker: `NAME=value`, each followed by a zero byte.
+/// Encodes variables for a worker: `NAME=value`, each followed by a zero byte.
 pub fn encode(variables: &Variables) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, value) in variables.iter() {
-        // A header's value has no zero bytes, a configuration's may.
+        // A configured value may contain zero bytes, which would end the variable early.
         bytes.extend(format!("{name}={value}").bytes().filter(|byte| *byte != 0));
         bytes.push(0);
     }

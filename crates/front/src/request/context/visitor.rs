@@ -1,4 +1,4 @@
-//! Who asks, as far as anybody wanted to know.
+//! The client's identity, as far as a request needed it.
 
 use std::rc::Rc;
 
@@ -7,21 +7,21 @@ use wire::control::PoolNumber;
 use crate::workers::{ClientId, Turn};
 use access::User;
 
-/// What was found out about the client of a request.
+/// Facts about a request's client from the access check and the limits.
 #[derive(Default)]
 pub struct Visitor {
-    /// Its name, if it was looked up and it has one.
+    /// The client's host name, if it was looked up and exists.
     pub name: Option<Rc<str>>,
-    /// Who it proved to be.
+    /// The authenticated user.
     pub user: Option<User>,
-    /// The `MaxConcurrentReqs` that count the request until it was answered and its worker has ended.
+    /// The request's places in `MaxConcurrentReqs`, held until it is answered and its worker has ended.
     pub turns: Vec<Turn>,
-    /// Who `SpeedLimit` takes it for in the pool that it came to last; when it was too fast, after how many seconds it may come again.
+    /// The client for `SpeedLimit` in the last pool, or the seconds after which a client that was too fast may retry.
     pub speed: Option<Result<(PoolNumber, ClientId), u32>>,
 }
 
 impl Visitor {
-    /// Whom the time that a worker of that pool works for it is added to.
+    /// The client to charge with a worker's time in this pool.
     pub fn charged_in(&self, pool: PoolNumber) -> Option<ClientId> {
         self.speed?.ok().filter(|(of, _)| *of == pool).map(|(_, client)| client)
     }

@@ -1,4 +1,4 @@
-//! `SetHandler send-as-is`: a file that begins with its own headers and an empty line (httpd manual, mod_asis).
+//! `SetHandler send-as-is`: files that begin with their own headers and an empty line (httpd manual, mod_asis).
 
 use std::fs::File;
 use std::io;
@@ -13,19 +13,19 @@ use crate::base::blocking;
 use crate::base::refusal::Refusal;
 use crate::request::respond::body::{BodySource, FileBody, Segment};
 
-/// The longest head. A file without an empty line in so many bytes is a 500.
+/// Maximum length of a head in bytes. A file without an empty line in this range is answered with a 500.
 const LONGEST: u64 = 64 * 1024;
 
-/// The headers at the beginning of a file.
+/// The headers at the start of a file.
 #[derive(Debug)]
 struct Head {
     status: StatusCode,
     fields: Vec<(HeaderName, HeaderValue)>,
-    /// Its length in bytes: the body begins there.
+    /// Length in bytes; the body follows directly.
     length: u64,
 }
 
-/// The response that the file describes: its status and headers, then the rest of the file.
+/// The response that the file describes: its status and headers, and the rest of the file as body.
 pub async fn send(file: Arc<File>, size: u64) -> Result<Response<BodySource>, Refusal> {
     let beginning_of = file.clone();
     let start = blocking::run("read a file", move || beginning(&beginning_of, size)).await?.map_err(refusal)?;
@@ -60,7 +60,7 @@ fn beginning(file: &File, size: u64) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Parses a head; `None` when `start` holds no complete one, or one that no response can have.
+/// Parses a head; `None` if it is incomplete or invalid for a response.
 fn read(start: &[u8]) -> Option<Head> {
     let mut head = Head { status: StatusCode::OK, fields: Vec::new(), length: 0 };
     for line in start.split_inclusive(|byte| *byte == b'\n') {
@@ -77,7 +77,7 @@ fn read(start: &[u8]) -> Option<Head> {
             continue;
         }
         let name = HeaderName::from_bytes(name).ok()?;
-        // The length is the file's, whatever these two say.
+        // The file's size determines the length, regardless of these two headers.
         if name != CONTENT_LENGTH && name != TRANSFER_ENCODING {
             head.fields.push((name, HeaderValue::from_bytes(value).ok()?));
         }

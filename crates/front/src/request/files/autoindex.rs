@@ -1,5 +1,5 @@
-//! The list of a folder without an index file, where `Options Indexes` allows it (httpd manual, mod_autoindex). The folder is
-//! read and the page written on a thread for blocking work, because the event thread has all the other clients.
+//! The index of a folder without an index file, where `Options Indexes` allows it (httpd manual, mod_autoindex).
+//! A blocking thread reads the folder and writes the page, because the event thread serves all other clients.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -33,31 +33,31 @@ use config::response::listing::{Column, Listing};
 use config::{Spooling, work};
 use files::open::Opened;
 
-/// One entry of the list.
+/// An entry of the index.
 struct Entry {
-    /// The name as bytes: names of files need not be UTF-8.
+    /// The name as bytes: file names need not be UTF-8.
     name: Vec<u8>,
     is_folder: bool,
     size: u64,
     changed: Option<SystemTime>,
 }
 
-/// How the list is sorted.
+/// The sort order of the index.
 #[derive(Clone, Copy)]
 struct Order {
     column: Column,
     backwards: bool,
 }
 
-/// How many names of a folder are read. A longer list is of no use to a reader, and each name costs a look at the disk.
+/// Maximum number of names read from a folder: each costs a disk access, and longer lists are useless to readers.
 const MOST: usize = 10_000;
-/// How many lists are made at the same time, from the first look into the folder to the page, because what they hold is in memory;
-/// clients that ask for many must not occupy all processors.
+/// Limits the number of indexes made at once, from reading the folder to the finished page. Each index holds its
+/// entries in memory and occupies a processor.
 static TURNS: FairQueue = FairQueue::new(2, 0);
 
-/// Everything that a list is made from, so that another thread can make it.
+/// The inputs of an index, owned so that another thread can use them.
 struct Wanted {
-    /// The folder as it was opened and checked. Its path is not used again: it may lead elsewhere by now.
+    /// The folder as opened and checked. The path is not used again, because it may lead elsewhere by now.
     folder: Arc<File>,
     path: Vec<u8>,
     listing: Listing,
@@ -65,22 +65,23 @@ struct Wanted {
     foot: String,
 }
 
-/// What was read of a folder.
+/// The entries read from a folder.
 struct Contents {
     entries: Vec<Entry>,
-    /// Whether the folder has more names.
+    /// Whether the folder has more names than were read.
     is_cut: bool,
-    /// After how many names the list ends then.
+    /// The number of names after which a cut list ends.
     looked: usize,
 }
 
-/// What a name of the list counts for, and each section of `.htaccess` files for each name; see [`work`].
+/// Work units for each name, and for each section of `.htaccess` files per name; see [`work`].
 const NAME: usize = 100;
 const SECTION: usize = 2;
-/// After so long, in which access rules of entries are looked up on the event thread, other tasks get their turn.
+/// Time after which the access checks of entries yield to other tasks on the event thread.
 const AT_A_TIME: Duration = Duration::from_millis(1);
 
-/// The list of `folder`, with the entries that this client may open. The query sorts it: `C=S;O=D` by size, descending.
+/// The index of `folder`, with the entries that this client may open. The query sorts it: `C=S;O=D` by size,
+/// descending.
 pub async fn answer(
     context: &RequestContext,
     route: &Route,
@@ -116,7 +117,7 @@ pub async fn answer(
     Ok(response)
 }
 
-/// A long page waits in a file for clients that take it slowly: many of them would fill the memory.
+/// Stores a long page in a file, so that pages for many slow clients do not fill the memory.
 fn kept(page: &str, spooling: &Spooling) -> io::Result<Body> {
     let mut store = Store::default();
     store.add(page.as_bytes());
@@ -136,7 +137,7 @@ async fn visible(context: &RequestContext, route: &Route, contents: Contents) ->
     let sections: usize = route.files.iter().map(|file| file.section_count()).sum();
     let (mut entries, mut begun) = (Vec::with_capacity(all.len()), Instant::now());
     for (looked, entry) in all.into_iter().enumerate() {
-        // Beyond what rules may cost, what is not looked at is not shown.
+        // When the rules' allowance is used up, the unchecked entries are not shown.
         if !context.allowance.count(|| work::spend(NAME + SECTION * sections)) {
             return Contents { entries, is_cut: true, looked };
         }
@@ -152,8 +153,8 @@ async fn visible(context: &RequestContext, route: &Route, contents: Contents) ->
     Contents { entries, is_cut, looked: most }
 }
 
-/// Runs `make` on another thread. The turn goes along: it is given up when the thread has done it, not when the client leaves,
-/// because a list that nobody waits for any more still occupies a processor.
+/// Runs `make` on another thread, which holds the turn until it ends, even if the client leaves: an abandoned index
+/// still occupies a processor.
 async fn aside<T: Send + 'static>(
     turn: Turn,
     make: impl FnOnce() -> T + Send + 'static,
@@ -179,7 +180,7 @@ impl Wanted {
 }
 
 impl Entry {
-    /// The entry, or `None` when `IndexIgnore` hides it or it has gone meanwhile.
+    /// The entry; `None` if `IndexIgnore` hides it or its file is gone.
     fn of(entry: &DirEntry, listing: &Listing) -> Option<Entry> {
         let name = entry.file_name();
         if !listing.shows(&name.to_string_lossy()) {
@@ -226,7 +227,7 @@ impl Order {
         folders.then(if self.backwards { by_column.reverse() } else { by_column })
     }
 
-    /// The query that sorts by `column`; in the other direction when the list is sorted by it already.
+    /// The query that sorts by `column`; reversed if the index is already sorted by that column in ascending order.
     fn link(self, column: Column) -> String {
         let letter = match column {
             Column::Name => 'N',
@@ -238,7 +239,7 @@ impl Order {
     }
 }
 
-/// `cut`: after so many names.
+/// Writes the page; `cut` is the number of names read from a folder with more names.
 fn page(wanted: &Wanted, entries: &[Entry], cut: Option<usize>) -> String {
     let title = escape(&wanted.path);
     let mut page = format!(

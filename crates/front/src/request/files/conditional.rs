@@ -8,19 +8,19 @@ use config::response::FileEtag;
 use config::response::compress::Coding;
 use files::open::Opened;
 
-/// The validators of a file: they change when the file does (RFC 9110, section 8.8).
+/// The validators of a file, which change with the file (RFC 9110, section 8.8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validators {
-    /// The entity tag, a strong one, with its quotes; empty under `FileETag None`.
+    /// The entity tag, a strong one, with its quotation marks; empty under `FileETag None`.
     pub etag: String,
-    /// The time of the last change in whole seconds, because dates of HTTP have no more.
+    /// The modification time in whole seconds, the resolution of HTTP dates.
     pub modified: SystemTime,
 }
 
-/// What follows from a request's conditions.
+/// The result of a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The file is sent.
+    /// Send the file.
     Send,
     /// 304: the client has the current version.
     NotModified,
@@ -29,7 +29,7 @@ pub enum Verdict {
 }
 
 impl Validators {
-    /// The validators of `file`. `FileETag` says which of inode, size and time the tag is made from; without it, size and time.
+    /// The validators of `file`. `FileETag` selects inode, size and time for the tag; the default is size and time.
     pub fn of(file: &Opened, etag: Option<FileEtag>) -> Validators {
         let usual = Validators::new(file.size, file.modified);
         let Some(FileEtag { inode, mtime, size }) = etag else { return usual };
@@ -40,7 +40,8 @@ impl Validators {
         Validators { etag, ..usual }
     }
 
-    /// The validators of a file that stands for another in this coding: their tags must differ when both changed at one time.
+    /// The validators of a precompressed variant: the coding in its tag distinguishes it from the original of the same
+    /// time and size.
     pub fn of_coding(mut self, coding: Option<Coding>) -> Validators {
         if let Some(coding) = coding
             && self.etag.pop().is_some()
@@ -50,11 +51,11 @@ impl Validators {
         self
     }
 
-    /// The validators of a file of this size and time of change.
+    /// The validators of a file with this size and modification time.
     fn new(size: u64, modified: SystemTime) -> Validators {
         let since = modified.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Validators {
-            // Numbers of 128 bits are slow to write; those of 64 last for half a million years.
+            // Formatting 128-bit numbers is slow; 64 bits suffice for half a million years.
             etag: format!("\"{size:x}-{:x}\"", since.as_micros() as u64),
             modified: UNIX_EPOCH + Duration::from_secs(since.as_secs()),
         }
@@ -79,7 +80,7 @@ impl Validators {
         Verdict::Send
     }
 
-    /// Whether `If-Range` lets the `Range` header count for the current version of the file (RFC 9110, section 13.1.5).
+    /// Whether `If-Range` allows the `Range` header for the current version of the file (RFC 9110, section 13.1.5).
     pub fn allow_range(&self, headers: &HeaderMap) -> bool {
         match headers.get(IF_RANGE) {
             None => true,

@@ -1,5 +1,6 @@
-//! From a path to a file or folder on disk: PATH_INFO behind a file's name, index files (httpd manual, mod_dir), and the rules
-//! about symbolic links of `Options`. Every file is opened through `files::open`, which checks those rules while it opens.
+//! Maps a path to a file or folder on disk: PATH_INFO, index files (httpd manual, mod_dir), and the symbolic link
+//! rules of `Options`.
+//! Every file is opened through `files::open`, which checks those rules while it opens.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
@@ -15,38 +16,38 @@ use crate::routing::{FoundFile, Route, bytes};
 use base::path::{PATH, Text, longest, normalise, stays_below, ways};
 use files::open::{Links, Opened, Way, is_link, is_shortage, root};
 
-/// What a path leads to on disk.
+/// The object on disk that a path leads to.
 pub enum Spot {
     /// A file.
     File(Place),
-    /// A folder, but the path has no slash at its end.
+    /// A folder, but the path lacks the trailing slash.
     NoSlash,
     /// A folder without an index file, whose contents may be listed.
     Folder(Opened),
-    /// A folder whose `DirectoryIndex` is this path of the site (`/cgi-bin/index.pl`).
+    /// A folder whose `DirectoryIndex` is this path on the site (`/cgi-bin/index.pl`).
     Elsewhere(String),
 }
 
-/// A file, and the path that led to it.
+/// A file, and the path that leads to it.
 pub struct Place {
-    /// Its name on disk.
+    /// The file's name on disk.
     pub file: PathBuf,
-    /// The path of the request, with the name of the index file when it was found as one.
+    /// The request's path, with the index file's name appended where one was used.
     pub path: Vec<u8>,
-    /// How many bytes at the end of `path` follow the file's name: its PATH_INFO.
+    /// Length in bytes of the PATH_INFO at the end of `path`.
     pub extra: usize,
     /// The open file.
     pub opened: Opened,
 }
 
 impl Place {
-    /// What its route depends on.
+    /// The parts that the file's route depends on.
     pub fn found(&self) -> FoundFile<'_> {
         FoundFile { path: &self.path, filename: &self.file, script_length: self.path.len() - self.extra }
     }
 }
 
-/// Finds the file that `filename` names. Where there is none, the longest beginning of it that names one, with the rest as
+/// Finds the file that `filename` names. If there is none, the longest existing prefix names the file, and the rest is
 /// PATH_INFO.
 pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot, Refusal> {
     let root = root(&generation.config, route.host, filename);
@@ -76,7 +77,7 @@ pub fn locate(generation: &View, route: &Route, filename: &Path) -> Result<Spot,
     Ok(Spot::File(Place { file, path: route.path.clone(), extra: extra.len(), opened }))
 }
 
-/// Opens the file of `route` under the rules about links of its own sections.
+/// Opens the file of `route` under the link rules of the route's own sections.
 pub fn reopen(generation: &View, route: &Route) -> Result<Opened, Refusal> {
     generation.opener.open(way(generation, route)).map_err(refusal)
 }
@@ -86,13 +87,13 @@ pub fn is_folder(generation: &View, route: &Route) -> bool {
     reopen(generation, route).is_ok_and(|opened| opened.kind.is_dir())
 }
 
-/// Whether a symbolic link that `Options` forbids to follow stands in the filename that a worker would look for. Such a request
-/// is refused before a worker gets it.
+/// Whether the filename that a worker would look for contains a symbolic link that `Options` forbids. The request is
+/// then refused before a worker gets it.
 pub fn is_behind_link(generation: &View, route: &Route) -> bool {
     generation.opener.is_refused(way(generation, route))
 }
 
-/// To the route's filename, by the rules of its own sections.
+/// The route's filename with its root and the link rules of its own sections.
 fn way<'a>(generation: &'a View, route: &'a Route) -> Way<'a> {
     let root = root(&generation.config, route.host, &route.filename);
     Way { root, path: &route.filename, links: Links::of(route.settings.options) }
@@ -102,12 +103,13 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// As much of `whole` as exists: up to a file, or up to the last folder before the first missing name. Behind a name that is
-/// missing all others are, so few of them are looked for: a client chooses how long the path is. Only the length of the
-/// result is used: what it names is opened afterwards under the rules about links, so a file that changes meanwhile is no way
-/// around them.
+/// The longest existing prefix of `whole`: up to a file, or up to the last folder before the first missing name.
+/// Everything behind a missing name is missing, too, so few prefixes are tested, although the client chooses the
+/// path's length.
+/// Only the result's length is used. The file is opened afterwards under the link rules, so a concurrent change cannot
+/// bypass them.
 fn existing<'a>(generation: &View, root: &Path, whole: &'a [u8]) -> &'a [u8] {
-    // An alias may name a file with a slash behind it.
+    // An alias may name a file with a trailing slash.
     let root = bytes(root);
     let above = if whole.starts_with(root) { root.strip_suffix(b"/").unwrap_or(root).len() } else { 0 };
     let ways: Vec<&[u8]> = whole.get(..above).into_iter().chain(ways(whole, above)).collect();
@@ -116,7 +118,7 @@ fn existing<'a>(generation: &View, root: &Path, whole: &'a [u8]) -> &'a [u8] {
     ways.get(longest(ways.len() - 1, is_there)).copied().unwrap_or_default()
 }
 
-/// How much of the name of a file exists.
+/// The length in bytes of the existing prefix of a file name.
 pub fn existing_length(generation: &View, host: u16, filename: &Path) -> usize {
     existing(generation, root(&generation.config, host, filename), bytes(filename)).len()
 }
@@ -127,8 +129,8 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
     let is_plain = leads_to(generation, route, &route.path, folder);
     for name in names {
         if name.starts_with('/') {
-            // A path of the site is looked up again as a request of its own, with its own access rules. Here it only matters
-            // whether it exists, because otherwise the next name is tried.
+            // A path on the site is processed later as a separate request with its own access rules. Here only its
+            // existence matters, because the next name is tried otherwise.
             if names.last() == Some(name) || leads_to_a_file(generation, route, name) {
                 return Ok(Spot::Elsewhere(name.clone()));
             }
@@ -137,7 +139,7 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
         if !stays_below(name) {
             continue;
         }
-        // The name is one of an address, too: an alias may lead it elsewhere.
+        // The name is also part of an address, which an alias may map to another file.
         let address = [&route.path[..], name.as_bytes()].concat();
         if is_plain && !leads_to(generation, route, &address, &folder.join(name)) {
             let address = percent_encode(&address, PATH).to_string();
@@ -161,7 +163,7 @@ fn index(generation: &View, route: &Route, root: &Path, folder: &Path, itself: O
     }
 }
 
-/// Whether the server's aliases make `file` of a path.
+/// Whether the server's aliases map `path` to `file`.
 fn leads_to(generation: &View, route: &Route, path: &[u8], file: &Path) -> bool {
     let mapping = generation.config.translate(route.host, &Text::new(path).0);
     mapping.script_alias == route.script_alias && Text::bytes_of(mapping.filename) == file
@@ -180,7 +182,7 @@ fn not_found() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND)
 }
 
-/// The refusal for an error of the file system: 403, 404, 500, or 503 when descriptors or memory are short.
+/// The refusal for a file system error: 403, 404, 500, or 503 when descriptors or memory are short.
 pub fn refusal(error: io::Error) -> Refusal {
     if is_link(&error) {
         return Refusal::new(StatusCode::FORBIDDEN);

@@ -7,7 +7,7 @@ use config::Config;
 use config::response::types::Described;
 use files::mime::describe;
 
-/// Header fields that the answer with a file will have: the map is made for them at once.
+/// Typical number of header fields in a file's response, for allocating the map once.
 const USUAL: usize = 12;
 
 /// The headers that describe the file of `route`.

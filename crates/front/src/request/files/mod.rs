@@ -1,6 +1,7 @@
-//! Static files, sent by the front without a worker (RFC 9110, sections 8.8, 13 and 14; httpd's core, mod_dir, mod_mime,
-//! mod_autoindex and mod_asis). `find` looks a path up and settles who answers for it; `send` makes the response. A file whose
-//! handler is a script's or a Perl handler's goes to a worker, so that its source is never sent.
+//! Static files, sent by the front without a worker (RFC 9110, sections 8.8, 13 and 14; httpd's core, mod_dir,
+//! mod_mime, mod_autoindex and mod_asis).
+//! `find` looks up a path and its handler; `send` builds the response. Files with a script or Perl handler go to a
+//! worker, so that their source is never sent.
 
 mod as_is;
 pub mod autoindex;
@@ -44,27 +45,27 @@ use lookup::{Spot, is_folder, locate, refusal, reopen};
 use precompressed::Variant;
 use range::Wanted;
 
-/// The methods that files and lists of folders answer.
+/// The methods allowed on files and folder indexes.
 pub const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
-/// What a path leads to.
+/// The result of a path's lookup.
 pub enum LookupResult {
     /// A file to send.
     File(Rc<Route>, Opened),
-    /// A file, but the path goes on behind its name and its handler takes no PATH_INFO. The answer is a 404.
+    /// A file with a PATH_INFO that its handler does not accept; answered with a 404.
     Beyond(Rc<Route>),
-    /// A file that a worker answers for (`<Files *.cgi>`).
+    /// A file with a handler that a worker runs (`<Files *.cgi>`).
     Handled(Rc<Route>),
     /// A folder whose contents may be listed.
     Folder(Opened),
-    /// A redirection to the folder's path with a slash at its end.
+    /// A redirect to the folder's path with a trailing slash.
     Response(Response<BodySource>),
-    /// A folder whose index this path of the site leads to, or what that path answers for.
+    /// An internal redirect to this path on the site: a folder's index or a fallback resource.
     Index(String),
 }
 
 impl LookupResult {
-    /// The route of the file that was found, if it is one.
+    /// The route of the file, if one was found.
     pub fn file(&self) -> Option<&Rc<Route>> {
         match self {
             LookupResult::File(route, _) | LookupResult::Beyond(route) | LookupResult::Handled(route) => Some(route),
@@ -73,8 +74,9 @@ impl LookupResult {
     }
 }
 
-/// The file that a worker's path names, where `<Files>` sections could give that file settings of its own, or its extension a
-/// handler, and only the disk shows which part of the path it is. `None` where the path alone says all.
+/// The route of a worker's file, refined by its `<Files>` sections and its extension.
+/// `None` if the path alone decides the settings, so that the disk need not be asked which part of the path is the
+/// file.
 pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, NotYet> {
     match (route.ambiguous || route.settings.handler_depends_on_the_file())
         .then(|| locate(generation, route, &route.filename))
@@ -84,7 +86,7 @@ pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, Not
     }
 }
 
-/// Looks for the file of `route`, and settles who answers for it.
+/// Looks up the file of `route` and its handler.
 pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<LookupResult, NotYet> {
     if route.settings.asks_perl_for_folders() && is_folder(generation, route) {
         route.refused()?;
@@ -120,7 +122,8 @@ pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<Lookup
     }
 }
 
-/// Looks for the file that a Perl handler left to the default handler (`DECLINED`). A script is refused, not sent as text.
+/// Looks up the file that a Perl handler left to the default handler (`DECLINED`). A script is refused, not sent as
+/// text.
 pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts) -> Result<LookupResult, NotYet> {
     let file = Path::new(OsStr::from_bytes(file));
     if !file.is_absolute() {
@@ -140,7 +143,7 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
     found.refused()?;
     let is_index = found.path != route.path;
     match &found.settings.handler {
-        // The folder's index is a program, or one decides about it: it answers as itself.
+        // The folder's index has a program or Perl phases: process it as a request of its own.
         handler if is_index && (found.settings.has_perl_phases() || !handler.is_about_a_file()) => {
             Ok(LookupResult::Index(percent_encode(&found.path, PATH).to_string()))
         }
@@ -152,13 +155,13 @@ pub fn find_declined(generation: &View, route: &Route, file: &[u8], head: &Parts
     }
 }
 
-/// Whether `AcceptPathInfo On` lets a path go on behind the name of a static file.
+/// Whether `AcceptPathInfo On` allows a PATH_INFO behind a static file.
 fn takes_path_info(route: &Route) -> bool {
     route.settings.response.path_info == Some(PathInfo::On)
 }
 
-/// The opened file. It is opened again when its own sections have other rules about symbolic links than the folder it was found
-/// in, so that these rules are the ones it is checked by.
+/// The opened file. If the file's own sections have other link rules than the folder, the file is reopened under its
+/// own rules.
 fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -> Result<Opened, Refusal> {
     match Links::of(route.settings.options) == Links::of(found.settings.options) {
         true => Ok(opened),
@@ -166,7 +169,7 @@ fn of_its_own(generation: &View, route: &Route, found: &Route, opened: Opened) -
     }
 }
 
-/// The response with the file of `route`: all of it, the ranges that are wanted, or 304 and 412 by the request's conditions.
+/// The response with the file of `route`: all of it, the requested ranges, or 304 and 412 by the request's conditions.
 pub async fn send(
     context: &RequestContext,
     route: &Route,
@@ -219,7 +222,7 @@ fn empty(status: StatusCode) -> Response<BodySource> {
     response
 }
 
-/// Written once for each state of a file that is asked for often.
+/// The validators as header fields, formatted once per state of a file in the route's memo.
 fn validator_fields(route: &Route, stamp: Stamp, validators: &Validators) -> Fields {
     let mut memo = route.memo.validators.borrow_mut();
     match &*memo {
@@ -235,8 +238,9 @@ fn fields_of(validators: &Validators) -> Fields {
     fields.filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// A redirect to the folder's path with a slash. The location is a percent-encoded path without a host: from
-/// `//elsewhere.example` it must not become a redirect to another site.
+/// A redirect to the folder's path with a trailing slash.
+/// The location is a percent-encoded path without a host, so that `//elsewhere.example` does not redirect to another
+/// site.
 fn redirect(generation: &View, route: &Route, query: Option<&str>) -> Response<BodySource> {
     let mut location = percent_encode(&route.path, PATH).to_string();
     location.push('/');
@@ -299,7 +303,7 @@ fn content_range(text: &str) -> Option<(http::HeaderName, HeaderValue)> {
     Some((CONTENT_RANGE, HeaderValue::from_str(text).ok()?))
 }
 
-/// The bytes of a range.
+/// The body with the bytes from `from` to `to`.
 fn contents(file: Arc<File>, from: u64, to: u64) -> io::Result<BodySource> {
     if from == to {
         return Ok(BodySource::Empty);
@@ -307,8 +311,8 @@ fn contents(file: Arc<File>, from: u64, to: u64) -> io::Result<BodySource> {
     FileBody::new(file, [Segment::Range { from, to }]).into_source()
 }
 
-/// The boundary of a multipart answer. It is made from the entity tag and not searched for in the file, which would mean
-/// reading all of it.
+/// The boundary of a multipart response. The boundary is made from the entity tag. Searching the contents for it would
+/// mean reading the whole file.
 fn boundary(validators: &Validators) -> String {
     let tag: String = validators.etag.chars().filter(char::is_ascii_hexdigit).collect();
     format!("cameleer-{tag}")

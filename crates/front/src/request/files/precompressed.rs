@@ -1,4 +1,4 @@
-//! `PrecompressedFiles`: the file beside a file that has the same contents compressed.
+//! `PrecompressedFiles`: sends the compressed copy beside a file in its place.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ use crate::routing::Route;
 use config::response::compress::Coding;
 use files::open::{Links, Opened, Way, root};
 
-/// What is sent for a file: itself, or one beside it.
+/// The file to send: the original, or a compressed copy beside it.
 pub struct Variant {
     pub opened: Opened,
-    /// That of the file beside it.
+    /// The coding of the compressed copy; `None` for the original.
     pub coding: Option<Coding>,
 }
 
-/// The variant of a file that the client likes best of those that there are. `described`: the headers of the file itself.
+/// The available variant that the client prefers. `described`: the headers of the original.
 pub async fn choose(
     context: &RequestContext,
     route: &Route,
@@ -47,7 +47,7 @@ fn best(context: &RequestContext, route: &Route, opened: &Opened, head: &Parts) 
     None
 }
 
-/// Completes the headers of an answer.
+/// Adds Vary and Content-Encoding to the response's headers.
 pub fn describe(headers: &mut HeaderMap, route: &Route, coding: Option<Coding>) {
     if is_on(route) {
         vary(headers);
@@ -61,7 +61,8 @@ fn is_on(route: &Route) -> bool {
     route.settings.response.compress.precompressed == Some(true)
 }
 
-/// Opened by the rules about links that hold for the file. One that is older was made from another version of it.
+/// Opens the compressed copy under the original's link rules. An older copy is ignored: it was made from an earlier
+/// version.
 fn beside(context: &RequestContext, route: &Route, opened: &Opened, coding: Coding) -> Option<Opened> {
     let generation = &context.generation;
     let mut name = route.filename.clone().into_os_string();

@@ -1,21 +1,22 @@
-//! The `Range` header (RFC 9110, section 14), with httpd's limits on it (`MaxRanges`, `MaxRangeOverlaps`, `MaxRangeReversals`):
-//! without them a request of a few hundred bytes could ask for a large file many times over (CVE-2011-3192).
+//! The `Range` header (RFC 9110, section 14), with httpd's limits on it (`MaxRanges`, `MaxRangeOverlaps`,
+//! `MaxRangeReversals`).
+//! Without limits, a request of a few hundred bytes could ask for a large file many times over (CVE-2011-3192).
 
 use config::response::ranges::Ranges;
 
-/// What a `Range` header asks of a file.
+/// The result of a `Range` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// The whole file: the header is absent, ignored, or asks for more than is allowed.
     Whole,
-    /// These parts, each from its first byte to the one behind its last.
+    /// The requested parts; each from its first byte to one past its last.
     Parts(Vec<(u64, u64)>),
-    /// Nothing but parts beyond the end of the file: a 416.
+    /// All parts are beyond the end of the file: a 416.
     Nothing,
 }
 
-/// Reads the header's value for a file of `size` bytes. An invalid value is ignored (RFC 9110, section 14.2); more parts than
-/// `allowed` are answered with the whole file, which costs less than so many parts.
+/// Parses the header's value for a file of `size` bytes. An invalid value is ignored (RFC 9110, section 14.2).
+/// More parts than `allowed` are answered with the whole file, which costs less.
 pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> Wanted {
     let specs = std::str::from_utf8(value).ok().and_then(|text| text.split_once('='));
     let Some((unit, specs)) = specs else { return Wanted::Whole };
@@ -34,7 +35,7 @@ pub fn parse(value: &[u8], size: u64, allowed: Ranges) -> Wanted {
         0 => Wanted::Nothing,
         2.. if !is_in_order(&parts, allowed) => Wanted::Whole,
         _ => match merged(parts) {
-            // Parts that do not overlap their neighbour in the list can still overlap others and add up to more than the file.
+            // Parts that do not overlap their neighbours can still overlap others and add up to more than the file.
             parts if parts.len() > 1 && length(&parts) > u128::from(size) => Wanted::Whole,
             parts => Wanted::Parts(parts),
         },
@@ -45,7 +46,7 @@ fn length(parts: &[(u64, u64)]) -> u128 {
     parts.iter().map(|(from, to)| u128::from(to - from)).sum()
 }
 
-/// Joins each part with the one before it in the list where they overlap or touch, as httpd does.
+/// Joins each part with its predecessor where both overlap or touch, as httpd does.
 fn merged(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let mut merged: Vec<(u64, u64)> = Vec::with_capacity(parts.len());
     for part in parts {
@@ -57,7 +58,7 @@ fn merged(parts: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     merged
 }
 
-/// Whether overlaps and reversals stay within what is `allowed`. As in httpd, each part is compared with the one before it.
+/// Whether overlaps and reversals stay within `allowed`. Each part is compared with its predecessor, as in httpd.
 fn is_in_order(parts: &[(u64, u64)], allowed: Ranges) -> bool {
     let pairs = || parts.iter().zip(parts.iter().skip(1));
     let overlaps = pairs().filter(|(before, part)| part.0 < before.1 && before.0 < part.1).count();
@@ -67,12 +68,12 @@ fn is_in_order(parts: &[(u64, u64)], allowed: Ranges) -> bool {
 
 struct NotARange;
 
-/// The part that one `first-last`, `first-` or `-suffix` means; `None` when it lies beyond the end of the file.
+/// The part for `first-last`, `first-` or `-suffix`; `None` if it lies beyond the end of the file.
 fn part(spec: &str, size: u64) -> Result<Option<(u64, u64)>, NotARange> {
     let (first, last) = spec.split_once('-').ok_or(NotARange)?;
     let (first, last) = (number(first)?, number(last)?);
     match (first, last) {
-        // `-` has no number, and `-0` asks for the last 0 bytes: httpd takes both for invalid.
+        // `-` has no number, and `-0` asks for the last 0 bytes: both are invalid in httpd.
         (None, None | Some(0)) => Err(NotARange),
         (None, Some(suffix)) => Ok(Some((size - suffix.min(size), size))),
         (Some(first), Some(last)) if last < first => Err(NotARange),
@@ -89,7 +90,7 @@ fn number(text: &str) -> Result<Option<u64>, NotARange> {
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(NotARange);
     }
-    // A number of more than 64 bits is larger than any file, so the largest of 64 bits means the same.
+    // A number of more than 64 bits exceeds any file size, and so does the largest 64-bit number.
     Ok(Some(text.parse().unwrap_or(u64::MAX)))
 }
 

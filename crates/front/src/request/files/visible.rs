@@ -1,6 +1,7 @@
-//! Which entries a folder's list shows a client: those that it could open, by the access rules of each entry's own sections.
-//! A list that showed more would tell names of protected files to strangers. Only what is known without a worker, a password
-//! file or a look-up in the DNS is considered.
+//! Selects the entries that a folder's index shows to a client: those allowed by the access rules of each entry's own
+//! sections.
+//! Other names would reveal protected files. Only information that needs no worker, password file or DNS lookup is
+//! considered.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,11 +18,12 @@ use config::{Phase, Section};
 /// The phases in which Perl handlers decide about access.
 const PHASES: [Phase; 3] = [Phase::Access, Phase::Authen, Phase::Authz];
 
-/// One client's view of one folder.
+/// A client's view of a folder.
 pub struct View<'a> {
     context: &'a RequestContext,
     route: &'a Route,
-    /// Whether a section or `.htaccess` file could give an entry access rules that the folder has not. If none can, all is shown.
+    /// Whether any section or `.htaccess` file may give an entry other access rules than the folder's. If none can,
+    /// every entry is shown.
     may_differ: bool,
 }
 
@@ -33,8 +35,8 @@ impl<'a> View<'a> {
         View { context, route, may_differ }
     }
 
-    /// Whether the list shows the entry of this name. An entry that needs a password or the client's host name is hidden, as in
-    /// httpd; so is one with access handlers in Perl, which only a worker could ask.
+    /// Whether the index shows the entry `name`. Entries that need a password or a client name are hidden, as in
+    /// httpd. Entries with Perl access handlers are hidden, too, because only a worker can run these.
     pub fn shows(&self, name: &[u8], is_folder: bool) -> Result<bool, NotYet> {
         if !self.may_differ {
             return Ok(true);
@@ -67,19 +69,19 @@ impl<'a> View<'a> {
             methods: Methods::of(Method::GET.as_str()),
             client: self.context.remote().ip_addr(),
             local: self.context.client.local.ip_addr(),
-            // A host name that is known may not have been confirmed by a look-up in the other direction, so none is used.
+            // A known host name may not be confirmed by a forward lookup, so none is used.
             name: Name::NotAsked,
             user: visitor.user.as_ref(),
             env: &|name| self.context.variables.borrow().get(name).is_some(),
             expr: &|expr| variables::is_true(self.context, &self.context.head, route, expr),
-            // They have let the client into the folder, or the entry is hidden already.
+            // The providers already granted access to the folder, and entries with other providers are hidden.
             provider: &|_| RequirementAnswer::Granted,
         };
         rules.is_open() || judge(rules, &facts) == Verdict::Allowed
     }
 }
 
-/// Whether a section holds any access rule.
+/// Whether a section contains any access rule.
 fn closes(section: &Section) -> bool {
     let said = &section.said;
     let asks_perl = PHASES.iter().any(|phase| !said.phases.of(*phase).is_empty());

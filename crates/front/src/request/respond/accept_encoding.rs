@@ -1,11 +1,11 @@
-//! `Accept-Encoding` (RFC 9110, section 12.5.3): which content coding a client likes best.
+//! `Accept-Encoding` (RFC 9110, section 12.5.3): the content coding that a client prefers.
 
 use http::header::{ACCEPT_ENCODING, HeaderMap};
 
 use config::response::compress::Coding;
 
-/// The coding of `offered` with the highest quality, of equals the first. `None`: the client takes none of them, or says
-/// that it would rather have the plain answer.
+/// The coding of `offered` with the highest quality; the first one of equals. `None`: the client accepts none of them
+/// or prefers the plain response.
 pub fn choose(headers: &HeaderMap, offered: &[Coding]) -> Option<Coding> {
     let mut best = None;
     if headers.contains_key(ACCEPT_ENCODING) {
@@ -21,7 +21,7 @@ pub fn choose(headers: &HeaderMap, offered: &[Coding]) -> Option<Coding> {
     best.map(|(_, coding)| coding)
 }
 
-/// The quality of the first item whose name is meant, in thousandths.
+/// The quality, in thousandths, of the first item whose name `is_meant` accepts.
 fn quality(headers: &HeaderMap, is_meant: impl Fn(&str) -> bool) -> Option<u16> {
     let lists = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let items = lists.flat_map(|list| list.split(',')).map(|item| item.split_once(';').unwrap_or((item, "")));
@@ -30,11 +30,11 @@ fn quality(headers: &HeaderMap, is_meant: impl Fn(&str) -> bool) -> Option<u16> 
 }
 
 fn is_named(coding: Coding, name: &str) -> bool {
-    // RFC 9110, section 8.4.1.3: x-gzip is the same.
+    // RFC 9110, section 8.4.1.3: x-gzip is equivalent to gzip.
     name.eq_ignore_ascii_case(coding.token()) || coding == Coding::Gzip && name.eq_ignore_ascii_case("x-gzip")
 }
 
-/// `q=0.8` as 800; what HTTP does not know as a weight is 0, so that a client gets nothing that it may not have meant.
+/// Parses `q=0.8` as 800. An invalid weight counts as 0, so that the client gets no coding that it may have refused.
 fn weight(parameter: &str) -> Option<u16> {
     let value = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="))?;
     let (whole, part) = value.split_once('.').unwrap_or((value, ""));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a client writes, it gets no coding that it has not named or has refused, and one that it likes best.
+        /// For any header, the chosen coding is acceptable to the client and among its most preferred ones.
         #[test]
         fn no_client_gets_what_it_did_not_ask_for(
             items in prop::collection::vec((0..6_usize, 0..=1000_u16, any::<bool>()), 0..8),
@@ -126,7 +126,7 @@ mod tests {
                 }
                 None => prop_assert!(Coding::ALL.iter().all(|other| of(*other) < said("identity").unwrap_or(0).max(1))),
             }
-            // What is no list at all may be answered by anything that it names, and must not panic.
+            // Arbitrary text must not panic, and selects only codings that it names.
             if let Some(coding) = chosen(&noise, &Coding::ALL) {
                 prop_assert!(noise.contains('*') || noise.to_ascii_lowercase().contains(coding.token()));
             }

@@ -1,4 +1,4 @@
-//! Compressed answers for clients that take them, where `AddOutputFilterByType` or `SetOutputFilter` wants it.
+//! Compresses responses for clients that accept it, where `AddOutputFilterByType` or `SetOutputFilter` asks for it.
 
 use std::path::Path;
 
@@ -22,10 +22,10 @@ use crate::request::context::RequestContext;
 use base::stamp::Stamp;
 use config::response::compress::Coding;
 
-/// A shorter answer fits a packet anyway.
+/// Minimum length in bytes; a shorter response fits into one packet anyway.
 const WORTH_IT: u64 = 256;
 
-/// Compresses an answer if the configuration, the client and the answer agree.
+/// Compresses a response if the configuration, the client and the response allow it.
 pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> Response<BodySource> {
     let (mut head, body) = response.into_parts();
     let stamp = head.extensions.remove::<Stamp>();
@@ -56,14 +56,14 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
     Response::from_parts(head, body)
 }
 
-/// Who wants turns at compression: the owner of the request's folder, then the client.
+/// The claimant of compression turns: the owner of the request's folder, then the client.
 fn claimant(context: &RequestContext) -> Claimant {
     let route = context.route.borrow();
     let folder = route.as_ref().map(|route| folder_of(context, route)).unwrap_or(Path::new("/"));
     Claimant::new(folder, Some(context.remote().ip_addr()))
 }
 
-/// A file as it is, which was not read yet.
+/// The uncompressed response with a file that was not read yet.
 fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
     let body = match body {
         BodySource::File(file) => match file.into_source() {
@@ -75,7 +75,8 @@ fn plain(head: Parts, body: BodySource) -> Response<BodySource> {
     Response::from_parts(head, body)
 }
 
-/// All of `plain` compressed, unless that would be longer; of an answer that is kept once for all clients.
+/// Compresses all of `plain`; `None` if that is not shorter. The result for a cached response is stored for all
+/// clients.
 async fn once(
     plain: &Bytes,
     (coding, level): (Coding, u32),
@@ -90,7 +91,7 @@ async fn once(
     packed
 }
 
-/// All of `plain` compressed, unless that would be longer.
+/// Compresses all of `plain`; `None` if that is not shorter.
 async fn whole(plain: Bytes, coding: Coding, level: u32, claimant: Claimant) -> Option<Bytes> {
     let length = plain.len();
     let mut encoder = Encoder::new(coding, level, Some(length as u64)).ok()?;
@@ -102,7 +103,7 @@ async fn whole(plain: Bytes, coding: Coding, level: u32, claimant: Claimant) -> 
     packed.ok().filter(|packed| packed.len() < length).map(Bytes::from)
 }
 
-/// The coding of an answer and its level. Where the answer could have one for another client, its head is made to say so.
+/// The coding and level for a response. Adds Vary if another client could get another coding.
 fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Option<(Coding, u32)> {
     let route = context.route.borrow();
     let route = route.as_ref().filter(|route| route.settings.response.compress.is_on())?;
@@ -128,7 +129,7 @@ fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Optio
     choose(&context.head.headers, &codings).map(|coding| (coding, rules.level(coding)))
 }
 
-/// A cache has to know that there are several forms, also when this client gets the plain one.
+/// Adds `Vary: Accept-Encoding`. Caches need it even when this client gets the plain form.
 pub fn vary(headers: &mut HeaderMap) {
     let is_said = headers.get_all(VARY).iter().any(|value| {
         let items = value.to_str().unwrap_or_default().split(',').map(str::trim);
@@ -139,7 +140,7 @@ pub fn vary(headers: &mut HeaderMap) {
     }
 }
 
-/// Not parts of a file, nor what is encoded already.
+/// Whether the response may be transformed: no partial or bodiless one, no `no-transform`, and no coded one.
 fn may_change(head: &Parts) -> bool {
     let headers = &head.headers;
     use StatusCode as Is;
@@ -152,7 +153,8 @@ fn contains(value: &HeaderValue, word: &str) -> bool {
     value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains(word))
 }
 
-/// A strong tag names bytes; of the compressed body it can only be a weak one.
+/// Sets the headers of the compressed body. A strong entity tag becomes weak, because it identifies the bytes of the
+/// plain body.
 fn relabel(headers: &mut HeaderMap, coding: Coding) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
     headers.remove(ACCEPT_RANGES);

@@ -1,4 +1,4 @@
-//! A worker's head becomes a response. What HTTP does not allow in it is the application's fault and is a 500.
+//! Converts a worker's head to a response. A head that HTTP does not allow is the program's error, and becomes a 500.
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Extensions, Response, StatusCode};
@@ -7,7 +7,7 @@ use wire::reply::Head;
 
 use super::body::{BodySource, Ticket};
 
-/// What is wrong with a worker's head.
+/// The problem with a worker's head.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BadHead(String);
 
@@ -17,7 +17,7 @@ impl std::fmt::Display for BadHead {
     }
 }
 
-/// Takes the head that has come, and the body as far as it is there.
+/// The response with this head, and with the body as far as it has arrived.
 pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadHead> {
     let reason = reason(&head);
     let in_pieces = is_in_pieces(&head);
@@ -29,7 +29,7 @@ pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadH
     Ok(response)
 }
 
-/// Adds what handlers want sent with a file.
+/// Adds the status and headers from handlers to a file's response.
 pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<BodySource>, BadHead> {
     let reason = reason(&head);
     let (status, mut headers, _) = read(head)?;
@@ -49,12 +49,13 @@ pub fn with_file(mut file: Response<BodySource>, head: Head) -> Result<Response<
     Ok(file)
 }
 
-/// In a multipart answer Content-Type has the boundary, which a handler does not know.
+/// Whether the response is a multipart one. The Content-Type of a multipart response names the boundary, which a
+/// handler does not know.
 fn is_in_parts(file: &Response<BodySource>) -> bool {
     file.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"))
 }
 
-/// The words behind the status; those that HTTP does not allow are not worth an error.
+/// The reason phrase as an extension. An invalid phrase is ignored, not treated as an error.
 fn reason(head: &Head) -> Extensions {
     let mut extensions = Extensions::new();
     if !head.reason.is_empty()
@@ -65,12 +66,12 @@ fn reason(head: &Head) -> Extensions {
     extensions
 }
 
-/// The program has flushed: what its client is told of the length must not depend on how soon the rest was here.
+/// Whether the program flushed its output. Content-Length must not depend on how soon the rest arrived.
 fn is_in_pieces(head: &Head) -> bool {
     head.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"transfer-encoding"))
 }
 
-/// A body that is whole already needs no further look at the exchange.
+/// A body that is already complete is taken out of the exchange.
 fn body(ticket: Ticket, claimed: Option<u64>, in_pieces: bool) -> BodySource {
     let mut exchange = ticket.exchange().borrow_mut();
     if !exchange.is_complete() || (in_pieces && claimed.is_none()) {
@@ -86,7 +87,7 @@ fn body(ticket: Ticket, claimed: Option<u64>, in_pieces: bool) -> BodySource {
     }
 }
 
-/// `Content-Length` is taken out: it says how long the body will be, and hyper writes it.
+/// Status, headers and length. `Content-Length` is removed from the headers: hyper writes it from the body's length.
 fn read(head: Head) -> Result<(StatusCode, HeaderMap, Option<u64>), BadHead> {
     let status = StatusCode::from_u16(head.status).ok().filter(|status| !status.is_informational());
     let status = status.ok_or_else(|| BadHead(format!("status {} cannot be sent", head.status)))?;
@@ -120,14 +121,14 @@ fn content_length(value: &[u8]) -> Result<u64, BadHead> {
         .ok_or_else(|| BadHead(format!("Content-Length \"{}\" is not a number", value.escape_ascii())))
 }
 
-/// Headers about the connection, which is the front's; and the server's name.
+/// Whether a header belongs to the connection, which is the front's, or is the server's name.
 fn is_ours(name: &HeaderName) -> bool {
     use http::header::{CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
     const OURS: [HeaderName; 6] = [CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
     OURS.contains(name) || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
 
-/// An interim response (103) as it goes to a client of HTTP/2; `None` when it cannot be sent.
+/// An interim response (103) for an HTTP/2 client; `None` if it cannot be sent.
 pub fn interim_of_stream(head: &Head) -> Option<Response<()>> {
     let status = StatusCode::from_u16(head.status).ok().filter(|status| (102..200).contains(&status.as_u16()))?;
     let mut response = Response::new(());
@@ -139,7 +140,7 @@ pub fn interim_of_stream(head: &Head) -> Option<Response<()>> {
     Some(response)
 }
 
-/// The same as it goes to a client of HTTP/1.1.
+/// An interim response (103) for an HTTP/1.1 client, as text.
 pub fn interim(head: &Head) -> Option<Vec<u8>> {
     let response = interim_of_stream(head)?;
     let status = response.status();

@@ -1,4 +1,4 @@
-//! `Header`, `RequestHeader`, `Expires…` and `AddDefaultCharset`: what the configuration adds to heads.
+//! `Header`, `RequestHeader`, `Expires…` and `AddDefaultCharset`: headers from the configuration.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,7 +13,7 @@ use config::response::ResponseRules;
 use config::response::headers::{Action, HeaderRule, Moment};
 use config::work;
 
-/// The request's head as programs are to see it. An error when the rules of a `.htaccess` file take too long.
+/// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
 pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.response.request_headers;
     let forwarded = context.forwarded.get();
@@ -36,8 +36,8 @@ pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Re
     Ok(Cow::Owned(changed))
 }
 
-/// With these headers a program tells the server which file to send, and a proxy tells the program that it may. A client must
-/// not say the latter.
+/// Whether a header belongs to the protocol by which programs name a file for the server to send, and proxies allow
+/// that. These headers are removed from a client's request.
 fn is_between_servers(name: &HeaderName) -> bool {
     let Some(name) = name.as_str().strip_prefix("x-") else { return false };
     matches!(name, "sendfile" | "sendfile-type" | "lighttpd-send-file" | "lighttpd-send-tempfile")
@@ -45,7 +45,7 @@ fn is_between_servers(name: &HeaderName) -> bool {
         || name.starts_with("reproxy-")
 }
 
-/// Completes an answer's headers; `refused`: nobody has answered, the page is ours. An error when that takes too long.
+/// Completes a response's headers; `refused`: the page is the front's own. An error if the rules take too long.
 pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
     let route = context.route.borrow();
     let Some(route) = route.as_deref() else { return Ok(()) };
@@ -72,7 +72,7 @@ fn change(context: &RequestContext, headers: &mut HeaderMap, rules: &ResponseRul
         let mut early = HeaderMap::new();
         due().filter(|rule| rule.early).for_each(|rule| apply(rule, context, &mut early, &mut store));
         for (name, value) in &early {
-            // What was said before the request was handled gives way to what its answer says.
+            // An early header does not replace the one from the response.
             if !headers.contains_key(name) {
                 headers.append(name, value.clone());
             }
@@ -135,10 +135,10 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, s
     }
 }
 
-/// What rules make of a header's value is no longer: one could double what another has made, and the next again.
+/// Maximum length in bytes of a value edited by rules. Each rule could double the value of the previous one.
 const LONGEST: usize = 32 << 10;
 
-/// Appends to the first field of the name; the others stay as they are.
+/// Appends to the first field of this name; further fields stay unchanged.
 fn append(headers: &mut HeaderMap, name: HeaderName, text: &str, store: &mut work::Store) {
     let values: Vec<HeaderValue> = headers.get_all(&name).iter().cloned().collect();
     let joined = match values.first() {
@@ -174,18 +174,18 @@ fn add_charset(headers: &mut HeaderMap, charset: &str) {
     }
 }
 
-/// A type without its parameters.
+/// A media type without its parameters.
 pub fn mime(kind: &str) -> &str {
     kind.split(';').next().unwrap_or_default().trim()
 }
 
-/// An answer that says how long it stays fresh is left alone.
+/// Adds Expires and max-age. A response with Expires is left unchanged.
 fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
     if headers.contains_key(EXPIRES) {
         return;
     }
     let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    // A 304 has no type, but the file that it is about does.
+    // A 304 has no type, so the type of its file is used.
     let kind = said.map(str::to_owned).or_else(|| rules.types.describe(&file_name(route), files::mime::usual).mime);
     let Some(span) = rules.expires.of(mime(kind.as_deref().unwrap_or_default())) else { return };
     let now = SystemTime::now();
@@ -199,7 +199,7 @@ fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
     };
     let length = Duration::from_secs(span.seconds.unsigned_abs());
     let until = if span.seconds < 0 { from.checked_sub(length) } else { from.checked_add(length) };
-    // What has expired has done so now, as far as clients need to know.
+    // For clients, an expiry in the past is the same as one now.
     let until = until.map(|until| until.max(now));
     let Some(until) = until.filter(|until| *until > UNIX_EPOCH && *until < UNIX_EPOCH + LATEST) else { return };
     let age = until.duration_since(now).map_or(0, |left| left.as_secs_f64().round() as u64);
@@ -209,7 +209,7 @@ fn expire(headers: &mut HeaderMap, rules: &ResponseRules, route: &Route) {
     }
 }
 
-/// HTTP's dates end with the year 9999.
+/// HTTP dates end with the year 9999, in seconds since 1970.
 const LATEST: Duration = Duration::from_secs(253_402_300_799);
 
 fn file_name(route: &Route) -> String {

@@ -1,4 +1,4 @@
-//! A request's answer, from what a worker says or a file holds to what HTTP sends.
+//! Turns the output of a worker or the contents of a file into an HTTP response.
 
 pub mod accept_encoding;
 pub mod body;
@@ -17,23 +17,23 @@ use body::{BodySource, ResponseBody};
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// What [`finish`] has to know besides the response.
+/// Details that [`finish`] needs besides the response.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
     /// The page is the front's own.
     pub refused: bool,
-    /// The connection cannot go on.
+    /// The connection must be closed.
     pub close: bool,
 }
 
-/// What every response has, and what its method and status take away.
+/// Adds the headers that every response has, and removes the body where method and status require it.
 pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: Ending) -> Response<ResponseBody> {
     let (mut head, mut kind) = response.into_parts();
     let keep_alive = context.keep_alive();
-    // A connection of HTTP/2 ends by GOAWAY.
+    // An HTTP/2 connection is closed by GOAWAY instead.
     let last = context.stream.is_none() && (!keep_alive.is_on() || keep_alive.is_enough(context.served + 1));
     if headers::complete(&context, &mut head.headers, ending.refused).is_err() {
-        // The rules that were not applied may have been to take something secret out.
+        // The rules that did not run may have been meant to remove confidential headers.
         head.headers.clear();
         head.status = StatusCode::INTERNAL_SERVER_ERROR;
         kind = BodySource::Empty;
@@ -46,11 +46,12 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
     let is_head = context.head.method == Method::HEAD;
     head.headers.insert(SERVER, server_name::header(&context.generation.software));
     if head.status == StatusCode::RESET_CONTENT {
-        // It has no content, and says so (RFC 9110, 15.3.6).
+        // A 205 has no content, and sends a zero length (RFC 9110, section 15.3.6).
         head.headers.insert(CONTENT_LENGTH, 0.into());
         kind = BodySource::Empty;
     } else if matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
-        // Neither has content, and 204 must not tell a length (RFC 9110, 8.6). hyper removes it from answers to GET, but not to HEAD.
+        // 204 and 304 have no content, and a 204 must not have Content-Length (RFC 9110, section 8.6). hyper removes
+        // it for GET, but not for HEAD.
         head.headers.remove(CONTENT_LENGTH);
         kind = BodySource::Empty;
     } else if is_head {
@@ -69,7 +70,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
     let close = ending.close || last || old || open_ended || wants("nokeepalive") || leaving;
     if close {
         head.headers.insert(CONNECTION, CLOSE);
-        // hyper would add to an answer of HTTP/1.1 that the connection is kept.
+        // hyper adds a keep-alive header to an HTTP/1.1 response for an HTTP/1.0 client.
         head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
     context.status.set(head.status.as_u16());

@@ -1,4 +1,4 @@
-//! Files that were compressed for an answer, kept for the next: for the process, in bounded memory.
+//! A process-wide cache of compressed files, in bounded memory.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,15 +15,16 @@ use crate::routing::Route;
 use base::stamp::Stamp;
 use config::response::compress::Coding;
 
-/// Longer files are compressed for each client, as it takes them; `PrecompressedFiles` is for them.
+/// Maximum size in bytes of a cached file. Longer files are compressed for each client; `PrecompressedFiles` is meant
+/// for them.
 const LONGEST: u64 = 1 << 20;
-/// Bytes of compressed files that are kept, and what each takes besides.
+/// Maximum total bytes of the cached compressed files, and the overhead of each.
 const MOST: usize = 32 << 20;
 const EACH: usize = 256;
-/// A file that has changed so lately may change again without another stamp.
+/// A file modified within this time is not cached: another change could leave its stamp the same.
 const TICK: Duration = Duration::from_secs(2);
 
-/// A file's state, and what was made of it how. `None` is kept for one that compressing makes longer.
+/// The file's state, coding and level. The value `None` means that compression does not make the file shorter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     stamp: Stamp,
@@ -35,7 +36,8 @@ type Packed = Option<Bytes>;
 
 static KEPT: LazyLock<Mutex<PackedFiles>> = LazyLock::new(Mutex::default);
 
-/// Each time that half of what may be kept was put in or asked for, all else is forgotten.
+/// A cache of two generations: when `recent` reaches half of the maximum size, it replaces `older`. Hits move to
+/// `recent`.
 #[derive(Default)]
 struct PackedFiles {
     recent: HashMap<Key, Packed>,
@@ -63,12 +65,12 @@ impl PackedFiles {
     }
 }
 
-/// Whether what a file of this size becomes is kept.
+/// Whether the compressed form of a file of this size may be cached.
 pub fn is_for(route: &Route, size: u64) -> bool {
     route.settings.response.compress.is_on() && size <= LONGEST
 }
 
-/// A response with a file that is read when it is known that it must be.
+/// A response with a file that is read later, if at all: its compressed form may be cached.
 pub fn unread(file: Arc<File>, size: u64, stamp: Stamp, described: HeaderMap) -> Response<BodySource> {
     let mut response = Response::new(BodySource::Empty);
     if size > 0 {
@@ -79,13 +81,13 @@ pub fn unread(file: Arc<File>, size: u64, stamp: Stamp, described: HeaderMap) ->
     response
 }
 
-/// What is sent of a file: itself, where compressing makes it longer.
+/// The body to send: the compressed one, or the plain one where compression does not make it shorter.
 pub enum Answer {
     Packed(Bytes),
     Plain(BodySource),
 }
 
-/// The file, compressed now or before.
+/// The compressed file, from the cache or compressed now.
 pub async fn compressed(
     file: FileBody,
     stamp: Stamp,
@@ -113,7 +115,7 @@ pub async fn compressed(
     Ok(packed.map_or(Answer::Plain(BodySource::whole(plain)), Answer::Packed))
 }
 
-/// Reads a file and compresses it, on a thread that may wait for the disk.
+/// Reads and compresses a file; call it on a thread that may block on the disk.
 fn pack(mut file: FileBody, encoder: Encoder) -> io::Result<(Bytes, Packed)> {
     let mut plain = Vec::with_capacity(file.length() as usize);
     while let Some(piece) = file.next()? {

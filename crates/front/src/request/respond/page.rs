@@ -1,4 +1,4 @@
-//! The pages that the front sends itself when something is wrong.
+//! The error pages of the front.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -8,18 +8,18 @@ use super::body::BodySource;
 use crate::base::refusal::Refusal;
 
 impl Refusal {
-    /// What has gone wrong, for a reader.
+    /// The explanation of the error for a reader.
     pub fn explanation(&self) -> &'static str {
         self.why.unwrap_or_else(|| explanation(self.status))
     }
 
-    /// The page, with `foot` below.
+    /// The error page, with `foot` at its end.
     pub fn response(self, foot: &str) -> Response<BodySource> {
         let page = page(self.status, self.explanation(), foot);
         self.saying(page)
     }
 
-    /// With another text for its page.
+    /// The response with `text` as its page.
     pub fn saying(self, text: Bytes) -> Response<BodySource> {
         let mut response = Response::new(BodySource::whole(text));
         *response.status_mut() = self.status;
@@ -29,7 +29,7 @@ impl Refusal {
     }
 }
 
-/// The page has nothing that a client sent, so there is nothing to escape.
+/// Writes the page. The page contains no client data, so nothing is escaped.
 fn page(status: StatusCode, why: &str, foot: &str) -> Bytes {
     let reason = status.canonical_reason().unwrap_or("Error");
     let code = status.as_u16();

@@ -1,4 +1,4 @@
-//! A body that is compressed as it is sent, no faster than the client takes it.
+//! Compresses a body while it is sent, at the client's pace.
 
 use std::io;
 use std::pin::Pin;
@@ -10,46 +10,47 @@ use super::{BodySource, PIECE, in_turn};
 use crate::base::fair::Claimant;
 use bytes::Bytes;
 
-/// So much is compressed at once. No level does that within [`AT_ONCE`], so a body that is longer is compressed aside.
+/// Bytes compressed in one step. No level compresses these within [`AT_ONCE`], so a longer body is compressed on
+/// another thread.
 pub const STEP: usize = 128 * 1024;
 
-/// What takes no longer is done at once, on the thread that has the clients; to hand it over costs about 30 µs.
+/// Steps up to this estimated time run on the event thread; a handover to another thread costs about 30 µs.
 pub const AT_ONCE: Duration = Duration::from_micros(200);
 
-/// A body on its way through an encoder. Of its steps one is done at a time: the next begins when the client has taken what
-/// came of the last.
+/// A body that passes through an encoder, one step at a time. The next step begins when the client has taken the
+/// output of the last.
 pub struct Compressed {
     inner: BodySource,
-    /// The rest of a piece that is longer than a step.
+    /// The rest of a piece from `inner` that is longer than [`PIECE`].
     rest: Bytes,
     state: State,
-    /// The encoder was given bytes since it was last flushed.
+    /// Whether the encoder received bytes since its last flush.
     holds: bool,
-    /// Who wants turns on other threads.
+    /// The claimant of turns on other threads.
     claimant: Claimant,
-    /// Why `inner` broke off. Said when what came before it was sent, as often as it is asked for.
+    /// Why `inner` broke off. Reported after the bytes before it were sent, on every further poll.
     failure: Option<io::Error>,
 }
 
 type Outcome = Option<(Box<Encoder>, io::Result<Vec<u8>>)>;
 
 enum State {
-    /// The encoder is here and waits for bytes.
+    /// The encoder is available and waits for bytes.
     Here(Box<Encoder>),
-    /// It is on another thread, or waits for its turn there.
+    /// The encoder is on another thread, or waits for its turn there.
     Aside(Pin<Box<dyn Future<Output = Outcome>>>, Then),
-    /// The last bytes were handed out.
+    /// The last bytes were returned.
     Over,
 }
 
 impl Compressed {
-    /// What `inner` brings, through `encoder`, for `claimant`.
+    /// Compresses `inner` with `encoder`; turns on other threads are charged to `claimant`.
     pub fn new(inner: BodySource, encoder: Encoder, claimant: Claimant) -> Compressed {
         let state = State::Here(Box::new(encoder));
         Compressed { inner, rest: Bytes::new(), state, holds: false, claimant, failure: None }
     }
 
-    /// The next compressed bytes. A program that pauses has what it printed so far sent.
+    /// The next compressed bytes. When the program pauses, its output so far is flushed.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         loop {
             let (encoder, then, done) = match std::mem::replace(&mut self.state, State::Over) {
@@ -93,7 +94,7 @@ impl Compressed {
         }
     }
 
-    /// Collects what is there, up to a step.
+    /// Collects the available bytes, up to a step.
     fn next_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         let (mut pieces, mut length) = (Vec::new(), 0);
         let then = loop {
@@ -127,12 +128,12 @@ impl Compressed {
         Poll::Ready(Some(Ok(self.rest.split_to(self.rest.len().min(PIECE)))))
     }
 
-    /// The body that is compressed.
+    /// The uncompressed body.
     pub fn inner(&self) -> &BodySource {
         &self.inner
     }
 
-    /// Whether the last byte was handed out.
+    /// Whether the last byte was returned, without an error.
     pub fn is_over(&self) -> bool {
         matches!(self.state, State::Over) && self.failure.is_none()
     }

@@ -1,4 +1,4 @@
-//! One interface to the compressors: gzip, brotli, zstd.
+//! A common interface to the compressors gzip, brotli and zstd.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -11,30 +11,30 @@ use flate2::write::GzEncoder;
 
 use config::response::compress::Coding;
 
-/// What follows the bytes of a [`Step`].
+/// The action after the bytes of a [`Step`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// More bytes.
+    /// Expect more bytes.
     More,
-    /// The program pauses: what was given so far is to reach the client.
+    /// Flush, because the program pauses and its output should reach the client.
     Flush,
-    /// Nothing.
+    /// End the stream.
     Finish,
 }
 
-/// A piece of work for an [`Encoder`].
+/// A unit of work for an [`Encoder`].
 #[derive(Debug)]
 pub struct Step {
     pub pieces: Vec<Bytes>,
     pub then: Then,
 }
 
-/// A compressor, and what it holds.
+/// A compressor and its state.
 pub struct Encoder {
     codec: Codec,
     coding: Coding,
     level: u32,
-    /// Bytes that were given since the last flush. Brotli and zstd may not have looked at them yet.
+    /// Bytes given since the last flush. Brotli and zstd may still hold them uncompressed.
     held: usize,
 }
 
@@ -44,13 +44,14 @@ enum Codec {
     Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
 }
 
-/// 256 kB, as httpd's mod_brotli: more costs memory for each client and gains nothing for pages.
+/// Log2 of the window: 256 kB, as in httpd's mod_brotli. A larger window costs memory for each client and gains
+/// nothing for pages.
 const BROTLI_WINDOW: u32 = 18;
-/// 1 MB: RFC 9659 lets clients refuse more than 8.
+/// Log2 of the window: 1 MB. RFC 9659 lets clients refuse more than 8 MB.
 const ZSTD_WINDOW: u32 = 20;
 
 impl Encoder {
-    /// `length` is that of all that will be given, when it is known; zstd chooses smaller tables for little.
+    /// `length` is the total number of bytes, if known; zstd then chooses smaller tables for short bodies.
     pub fn new(coding: Coding, level: u32, length: Option<u64>) -> io::Result<Encoder> {
         let codec = match coding {
             Coding::Gzip => Codec::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::new(level)))),
@@ -72,7 +73,7 @@ impl Encoder {
         Ok(Encoder { codec, coding, level, held: 0 })
     }
 
-    /// Does a step. The bytes are those that can be sent then.
+    /// Runs a step, and returns the compressed bytes that are ready to send.
     pub fn run(&mut self, step: &Step) -> io::Result<Vec<u8>> {
         let given: usize = step.pieces.iter().map(Bytes::len).sum();
         self.held = if step.then == Then::More { self.held + given } else { 0 };
@@ -100,12 +101,12 @@ impl Encoder {
         }
     }
 
-    /// How long so many bytes will take, about.
+    /// The estimated time to compress `bytes` bytes.
     pub fn cost_of(&self, bytes: u64) -> Duration {
         Duration::from_nanos(bytes * nanos_per_byte(self.coding, self.level))
     }
 
-    /// How long a step will take, about.
+    /// The estimated time of a step, including bytes still held.
     pub fn cost(&self, step: &Step) -> Duration {
         let given: usize = step.pieces.iter().map(Bytes::len).sum();
         let held = if step.then == Then::More { 0 } else { self.held };
@@ -122,7 +123,8 @@ fn write<W: Write>(encoder: &mut W, step: &Step, finish: impl FnOnce(&mut W) -> 
     }
 }
 
-/// The crate's writer is not used: when it is dropped, because a client has left, it compresses what it still holds.
+/// Calls brotli directly, because the crate's writer compresses its remaining bytes when dropped after the client has
+/// left.
 fn brotli(
     state: &mut BrotliEncoderStateStruct<StandardAlloc>,
     operation: Operation,
@@ -155,11 +157,11 @@ fn brotli(
     }
 }
 
-/// For so many compressed bytes there is room each time that brotli is called.
+/// Output space in bytes for each call of brotli.
 const ROOM: usize = 16 * 1024;
 
-/// What compressing 100 kB of HTML has cost for each byte on the machine of docs/operating/compression.md, rounded up. Another
-/// machine may be twice as fast or half: what is decided by it, on which thread to compress, does not ask for more.
+/// Measured cost in ns per byte for 100 kB of HTML, rounded up, on the machine of docs/operating/compression.md.
+/// Other machines may differ by a factor of two, which suffices for choosing the thread.
 fn nanos_per_byte(coding: Coding, level: u32) -> u64 {
     const GZIP: [u64; 10] = [3, 3, 4, 5, 6, 7, 9, 13, 16, 16];
     const BROTLI: [u64; 12] = [4, 5, 9, 11, 14, 17, 20, 40, 40, 140, 400, 1200];

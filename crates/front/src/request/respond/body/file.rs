@@ -1,5 +1,5 @@
-//! A body that is read from a file as it is sent. What the kernel has in memory is read at once; for the rest another thread
-//! waits for the disk, so that the one that has the clients never does.
+//! A body that is read from a file while it is sent. Cached data is read at once; otherwise another thread waits for
+//! the disk, so that the event thread never blocks.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,50 +15,50 @@ use super::BodySource;
 use crate::base::blocking::{self, NoThread};
 use crate::base::pieces::{PIECE, read, read_from_memory};
 
-/// Parts of a file with text between them (multipart ranges), or one part without.
+/// Ranges of a file, with text between them in a multipart response.
 pub struct FileBody {
     file: Arc<File>,
     segments: VecDeque<Segment>,
-    /// How much of all segments was not taken yet.
+    /// Number of bytes in all segments that were not yet read.
     pub(super) left: u64,
-    /// The piece that another thread reads.
+    /// The pending read on another thread.
     coming: Option<Coming>,
 }
 
 type Coming = Pin<Box<dyn Future<Output = Result<io::Result<Bytes>, NoThread>> + Send>>;
 
-/// A stretch of a file's body.
+/// A section of a file's body.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// Between parts of the file: heads of a multipart answer.
+    /// Text between ranges: the part headers of a multipart response.
     Text(Bytes),
     Range {
         /// First byte.
         from: u64,
-        /// One after the last.
+        /// The position behind the last byte.
         to: u64,
     },
 }
 
 impl FileBody {
-    /// These parts of `file`.
+    /// A body of these segments of `file`.
     pub fn new(file: Arc<File>, segments: impl Into<VecDeque<Segment>>) -> FileBody {
         let segments = segments.into();
         let left = segments.iter().map(Segment::len).sum();
         FileBody { file, segments, left, coming: None }
     }
 
-    /// A whole file that nobody else has.
+    /// A body of a whole file that is not shared.
     pub fn all(file: File, length: u64) -> BodySource {
         BodySource::File(FileBody::new(Arc::new(file), [Segment::Range { from: 0, to: length }]))
     }
 
-    /// How much of it is still to come.
+    /// Number of bytes that are still to come.
     pub fn length(&self) -> u64 {
         self.left
     }
 
-    /// A short one is read now if it is in memory, so that it leaves in one packet with its head.
+    /// Reads a short body now if it is cached, so that it leaves in one packet with the response's head.
     pub fn into_source(mut self) -> io::Result<BodySource> {
         if self.left > PIECE as u64 || self.segments.len() > 1 {
             return Ok(BodySource::File(self));
@@ -70,7 +70,7 @@ impl FileBody {
         }
     }
 
-    /// The next piece; a file that has become shorter is an error, so that the client can see it.
+    /// The next piece. A file that has become shorter is an error, so that the client notices the truncation.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         if self.coming.is_none() {
             match self.next_with(read_from_memory) {
@@ -84,7 +84,7 @@ impl FileBody {
         Poll::Ready(self.next_with(|_, _, _| read).transpose())
     }
 
-    /// All of it.
+    /// Reads the whole body.
     pub async fn whole(mut self) -> io::Result<Bytes> {
         let mut whole = Vec::with_capacity(self.left as usize);
         while let Some(piece) = poll_fn(|cx| self.poll(cx)).await {
@@ -93,12 +93,12 @@ impl FileBody {
         Ok(whole.into())
     }
 
-    /// The next piece on a thread that may wait for the disk.
+    /// The next piece; call it on a thread that may block on the disk.
     pub fn next(&mut self) -> io::Result<Option<Bytes>> {
         self.next_with(read)
     }
 
-    /// The next piece, by a function that reads so many bytes from there on. When that fails, nothing has been taken.
+    /// The next piece, read by `read` (file, offset, length). If `read` fails, the segments are unchanged.
     fn next_with(&mut self, read: impl FnOnce(&File, u64, usize) -> io::Result<Bytes>) -> io::Result<Option<Bytes>> {
         let bytes = match self.segments.front_mut() {
             None => return Ok(None),

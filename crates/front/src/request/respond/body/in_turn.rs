@@ -1,4 +1,4 @@
-//! Compression on other threads, in turns that are fair between folders and then between clients.
+//! Runs compression on other threads, with turns shared fairly between folders and then between clients.
 
 use crate::base::blocking;
 use crate::base::fair::{Claimant, FairQueue};

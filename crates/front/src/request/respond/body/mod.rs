@@ -1,4 +1,4 @@
-//! The body of a response on its way to hyper.
+//! The body of a response on its way to hyper or h2.
 
 mod compressed;
 mod encoder;
@@ -27,33 +27,33 @@ use crate::log::entry::Ending;
 use crate::request::context::{RequestContext, RequestGuard};
 use crate::workers::{Promised, SharedExchange, Workers};
 
-/// Where the bytes come from.
+/// The source of a response's bytes.
 pub enum BodySource {
     Empty,
-    /// All at once.
+    /// A complete body.
     Whole(Bytes),
-    /// From a worker, as it makes them; with the length when it is known.
+    /// A worker's output as it arrives; with the length, if known.
     Stream(Ticket, Option<u64>),
-    /// From a file.
+    /// A file or some of its ranges.
     File(FileBody),
-    /// From a worker, while it is kept for others as well.
+    /// A worker's output, which is also collected for the cache.
     Teed(Teed),
-    /// Compressed on the way.
+    /// Another body, compressed while it is sent.
     Compressed(Box<Compressed>),
 }
 
-/// A claim on an exchange; giving it up lets the worker finish for nobody.
+/// A claim on a worker's exchange. Dropping it abandons the exchange; the worker then finishes without a client.
 pub struct Ticket {
     workers: Rc<Workers>,
     exchange: SharedExchange,
 }
 
-/// A response's body; what the client gets is counted for its log record.
+/// A response's body, which counts the bytes sent for the access log.
 pub struct ResponseBody {
     kind: BodySource,
     context: RequestGuard,
     kept: bool,
-    /// The next poll ends the connection.
+    /// The next poll returns the error and so ends the connection.
     broken: bool,
 }
 
@@ -67,8 +67,7 @@ impl Ticket {
         &self.exchange
     }
 
-    /// The next bytes, never more than what is `left` of those that were promised; an error when that is not how many
-    /// there are.
+    /// The next bytes, at most `left` of the promised length. An error if the actual length differs.
     fn poll(&self, left: &mut Option<u64>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
         let mut exchange = self.exchange.borrow_mut();
         if *left == Some(0) && exchange.length.is_exceeded() {
@@ -101,7 +100,7 @@ impl BodySource {
         if bytes.is_empty() { BodySource::Empty } else { BodySource::Whole(bytes) }
     }
 
-    /// The length when it is known; an empty body may be one that was not made (HEAD).
+    /// The length, if known. `None` for an empty body, which may be the omitted body of a HEAD.
     pub fn length(&self) -> Option<u64> {
         match self {
             BodySource::Empty => None,
@@ -113,12 +112,12 @@ impl BodySource {
         }
     }
 
-    /// Whether the client can know its length only by its end.
+    /// Whether the body's length shows only at its end.
     pub fn is_of_unknown_length(&self) -> bool {
         !matches!(self, BodySource::Empty) && self.length().is_none()
     }
 
-    /// Holds what a worker sends against the length that it has promised.
+    /// Compares the worker's actual output with the promised length.
     pub fn measure(&self, record: &Rc<RequestContext>) {
         match self {
             BodySource::Stream(ticket, Some(promised)) => {
@@ -151,7 +150,7 @@ impl BodySource {
 }
 
 impl ResponseBody {
-    /// The body of `context`'s answer; `kept` says whether the connection goes on afterwards.
+    /// The body of the response to `context`; `kept`: the connection stays open afterwards.
     pub fn new(kind: BodySource, context: RequestGuard, kept: bool) -> ResponseBody {
         let body = ResponseBody { kind, context, kept, broken: false };
         if matches!(body.kind, BodySource::Empty) || body.kind.length() == Some(0) {
@@ -160,12 +159,12 @@ impl ResponseBody {
         body
     }
 
-    /// Whether the request is a HEAD, whose answer has no body.
+    /// Whether the request is a HEAD, whose response has no body.
     pub fn answers_head(&self) -> bool {
         self.context.head.method == Method::HEAD
     }
 
-    /// The client will not get the rest of it.
+    /// Marks the response as aborted: the client will not get the rest.
     pub fn cut(&self) {
         self.context.ending.set(Ending::Aborted);
     }
@@ -174,7 +173,7 @@ impl ResponseBody {
         self.context.complete(self.kept && !self.context.client.must_close());
     }
 
-    /// hyper gives a connection up at an error without sending what it has: let it flush once before.
+    /// Delays the error by one poll: hyper then first flushes its buffer, which it discards at an error.
     fn break_off(&mut self, cx: &mut Context<'_>, error: io::Error) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if std::mem::replace(&mut self.broken, true) {
             return Poll::Ready(Some(Err(error)));

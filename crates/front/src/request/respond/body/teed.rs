@@ -1,5 +1,5 @@
-//! A body that is wanted twice: by a client, at its own speed, and as a whole, as fast as the worker makes it. A client that
-//! reads slowly, or leaves, keeps nobody else waiting.
+//! A body with two readers: the client at its own speed, and the cache at the worker's speed. A slow or absent client
+//! does not delay the requests that wait for the cached response.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,31 +13,31 @@ use bytes::{Bytes, BytesMut};
 use super::BodySource;
 use crate::base::failure::Truncated;
 
-/// Where a body that turned out too large to be wanted whole waits for its client: not more than so much.
+/// Maximum number of buffered bytes for the client once the body is too large for the cache.
 const IN_MEMORY: usize = 64 * 1024;
 
-/// The client's end.
+/// The client's end of the pipe.
 pub struct Teed {
     pipe: Rc<RefCell<Pipe>>,
-    /// What is still to come, where that is known.
+    /// The remaining length, if known.
     left: Option<u64>,
 }
 
-/// What the client has not taken yet.
+/// The bytes that the client has not read yet.
 #[derive(Default)]
 struct Pipe {
     pieces: VecDeque<Bytes>,
     bytes: usize,
-    /// Whether there was all of it, when nothing more comes.
+    /// Set at the end of the body: whether it was complete.
     end: Option<bool>,
-    /// Nobody takes it.
+    /// Whether the client's end was dropped.
     abandoned: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
 }
 
-/// Reads `body`: what is returned is for the client, and `done` gets all of it, or `None` when it is more than `most` bytes or never
-/// is whole.
+/// Reads `body` in a task. Returns the client's body.
+/// Calls `done` with the complete body, or with `None` if it exceeds `most` bytes or breaks off.
 pub fn tee(body: BodySource, most: usize, done: impl FnOnce(Option<Bytes>) + 'static) -> BodySource {
     let pipe = Rc::new(RefCell::new(Pipe::default()));
     let teed = Teed { pipe: pipe.clone(), left: body.length() };
@@ -64,7 +64,7 @@ async fn read(mut body: BodySource, pipe: Rc<RefCell<Pipe>>, most: usize, done: 
             }
             None => {
                 pipe.borrow_mut().close(true);
-                // Its own memory: not the rest of a buffer as well.
+                // Copied, so that the stored body does not hold the rest of a larger buffer.
                 return done.into_iter().for_each(|done| done(Some(Bytes::copy_from_slice(&whole))));
             }
         }
@@ -74,7 +74,7 @@ async fn read(mut body: BodySource, pipe: Rc<RefCell<Pipe>>, most: usize, done: 
     }
 }
 
-/// Nobody takes what is read.
+/// The client's end was dropped.
 struct Abandoned;
 
 impl Pipe {
@@ -104,12 +104,12 @@ impl Pipe {
 }
 
 impl Teed {
-    /// How much is still to come, where that is known.
+    /// The remaining length in bytes, if known.
     pub fn length(&self) -> Option<u64> {
         self.left
     }
 
-    /// Whether the client has all of it.
+    /// Whether the client has read the whole body.
     pub fn is_over(&self) -> bool {
         let pipe = self.pipe.borrow();
         self.left.unwrap_or(0) == 0 && pipe.pieces.is_empty() && pipe.end == Some(true)

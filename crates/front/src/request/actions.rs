@@ -1,4 +1,4 @@
-//! `Action` and `Script`: a script answers what was asked of a file, with the request's method and body.
+//! `Action` and `Script`: a script answers a request for a file, with the request's method and body.
 
 use http::request::Parts;
 use http::{StatusCode, Uri};
@@ -12,10 +12,10 @@ use base::path::PATH;
 use config::Handler;
 use files::mime;
 
-/// What was found where a script may answer: the route, and whether there is a file.
+/// The route whose script may answer, and whether its file exists.
 type Place<'a> = (&'a Route, bool);
 
-/// The request that a script gets in the place of this one, if one answers for it. A handler that nobody knows is an error.
+/// The request for the script that answers in place of the file, if there is one. An unknown handler name is an error.
 pub fn script(
     context: &RequestContext,
     head: &Parts,
@@ -61,7 +61,7 @@ fn place<'a>(asked: &'a Route, found: &'a Result<LookupResult, Refusal>) -> Opti
     (speaks_of_it(place.0) && place.0.settings.handler.is_about_a_file()).then_some(place)
 }
 
-/// By which name an `Action` may know it: the handler's, else the type of the file.
+/// The name that an `Action` may refer to: that of the handler, or else the MIME type of the file.
 fn handler(context: &RequestContext, route: &Route, is_there: bool) -> Option<String> {
     if let Some(name) = route.settings.handler.name() {
         return Some(name.to_owned());
@@ -79,7 +79,7 @@ fn unknown(context: &RequestContext, route: &Route, name: &str) -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// The script's path, then that of the request: its PATH_INFO.
+/// The request's head with the script's path, followed by the original path as PATH_INFO.
 fn onward(head: &Parts, script: &str, path: &[u8]) -> Result<Parts, Refusal> {
     let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let target = format!("{script}{}{query}", percent_encode(path, PATH));
@@ -89,7 +89,7 @@ fn onward(head: &Parts, script: &str, path: &[u8]) -> Result<Parts, Refusal> {
     Ok(head)
 }
 
-/// Tells the script what it is asked about.
+/// Sets the `REDIRECT_…` variables for the script.
 fn explain(context: &RequestContext, head: &Parts, handler: Option<&str>) {
     let mut variables = variables::pass_on(context, head, StatusCode::OK);
     variables.set("REDIRECT_HANDLER", handler.map(str::to_owned));

@@ -1,4 +1,4 @@
-//! Sends a request to a worker and makes a response of what the worker says.
+//! Sends a request to a worker and builds a response from its reply.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::Handler;
 
-/// Receives the body, submits the request and waits for the head of the answer.
+/// Asks a worker, and turns its reply into the result of the request.
 pub async fn work(
     context: &RequestContext,
     head: &Parts,
@@ -31,13 +31,13 @@ pub async fn work(
     deliver(context, head, &route, said).await
 }
 
-/// What a worker says to a request.
+/// A worker's reply to a request.
 pub enum Said {
-    /// An answer, of which at least the head is there.
+    /// A response of which at least the head has arrived.
     Answer(Response<BodySource>),
-    /// Which file to send, with these headers.
+    /// The file to send, and the headers to send with it.
     File(Vec<u8>, Option<wire::reply::Head>),
-    /// Where to look instead, a path of this server.
+    /// An internal redirect to a path of this server.
     Elsewhere(Vec<u8>),
 }
 
@@ -70,10 +70,10 @@ pub async fn ask(
     Ok(said)
 }
 
-/// There is no answer for nobody.
+/// The worker gave no usable reply, and no client waits for an error page.
 pub struct Unanswered;
 
-/// The same for a request without a body, whose client does not wait.
+/// Like [`ask`], for a request without a body and without a waiting client.
 pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Said, Unanswered> {
     let ticket = submit_for_nobody(context, head, route, Body::Memory(Default::default())).map_err(|_| Unanswered)?;
     let said = hear(ticket, |_| ()).await.map_err(|_| Unanswered)?;
@@ -104,7 +104,7 @@ async fn hear(
     })
 }
 
-/// What comes of what a worker has said.
+/// Turns a worker's reply into the result of the request.
 pub async fn deliver(
     context: &RequestContext,
     head: &Parts,
@@ -114,7 +114,7 @@ pub async fn deliver(
     match said {
         Said::Answer(response) => Ok(Dispatched::Response(response)),
         Said::File(file, said) => {
-            // A program may have led the request to another place than it came to.
+            // The program may have moved the request to another route.
             let place = context.route.borrow().clone().unwrap_or_else(|| route.clone());
             send_file(context, head, &place, &file, said).await
         }
@@ -129,7 +129,7 @@ fn patience(context: &RequestContext, route: &Route) -> Patience {
     Patience { piece: config.timeouts.client, whole }
 }
 
-/// Sends the file that a worker names, with the headers that its handlers have set.
+/// Sends the file that a worker names, with the headers that its handlers set.
 async fn send_file(
     context: &RequestContext,
     head: &Parts,
@@ -148,7 +148,7 @@ async fn send_file(
         .as_ref()
         .is_some_and(|said| said.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding")))
     {
-        // The handler says what the file is; one that lies beside it would be something else.
+        // The handler has set the coding of this file; a precompressed neighbour would contradict it.
         head.headers.remove(ACCEPT_ENCODING);
     }
     let found = context.generation.ask(|| files::find_declined(&context.generation, route, file, &head)).await?;
@@ -159,7 +159,7 @@ async fn send_file(
             return autoindex::answer(context, route, folder, &head).await.map(Dispatched::Response);
         }
         LookupResult::File(file, opened) => {
-            // A handler may have named another file than the one that was asked for.
+            // The handler may name another file than the requested one, which needs its own access check.
             if !Rc::ptr_eq(&file.settings, &route.settings) {
                 admit(context, &head, &file).await?;
             }
@@ -174,7 +174,7 @@ async fn send_file(
     .map(Dispatched::Response)
 }
 
-/// Without conditions and ranges, which are about the page that this one stands in for.
+/// Removes conditions and ranges, which refer to the original page and not to its replacement.
 fn unconditional(head: &Parts) -> Parts {
     let mut head = head.clone();
     head.method = if head.method == Method::HEAD { Method::HEAD } else { Method::GET };
@@ -184,7 +184,7 @@ fn unconditional(head: &Parts) -> Parts {
     head
 }
 
-/// HTTP/1.0 knows no interim responses.
+/// Sends an interim response. HTTP/1.0 has none.
 fn inform(context: &RequestContext, head: &wire::reply::Head) {
     if let Some(stream) = &context.stream {
         stream.inform(head);

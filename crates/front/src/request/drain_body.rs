@@ -1,5 +1,5 @@
-//! Bodies that no program wanted. A small one is read and thrown away, as httpd does, and the connection goes on; with a
-//! larger one the connection ends.
+//! Request bodies that no program read. A small body is read and discarded, as in httpd, and the connection stays
+//! open. A larger body closes the connection.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use tokio::time::timeout;
 use super::body::source::Source;
 use super::context::RequestContext;
 
-/// The longest that is read.
+/// The longest body that is read and discarded, in bytes.
 const MOST: u64 = 64 * 1024;
-/// The client may still be sending it; its answer waits so long.
+/// Maximum time to wait for the rest of the body; the response is delayed meanwhile.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is left of a body.
+/// The state of the connection after the discarded body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
     /// The next request can follow.
     Nothing,
-    /// The body lies between this request and the next.
+    /// The unread body blocks the connection for further requests.
     InTheWay,
-    /// More than `LimitRequestBody` allows came.
+    /// The body exceeded `LimitRequestBody`.
     TooLarge,
 }
 
-/// Makes room on the connection for the next request, if that is worth it. A stream of HTTP/2 is in nobody's way.
+/// Reads and discards the rest of the body, if that is worthwhile. An HTTP/2 body blocks no other request.
 pub async fn clear(context: &RequestContext, body: Option<Source>) -> Left {
     match body {
         Some(body @ Source::Http1(_)) if !body.is_end_stream() => {
@@ -43,7 +43,7 @@ pub async fn clear(context: &RequestContext, body: Option<Source>) -> Left {
     }
 }
 
-/// A client that waits for `100 Continue` may never send its body, and must not be asked to.
+/// Whether to read the body. A client that waits for `100 Continue` may never send it, and must not be asked to.
 fn is_worth_it(context: &RequestContext, body: &Source) -> bool {
     let waits = context.head.version >= Version::HTTP_11 && context.head.headers.contains_key(EXPECT);
     let goes_on = context.keep_alive().is_on() && context.wants_keep_alive() && !context.client.must_close();

@@ -1,4 +1,4 @@
-//! What `ErrorDocument` wants answered in place of an error's plain page.
+//! `ErrorDocument`: the configured response in place of the plain error page.
 
 use http::header::{
     HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
@@ -12,11 +12,11 @@ use crate::request;
 use crate::routing::server_name;
 use config::response::ErrorDocument;
 
-/// Conditions and ranges are about the page that could not be sent.
+/// Headers with conditions and ranges, which refer to the original page and not to its error document.
 const ABOUT_THE_PAGE: [http::HeaderName; 6] =
     [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE];
 
-/// The answer to a request that was refused.
+/// The response to a refused request.
 pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<BodySource> {
     let route = context.route.borrow().clone();
     let document = route.as_ref().and_then(|route| route.settings.response.error_document(refusal.status.as_u16()));
@@ -35,7 +35,7 @@ pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<Body
     }
 }
 
-/// What a path of this server answers; when that fails too, the plain page is what is left.
+/// The response of a local path; if that fails too, the plain error page.
 async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &str) -> Response<BodySource> {
     explain(context, &refusal);
     let mut head = match request::redirected(&context.head, target.as_bytes()) {
@@ -57,7 +57,7 @@ async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &
     }
 }
 
-/// Tells the program that makes the page what it is about.
+/// Sets the `REDIRECT_…` variables about the error, for the program that makes the page.
 fn explain(context: &RequestContext, refusal: &Refusal) {
     let mut variables = variables::pass_on(context, &context.head, refusal.status);
     let method = &context.head.method;

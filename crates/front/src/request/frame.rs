@@ -1,4 +1,4 @@
-//! A request to the pool: its frame, and what limits it.
+//! Submits a request to the pool: builds its frame and sets its limits.
 
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::workers::{Job, Label, RequestTimeouts};
 
 const TRACEPARENT: &str = "traceparent";
 
-/// Asks a worker for the answer to a client's request.
+/// Submits a client's request to a worker.
 pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let ticket = submit_for_nobody(context, head, route, body)?;
     *context.exchange.borrow_mut() = Some(ticket.exchange().clone());
@@ -28,7 +28,7 @@ pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: B
     Ok(ticket)
 }
 
-/// The same for an answer that the client does not wait for, nor the log.
+/// Like [`submit`], for a response that neither the client nor the access log waits for.
 pub fn submit_for_nobody(
     context: &RequestContext,
     head: &Parts,
@@ -90,7 +90,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     if context.trace.is_some_and(|trace| trace.is_sampled) && context.generation.exporter.is_some() {
         request.flags |= Flags::TRACED;
     }
-    // What the client has asked for, wherever that has led.
+    // The target as the client sent it, regardless of internal redirects.
     let uri = &context.head.uri;
     let absolute = uri.scheme().map(|_| uri.to_string());
     let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
@@ -125,7 +125,8 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     frame
 }
 
-/// A chunked body has arrived whole: the worker sees one of known length. What it does belongs to our span of the trace.
+/// The headers for the worker. A chunked body gets its Content-Length; in a trace, the front's own span replaces
+/// traceparent.
 fn headers<'a>(head: &'a Parts, length: &'a str, traceparent: Option<&'a str>) -> Vec<(&'a [u8], &'a [u8])> {
     let chunked = head.headers.contains_key(TRANSFER_ENCODING);
     let cookies = repeated::cookies(head);

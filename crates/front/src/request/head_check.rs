@@ -1,4 +1,4 @@
-//! What no request's head may say, whatever it asks for.
+//! Checks of a request's head that do not depend on its location.
 
 use http::header::{ALLOW, CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue};
 use http::request::Parts;
@@ -10,10 +10,10 @@ use crate::base::refusal::Refusal;
 use config::RequestLimits;
 
 const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
-/// What is allowed where CONNECT and TRACE are not, which is everywhere.
+/// The Allow header for rejected CONNECT and TRACE requests.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 
-/// Refuses what no place may answer.
+/// Refuses requests that no location may answer.
 pub fn check(context: &RequestContext) -> Result<(), Refusal> {
     let head = &context.head;
     if context.client.security.is_lost() {
@@ -34,7 +34,7 @@ fn not_allowed() -> Refusal {
     Refusal::closing(StatusCode::METHOD_NOT_ALLOWED)
 }
 
-/// Checks the lengths of a head of HTTP/2, where h2 is less strict than the reader of HTTP/1, which has done so as the head came.
+/// Checks the lengths of an HTTP/2 head, for which h2 is less strict. The HTTP/1 reader has checked its heads already.
 pub fn measure(head: &Parts, limits: &RequestLimits) -> Result<(), Refusal> {
     if head.version != Version::HTTP_2 {
         return Ok(());
@@ -49,7 +49,7 @@ pub fn measure(head: &Parts, limits: &RequestLimits) -> Result<(), Refusal> {
     if is_large(&head.headers, limits) {
         return Err(Refusal::closing(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
     }
-    // h2 has compared them already; one is enough to be wrong about.
+    // h2 has already compared repeated Content-Length fields; repetition alone is suspicious.
     let lengths = head.headers.get_all(CONTENT_LENGTH).iter().count();
     match lengths > 1 || head.headers.values().any(is_padded) {
         true => Err(Refusal::closing(StatusCode::BAD_REQUEST)),
@@ -66,7 +66,7 @@ fn is_large(headers: &HeaderMap, limits: &RequestLimits) -> bool {
         || headers.len() > headers.keys_len() && headers.keys().any(|name| together(name) > limits.field_size)
 }
 
-/// RFC 9113, 8.2.1: blanks at either end of a value make a request malformed. Who passes it on as HTTP/1 would lose them.
+/// Whether a value begins or ends with blanks, which makes an HTTP/2 request malformed (RFC 9113, section 8.2.1).
 fn is_padded(value: &HeaderValue) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     is_blank(value.as_bytes().first()) || is_blank(value.as_bytes().last())

@@ -1,4 +1,4 @@
-//! One request, from its head to its response.
+//! Processes one request, from its head to its response.
 
 pub mod access;
 mod actions;
@@ -44,7 +44,7 @@ use services::Connection;
 
 pub use cached::purge_url::purge as purge_url;
 
-/// Answers a request; `stream` is where it came from when its connection carries several at once.
+/// Answers a request; `stream` is set if it came on a multiplexed connection.
 pub async fn answer(
     connection: &Connection,
     request: Request<Source>,
@@ -53,7 +53,7 @@ pub async fn answer(
     let (mut head, body) = request.into_parts();
     let serving = connection.services.generations.use_serving();
     let in_use = serving.unwrap_or_else(|| InUse::new(connection.generation.clone()));
-    // Fields are counted as they came, before those of one name become one.
+    // Limits apply to the fields as received, before repeated fields are joined.
     let fit = host_header::settle(&mut head).and_then(|()| head_check::measure(&head, &in_use.config.limits));
     repeated::join(&mut head);
     let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
@@ -84,7 +84,7 @@ pub async fn answer(
     respond::finish(context, response, Ending { refused, close })
 }
 
-/// In an overload, who is refused is to come again later, not at once.
+/// Delays a 503 in an overload, so that refused clients do not retry at once.
 async fn hold_back(context: &RequestContext, refusal: &Refusal) {
     if refusal.status == StatusCode::SERVICE_UNAVAILABLE {
         let later = context.services.shared.refusals.one_more(Instant::now());
@@ -94,20 +94,20 @@ async fn hold_back(context: &RequestContext, refusal: &Refusal) {
     }
 }
 
-/// What comes of a request at the place that it leads to.
+/// The result of processing a request at its location.
 enum Dispatched {
-    /// It is answered.
+    /// The response.
     Response(Response<BodySource>),
-    /// A GET of that path is to be answered instead.
+    /// An internal redirect: answer a GET of this path instead.
     InternalRedirect(Vec<u8>),
-    /// That request is to be answered instead, with the same body.
+    /// Answer this request instead, with the same body.
     Forward(Box<Parts>),
 }
 
-/// A script may send the request on so often; Apache's number.
+/// Maximum number of internal redirects; httpd's limit.
 const MAX_REDIRECTS: usize = 10;
 
-/// Answers the request, if its head is fit to be answered. Whoever reads its body takes that out of `body`.
+/// Answers the request, if its head is valid. A reader of the body takes it out of `body`.
 async fn dispatch(
     context: &RequestContext,
     fit: Result<(), Refusal>,
@@ -118,7 +118,7 @@ async fn dispatch(
     until_answered(context, &context.head, body).await
 }
 
-/// The answer to a request that another one was sent on to.
+/// Answers a request for an internal redirect.
 pub async fn follow(context: &RequestContext, head: &Parts) -> Result<Response<BodySource>, Refusal> {
     until_answered(context, head, &mut None).await
 }
@@ -151,7 +151,7 @@ async fn until_answered(
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }
 
-/// The request that a script sends on: a GET of the path that it named.
+/// The request for an internal redirect: a GET, or HEAD, of the named path.
 pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     let mut head = head.clone();
     head.uri = Uri::try_from(target).map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))?;
@@ -209,7 +209,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
         }
         settle(context, head, &route)?;
     } else {
-        // What the file's own sections say holds for all of the request, its Perl phases included.
+        // The settings of the file's own sections apply to the whole request, Perl phases included.
         if let Some(of_file) = context.generation.ask(|| files::behind(&context.generation, &route)).await? {
             route = of_file;
         }
@@ -228,21 +228,21 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     route = named_by_dns(&context.services.names, &context.client.local, route).await;
     settle(context, head, &route)?;
     take_turn(context, head, &route)?;
-    // The client's name may be known since the access check.
+    // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
     let head = headers::asked(context, head, &route)?;
     cached::work(context, &head, route, body).await
 }
 
-/// `Redirect`, of a host or of a place.
+/// Applies `Redirect` of the host or of a location.
 fn redirect(route: &Route, head: &Parts, is_due: fn(&RedirectResponse) -> bool) -> Result<(), Refusal> {
     let Some(answer) = route.redirect.as_ref().filter(|answer| is_due(answer)) else { return Ok(()) };
     route.refused()?;
     Err(redirect::refusal(answer, head.uri.query()))
 }
 
-/// Looks for the file of `route`. 404 for a missing file is sent only after the access check, so that a stranger cannot probe
-/// names. For an index both the folder and the index file must be open to the client.
+/// Looks up the file of `route`. A 404 is sent only after the access check, so that strangers cannot probe names.
+/// For an index, the client needs access to both the folder and the index file.
 async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<LookupResult, Refusal> {
     let found = context.generation.ask(|| files::find(&context.generation, route, head)).await;
     let file = found.as_ref().ok().and_then(LookupResult::file);
@@ -255,7 +255,7 @@ async fn find_file(context: &RequestContext, head: &Parts, route: &Rc<Route>) ->
     found
 }
 
-/// `LimitRequestBody` holds for bodies that nobody reads, too; but 401 and 403 come before 413.
+/// Applies `LimitRequestBody` also to bodies that no handler reads. A 401 or 403 takes precedence over the 413.
 fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -> Result<(), Refusal> {
     let route = match found {
         Ok(found) => found.file().map_or(route, |file| file),
@@ -270,18 +270,18 @@ fn measure(head: &Parts, route: &Route, found: &Result<LookupResult, Refusal>) -
     }
 }
 
-/// Whether a refusal is about the file, not about who asks.
+/// Whether a refusal is about the file and not about the client.
 fn is_about_what_is_there(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
 }
 
-/// From here on the request is about `route`.
+/// Makes `route` the request's current route, and computes its variables.
 fn settle(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
     *context.route.borrow_mut() = Some(route.clone());
     variables::settle(context, head, route)
 }
 
-/// The same of the place of a path that a program has led the request to: what its configuration adds to answers holds.
+/// Makes the route of a program's internal redirect current, so that its response headers and other settings apply.
 async fn settle_at(context: &RequestContext, head: &Parts, path: &[u8]) {
     let mut there = head.clone();
     let Ok(uri) = Uri::try_from(percent_encode(path, PATH).to_string()) else { return };
@@ -295,7 +295,7 @@ async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refus
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let path = match head.uri.path() {
         "" => "/",
-        // `OPTIONS *` asks about the server as a whole; its root is the next best thing.
+        // `OPTIONS *` refers to the whole server; the settings of the root path are used for it.
         "*" if head.method == Method::OPTIONS => "/",
         path => path,
     };
@@ -316,7 +316,7 @@ async fn find(context: &RequestContext, head: &Parts) -> Result<Rc<Route>, Refus
     Ok(route)
 }
 
-/// `DirectoryIndex /path`: the request goes on there, with its method, query and body.
+/// Follows `DirectoryIndex /path` with the request's method, query and body.
 fn index(head: &Parts, path: &str) -> Result<Dispatched, Refusal> {
     let query = head.uri.query().filter(|_| !path.contains('?')).map(|query| format!("?{query}")).unwrap_or_default();
     let mut head = head.clone();

@@ -1,15 +1,15 @@
-//! Header fields that come more than once. Each becomes one, so that rules, the cache, logs and programs see the same value
-//! and none of them sees only the first (RFC 9110, section 5.3).
+//! Repeated header fields. Fields of one name are joined, so that rules, the cache, logs and programs all see the same
+//! complete value (RFC 9110, section 5.3).
 
 use http::header::{COOKIE, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 
-/// The `Cookie` fields of HTTP/1 as they came, where there are several.
+/// The original `Cookie` fields of an HTTP/1 request with several of them.
 #[derive(Clone)]
 struct Cookies(Vec<HeaderValue>);
 
-/// Joins fields of one name by a comma as httpd does, cookies by a semicolon (RFC 6265, section 4.2.1). `Host` stays: two are
-/// refused.
+/// Joins fields of one name with commas, as httpd does, and cookies with semicolons (RFC 6265, section 4.2.1).
+/// Repeated `Host` fields stay separate: they are refused.
 pub fn join(head: &mut Parts) {
     if head.headers.len() == head.headers.keys_len() {
         return;
@@ -35,16 +35,16 @@ fn separator(name: &HeaderName) -> &'static [u8] {
     if name == COOKIE { b"; " } else { b", " }
 }
 
-/// HTTP/2 clients send each cookie as a field of its own, which compresses better. They are one before anything else sees them
-/// (RFC 9113, section 8.2.3).
+/// Joins the Cookie fields of an HTTP/2 request (RFC 9113, section 8.2.3). Clients send each cookie as a field of its
+/// own, which compresses better.
 pub fn join_cookies(headers: &mut HeaderMap) {
     if headers.get_all(COOKIE).iter().nth(1).is_some() {
         join_one(headers, &COOKIE);
     }
 }
 
-/// The `Cookie` fields of HTTP/1 as they came, if there are several and nothing has changed them: a program's `headers_in` has
-/// them joined by a comma, as in httpd.
+/// The original `Cookie` fields of an HTTP/1 request, if there are several and the header is unchanged. A program's
+/// `headers_in` joins them with commas, as in httpd.
 pub fn cookies(head: &Parts) -> Option<&[HeaderValue]> {
     let Cookies(fields) = head.extensions.get()?;
     let came: Vec<&[u8]> = fields.iter().map(HeaderValue::as_bytes).collect();

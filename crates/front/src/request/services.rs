@@ -1,5 +1,5 @@
-//! What requests use beside their generation: it is there for all of them, whatever connection they come on and whichever
-//! generation answers. Some of it all threads have, some is each thread's own.
+//! Services that requests use independently of connection and generation. Some are shared by all threads, others
+//! belong to one thread.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,52 +17,52 @@ use crate::generation::{Generation, Generations, View, Views};
 use crate::workers::SharedPool;
 use access::names::System;
 
-/// How many idle clients a status names; their number is told in any case.
+/// Maximum number of idle clients listed in a status; the total count is always included.
 const SHOWN_CLIENTS: usize = 100;
 
-/// What all threads have.
+/// The services shared by all threads.
 #[derive(Clone)]
 pub struct Common {
-    /// What all parts of the front share.
+    /// State shared by all parts of the front.
     pub shared: Arc<Shared>,
-    /// Who is connected.
+    /// The open connections.
     pub connections: Arc<Connections>,
-    /// The generations.
+    /// All generations.
     pub generations: Arc<Generations>,
 }
 
-/// What one thread has.
+/// The services of one thread.
 pub struct Services {
-    /// What all parts of the front share.
+    /// State shared by all parts of the front.
     pub shared: Arc<Shared>,
-    /// Who is connected.
+    /// The open connections.
     pub connections: Arc<Connections>,
-    /// The generations.
+    /// This thread's views of the generations.
     pub generations: Views,
-    /// Who users are.
+    /// Password verification.
     pub passwords: Passwords,
-    /// Names of clients.
+    /// Reverse DNS of clients.
     pub names: ReverseDns,
 }
 
-/// The connection that a request comes on.
+/// The connection of a request.
 pub struct Connection {
-    /// Its client.
+    /// The connection's client.
     pub client: Rc<Client>,
-    /// The generation that served when it was made.
+    /// The generation that served when the connection was made.
     pub generation: Rc<View>,
     pub services: Rc<Services>,
 }
 
 impl Common {
-    /// Nobody is connected, and no generation is known.
+    /// Services without connections and generations.
     pub fn new(shared: Shared) -> Common {
         Common { shared: Arc::new(shared), connections: Arc::default(), generations: Arc::default() }
     }
 }
 
 impl Services {
-    /// For the thread `thread`.
+    /// The services of the thread with index `thread`.
     pub fn new(common: &Common, thread: u8) -> Services {
         Services {
             shared: common.shared.clone(),
@@ -73,7 +73,7 @@ impl Services {
         }
     }
 
-    /// For `cameleer status`.
+    /// The front's part of `cameleer status`.
     pub fn status(&self) -> FrontStatus {
         let (counters, generations) = (&self.shared.counters, self.generations.all().all());
         let (kept, kept_clients) = self.connections.kept(SHOWN_CLIENTS);
@@ -117,7 +117,7 @@ impl Services {
     }
 }
 
-/// Nothing where there is one.
+/// The status of each pool; empty if there is only one.
 fn pools_of(serving: &Generation) -> Vec<PoolStatus> {
     let status = |pool: &Arc<SharedPool>| {
         let Load { id, idle, busy, queued } = pool.load();

@@ -1,4 +1,4 @@
-//! What a host wants of clients beyond HTTP: a name that it has, a method that it knows.
+//! A host's checks beyond HTTP: known host names, registered methods and strict targets.
 
 use http::StatusCode;
 use http::header::HOST;
@@ -10,11 +10,11 @@ use crate::base::target;
 use crate::routing::Route;
 use config::strictness::is_registered;
 
-/// Whether the request may be answered at all by the host that `route` found.
+/// Whether the host that `route` leads to may answer the request.
 pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     let config = &context.generation.config;
     let Some(host) = config.hosts.get(usize::from(route.host)) else { return Ok(()) };
-    // What the first host of the address says holds before another is chosen by its name.
+    // The settings of the address's first host apply before a host is chosen by name.
     let first =
         config.hosts_at(context.client.local.socket).next().and_then(|first| config.hosts.get(usize::from(first)));
     let first = first.unwrap_or(host);
@@ -43,7 +43,7 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
     Ok(())
 }
 
-/// A client of HTTP/1.0 may name no host; that is no unknown one.
+/// Whether the Host header names a configured host. A missing or empty Host passes: HTTP/1.0 allows that.
 fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
     let config = &context.generation.config;
     let Some(said) = head.headers.get(HOST).and_then(|host| host.to_str().ok()).filter(|host| !host.is_empty()) else {
@@ -55,8 +55,8 @@ fn is_known_host(context: &RequestContext, head: &Parts) -> bool {
     })
 }
 
-/// Whether a request is for another host than its connection was made for. Browsers that reuse a connection for all names
-/// in a certificate ask again on one of its own.
+/// Whether the request is for another host than the TLS handshake named. Browsers that reuse a connection for all
+/// names in a certificate then retry on a new one.
 pub fn is_misdirected(context: &RequestContext, route: &Route) -> bool {
     let Some(name) = context.client.session().and_then(|session| session.name.as_deref()) else { return false };
     name != &*route.server_name && context.generation.config.host(context.client.local.socket, name) != route.host

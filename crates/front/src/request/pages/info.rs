@@ -10,7 +10,7 @@ use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use config::{Config, Directive, MODULES, Pool};
 
-/// The page; a query of `config`, `server` or `list` asks for one part of it.
+/// The page; the query `config`, `server` or `list` selects one part of it.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
     let wants = |part: &str| query.is_empty() || query == part;
     let mut page = format!(

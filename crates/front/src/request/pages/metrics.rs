@@ -1,4 +1,4 @@
-//! `SetHandler server-metrics`: what the front and the master have counted, for Prometheus and programs like it.
+//! `SetHandler server-metrics`: the counters of front and master, for Prometheus and OpenMetrics collectors.
 
 use http::Response;
 use http::header::{ACCEPT, HeaderValue};
@@ -9,7 +9,7 @@ use crate::request::respond::body::BodySource;
 use crate::routing::Route;
 use status::metrics::{Format, write};
 
-/// The page.
+/// The metrics page.
 pub fn page(context: &RequestContext, _: &Route, _: &str) -> Response<BodySource> {
     let accepted = context.head.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = Format::accepted(accepted);

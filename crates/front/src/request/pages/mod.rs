@@ -1,5 +1,6 @@
-//! Pages about the server itself: `SetHandler server-status` and `server-info` (httpd manual, mod_status and mod_info), and
-//! `server-metrics`. They have no protection of their own: the access rules of the location that names the handler say who sees them.
+//! Pages about the server: `SetHandler server-status`, `server-info` (httpd manual, mod_status and mod_info) and
+//! `server-metrics`.
+//! The access rules of the handler's location are their only protection.
 
 mod info;
 mod metrics;
@@ -19,7 +20,7 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// The response of `handler`, if it is one of these.
+/// The response of `handler`, if it is one of the server's pages.
 pub fn answer(
     context: &RequestContext,
     head: &Parts,
@@ -49,8 +50,8 @@ fn with(mut response: Response<BodySource>, name: HeaderName, value: HeaderValue
     response
 }
 
-/// `text` escaped for HTML. Clients choose parts of it, so control characters, which a terminal might obey, are shown by their
-/// numbers.
+/// `text` escaped for HTML. Clients choose parts of it, so control characters, which a terminal might obey, are shown
+/// as escapes.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! `server-status`: how busy the server is, in the shape of httpd's mod_status: a page for people, `?auto` for programs.
+//! `server-status`: the load of the server in mod_status's format, as HTML or, with `?auto`, for programs.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
     with(page, REFRESH, HeaderValue::from(seconds.max(1)))
 }
 
-/// What the front knows without asking anybody.
+/// The status that the front knows by itself, without requests to other processes.
 fn facts(context: &RequestContext, route: &Route) -> Facts {
     let front = context.services.status();
     let ours = std::process::id().cast_signed();

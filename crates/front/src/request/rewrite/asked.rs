@@ -1,4 +1,4 @@
-//! What rules ask about a request, and the answers.
+//! Provides the request's values for conditions and variables of rewrite rules.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use config::response::expr::Expr;
 use config::response::rewrite::{FileTest, Known, Seen};
 use files::open::{Links, Way};
 
-/// A request on its way.
+/// A request while rewrite rules process it.
 pub struct AskedOf<'a> {
-    /// All that is known of it.
+    /// The request's context.
     pub context: &'a RequestContext,
-    /// Its head as it goes on.
+    /// The request's current head.
     pub head: &'a Parts,
-    /// Where it leads so far.
+    /// The request's current route.
     pub route: &'a Route,
 }
 
@@ -82,7 +82,7 @@ impl Seen for AskedOf<'_> {
 
     fn file(&self, name: &str, test: FileTest) -> bool {
         let (opener, path) = (&self.context.generation.opener, Text::bytes_of(PathBuf::from(name)));
-        // What must be opened to be known is opened as files are that are sent.
+        // Tests that need an open file open it like a file to send.
         let opened = || opener.open(Way { root: &path, path: &path, links: Links::Follow }).ok();
         match test {
             FileTest::Folder => is_folder(&self.context.generation, &path),
@@ -100,7 +100,7 @@ impl Seen for AskedOf<'_> {
 
     fn origin(&self) -> String {
         let (scheme, secure) = (scheme(self.context), Some(self.context.is_secure()));
-        // The port where a proxy reaches us is not the client's.
+        // The client's port, not the port where a proxy reaches this server.
         let port = server_name::port_of(&self.context.generation.config, self.head, self.route, secure);
         let usual = if scheme == "https" { 443 } else { 80 };
         let name = &self.route.server_name;

@@ -1,6 +1,6 @@
-//! `RewriteRule`: what rules make of a request on its way to what answers it.
+//! `RewriteRule`: rewrites a request on its way to its handler.
 //!
-//! A host's rules are followed before the request leads anywhere, those of a folder when the client has been let in there.
+//! A host's rules run before redirects and the access check; a folder's rules run after the access check.
 
 mod asked;
 mod places;
@@ -24,10 +24,10 @@ use base::path::{PATH, Text};
 use config::response::rewrite::{Away, Rewrite, Rewritten, Start, run};
 use places::{file_of, lacks_slash, own_path, parted, path_of, tidy};
 
-/// What a query holds only escaped: what patterns have found is not.
+/// Characters escaped in a rewritten query. Patterns match the unescaped text.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');
 
-/// The request and its route when the rules of the host were followed.
+/// Applies the host's rules; returns the resulting request and its route.
 pub async fn of_host<'a>(
     context: &RequestContext,
     head: Cow<'a, Parts>,
@@ -57,7 +57,7 @@ pub async fn of_host<'a>(
         settle(context, &onward, &route)?;
         return Ok((Cow::Owned(onward), route));
     }
-    // Its path stays what it was, only another file answers for it, as in httpd.
+    // The request's path stays unchanged and only its file is replaced, as in httpd.
     let onward = onward(&head, &Text::new(&route.path).0, made.query.as_deref())?;
     let moved = context.generation.ask(|| {
         let file = file_of(context, &route, &made)?;
@@ -69,17 +69,17 @@ pub async fn of_host<'a>(
     Ok((Cow::Owned(onward), moved))
 }
 
-/// What rules of a folder make of a request.
+/// The effect of a folder's rules on a request.
 pub enum InFolder {
-    /// Nothing.
+    /// Unchanged.
     Same,
-    /// This is answered, at the same place.
+    /// Answer this head with the same route.
     Here(Box<Parts>),
-    /// This is answered, wherever it leads.
+    /// Process this request from the start.
     Onward(Box<Parts>),
 }
 
-/// Follows the rules of the route's folder.
+/// Applies the rules of the route's folder.
 pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<InFolder, Refusal> {
     let rules = &route.settings.response.rewrite;
     if !rules.is_on() || context.rules_ended.get() {
@@ -97,7 +97,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     if !made.changed || made.path == file && made.query == query {
         return Ok(InFolder::Same);
     }
-    // As in httpd: the same file is not asked for anew, and a folder without its slash is sent to the one with it.
+    // An unchanged file is not processed again, and a folder without a trailing slash gets its redirect, as in httpd.
     if made.path == file || context.generation.ask(|| Ok(lacks_slash(context, route))).await? {
         let own = Text::new(&route.path).0;
         return onward(head, &own, made.query.as_deref()).map(|head| InFolder::Here(Box::new(head)));
@@ -107,13 +107,13 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
         return Err(Refusal::new(StatusCode::BAD_REQUEST));
     }
     let mut before = variables::pass_on(context, head, StatusCode::OK);
-    // As in httpd, what is said of the request before is its path, but the new query.
+    // REDIRECT_URL has the old path, but REDIRECT_QUERY_STRING the new query, as in httpd.
     before.set("REDIRECT_QUERY_STRING", made.query.clone());
     context.before.replace(before);
     onward(head, &path, made.query.as_deref()).map(|head| InFolder::Onward(Box::new(head)))
 }
 
-/// Follows rules; what answers the client at once is an error.
+/// Runs the rules. A redirect or a status from a rule is returned as an error.
 async fn follow(
     context: &RequestContext,
     head: &Parts,
@@ -144,7 +144,7 @@ async fn follow(
     }
 }
 
-/// `Vary` and `Set-Cookie` of the answer, whoever gives it.
+/// Adds the rules' `Vary` and `Set-Cookie` headers to the later response.
 fn add_fields(context: &RequestContext, made: &Rewritten) {
     let mut fields = context.fields.borrow_mut();
     let vary = made.vary.iter().map(|name| (VARY, name));
@@ -160,7 +160,7 @@ fn status_of(number: u16) -> StatusCode {
     StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// The variables that rules have set are the request's from its beginning.
+/// Sets the rules' variables as initial variables of the request.
 fn note(context: &RequestContext, head: &Parts, route: &Rc<Route>, made: &Rewritten) -> Result<(), Refusal> {
     for (name, value) in &made.variables {
         let value = value.as_deref().map(|value| String::from_utf8_lossy(&Text::bytes_in(value)).into_owned());
@@ -174,7 +174,7 @@ fn query_of(head: &Parts) -> Option<String> {
     target::query(head).map(|query| Text::new(query).0)
 }
 
-/// The same request for another path.
+/// The request's head with another path and query.
 fn onward(head: &Parts, path: &str, query: Option<&str>) -> Result<Parts, Refusal> {
     let mut target = percent_encode(&Text::bytes_in(path), PATH).to_string();
     if let Some(query) = query {

@@ -1,4 +1,5 @@
-//! From a path to the file that rules name, and back. Paths and names are texts as the configuration reads them ([`Text`]).
+//! Maps paths to the files that rewrite rules name, and back. Paths and names are texts as the configuration reads
+//! them ([`Text`]).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,8 +15,9 @@ use crate::routing::{Route, bytes};
 use base::path::Text;
 use config::response::rewrite::{Rewrite, Rewritten};
 
-/// The file that a host's rules name: one of the disk, if the folder that they begin with is there, else one of the host's. It
-/// may be made of a client's words: it does not climb.
+/// The file that a host's rules name: an absolute path if its first folder exists on disk, or else a path below the
+/// document root.
+/// The name may contain text from the client, so `..` is refused.
 pub fn file_of(context: &RequestContext, route: &Route, made: &Rewritten) -> Result<PathBuf, Refusal> {
     if made.path.contains('\0') || Path::new(&made.path).components().any(|part| part == Component::ParentDir) {
         return Err(Refusal::new(StatusCode::FORBIDDEN));
@@ -33,7 +35,7 @@ pub fn file_of(context: &RequestContext, route: &Route, made: &Rewritten) -> Res
     Ok(Text::bytes_of(file))
 }
 
-/// Without empty names and `.`: sections for files and paths look at the text.
+/// Removes empty names and `.` from a path, because file and path sections match the text.
 pub fn tidy(path: &str) -> String {
     if !path.starts_with('/') {
         return path.to_owned();
@@ -44,14 +46,14 @@ pub fn tidy(path: &str) -> String {
     format!("/{}{end}", names.join("/"))
 }
 
-/// Of the route's host.
+/// The document root of the route's host.
 pub fn document_root<'a>(context: &'a RequestContext, route: &Route) -> &'a Path {
     let host = context.generation.config.hosts.get(usize::from(route.host));
     host.map_or(Path::new("/"), |host| &host.document_root)
 }
 
-/// The name of the route's file, with the first name on its way that is missing, and what stands behind that: of
-/// `/srv/www/wiki/Page/x` below an empty wiki `/srv/www/wiki/Page` and `/x`.
+/// Splits the route's filename behind its existing file, or else behind its first missing name.
+/// `/srv/www/wiki/Page/x` becomes `/srv/www/wiki/Page` and `/x` if `/srv/www/wiki` is empty.
 pub fn parted(context: &RequestContext, route: &Route) -> (String, String) {
     let whole = bytes(&route.filename);
     let (there, rest) =
@@ -62,8 +64,8 @@ pub fn parted(context: &RequestContext, route: &Route) -> (String, String) {
     (Text::new(file).0, Text::new(path_info).0)
 }
 
-/// The path that leads to `made`, which a folder's rules have made of `whole`, the route's file with its PATH_INFO; or
-/// `made` itself where that is a path already.
+/// The URL path for `made`, into which a folder's rules have rewritten `whole`, the route's file with PATH_INFO.
+/// If `made` is a URL path already, it is returned unchanged.
 pub fn path_of(context: &RequestContext, route: &Route, rules: &Rewrite, made: &str, whole: &str) -> String {
     let folder = rules.folder.as_deref().filter(|folder| !folder.is_empty());
     let in_folder = folder.and_then(|folder| made.strip_prefix(folder));
@@ -82,8 +84,9 @@ pub fn path_of(context: &RequestContext, route: &Route, rules: &Rewrite, made: &
     }
 }
 
-/// What takes the place of a request's path when rules of the host have named `file`: nothing, unless what stands behind the
-/// file's name (PATH_INFO) is no end of that path. `^/v/(.*)$ /app.pl/in/$1` makes `/app.pl/in/x` of `/v/x`.
+/// The path that replaces the request's path when a host's rules name `file`. `None` if that PATH_INFO is a suffix of
+/// the request's path, or if no file exists.
+/// For example, `^/v/(.*)$ /app.pl/in/$1` turns `/v/x` into `/app.pl/in/x`.
 pub fn own_path(context: &RequestContext, route: &Route, made: &Rewritten, file: &Path) -> Option<Vec<u8>> {
     let generation = &context.generation;
     let (there, path_info) = bytes(file).split_at(lookup::existing_length(generation, route.host, file));
@@ -92,7 +95,7 @@ pub fn own_path(context: &RequestContext, route: &Route, made: &Rewritten, file:
     (!is_end && generation.opener.is_there(there) && !is_folder(generation, there)).then(|| Text::bytes_in(&made.path))
 }
 
-/// Whether the route is a folder's and will be redirected to its path with a slash.
+/// Whether the route leads to a folder and will be redirected to its path with a trailing slash.
 pub fn lacks_slash(context: &RequestContext, route: &Route) -> bool {
     route.is_static()
         && !route.path.ends_with(b"/")
@@ -100,7 +103,7 @@ pub fn lacks_slash(context: &RequestContext, route: &Route) -> bool {
         && is_folder(&context.generation, &route.filename)
 }
 
-/// Whether the path is that of a folder. Nothing is opened: a device might mind.
+/// Whether the path is a folder, without opening it: opening a device could have side effects.
 pub fn is_folder(generation: &View, path: &Path) -> bool {
     generation.opener.is_there(&path.join("."))
 }

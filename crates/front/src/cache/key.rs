@@ -29,8 +29,8 @@ impl Key {
         resource.into()
     }
 
-    /// The key of a variant within its resource, with the request's values of the headers in `vary` (RFC 9110,
-    /// `Vary`).
+    /// The key of a variant within its resource, with the request's values of the headers in `vary` (RFC 9111, section
+    /// 4.1).
     pub fn variant(&self, vary: &[HeaderName], headers: &HeaderMap) -> Vec<u8> {
         let mut variant = self.asked.clone();
         for name in vary {

@@ -32,7 +32,7 @@ pub struct Offer<'a> {
 /// The terms on which a response is stored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Terms {
-    /// The freshness lifetime, counted from the response's generation.
+    /// The freshness lifetime: the response is fresh while its age is below this.
     pub lifetime: Duration,
     /// The response's age on arrival.
     pub initial_age: Duration,

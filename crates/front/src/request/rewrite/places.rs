@@ -84,8 +84,8 @@ pub fn path_of(context: &RequestContext, route: &Route, rules: &Rewrite, made: &
     }
 }
 
-/// The path that replaces the request's path when a host's rules name `file`. `None` if that PATH_INFO is a suffix of
-/// the request's path, or if no file exists.
+/// The path that replaces the request's path when a host's rules name `file`. `None` if the PATH_INFO behind `file` is
+/// a suffix of the request's path, or if no file exists.
 /// For example, `^/v/(.*)$ /app.pl/in/$1` turns `/v/x` into `/app.pl/in/x`.
 pub fn own_path(context: &RequestContext, route: &Route, made: &Rewritten, file: &Path) -> Option<Vec<u8>> {
     let generation = &context.generation;

@@ -1,5 +1,5 @@
-//! Descriptor 2 is the error log: the main server's, and during a request that of its host, if it has one. What Perl and
-//! the programs that it starts write there is the host's, too.
+//! Descriptor 2 is the error log: the main server's or, during a request, that of the request's host. Output of Perl
+//! and of programs that it starts goes there, too.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -8,14 +8,14 @@ use config::{Config, Host};
 
 #[derive(Default)]
 pub struct ErrorLogs {
-    /// `None` where no host has a log of its own.
+    /// Copy of the main server's log. `None` if no host has a log of its own.
     main: Option<OwnedFd>,
-    /// [`Config::error_logs`], in their order.
+    /// Logs of [`Config::error_logs`], in the same order.
     own: Vec<OwnedFd>,
 }
 
 impl ErrorLogs {
-    /// The main server's log is what descriptor 2 is now.
+    /// Takes the current descriptor 2 as the main server's log.
     pub fn new(own: Vec<OwnedFd>) -> io::Result<ErrorLogs> {
         let main = (!own.is_empty()).then(|| io::stderr().as_fd().try_clone_to_owned()).transpose()?;
         let main = main.map(sys::out_of_the_way).transpose()?;
@@ -23,12 +23,12 @@ impl ErrorLogs {
         Ok(ErrorLogs { main, own })
     }
 
-    /// Those that it holds, beside descriptor 2.
+    /// Descriptors held in addition to descriptor 2.
     pub fn descriptors(&self) -> impl Iterator<Item = i32> {
         self.main.iter().chain(&self.own).map(AsRawFd::as_raw_fd)
     }
 
-    /// A log was opened anew: 0 is the main server's, the others follow.
+    /// Replaces a log that was reopened: number 0 is the main server's, the others follow.
     pub fn renew(&mut self, number: u16, log: OwnedFd) -> io::Result<()> {
         match number.checked_sub(1) {
             None => {
@@ -44,7 +44,7 @@ impl ErrorLogs {
         Ok(())
     }
 
-    /// A request of `host` begins.
+    /// Switches to the log and levels of `host` at the start of a request.
     pub fn enter(&self, config: &Config, host: Option<&Host>) -> io::Result<()> {
         let Some(host) = host.filter(|host| host.logs_errors_itself()) else { return Ok(()) };
         config.apply_log_levels(Some(host));
@@ -54,7 +54,7 @@ impl ErrorLogs {
         }
     }
 
-    /// It is over.
+    /// Switches back to the main server's log and levels.
     pub fn leave(&self, config: &Config, host: Option<&Host>) -> io::Result<()> {
         if !host.is_some_and(Host::logs_errors_itself) {
             return Ok(());

@@ -1,8 +1,8 @@
-//! The expander: runs the Perl of a configuration in the order of the file, and says what the whole has become. It is a
-//! process of its own, because the master has no Perl and must know everything before it binds, and because what a
-//! generation loads must not stand in the way of the next.
+//! The expander: runs the Perl code of a configuration in the order of the file and returns the expanded
+//! configuration. It is a separate process because the master has no Perl and must know the whole configuration
+//! before it binds. Code loaded by one generation also must not affect the next.
 //!
-//! The mold runs the same code again for what it defines; what it says as configuration is not asked a second time.
+//! The mold runs the same code again for its definitions; directives that it adds then are ignored.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -23,7 +23,7 @@ use sys::privileges;
 type Master = Channel<FromExpander, ToExpander>;
 type Mistakes = Vec<ConfigError>;
 
-/// Expands what the master sends, answers, ends.
+/// Expands the configuration that the master sends, answers, and ends.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: expander");
     let master = Master::new(control);
@@ -64,28 +64,31 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
 struct Expander {
     master: Master,
     perl: Interpreter,
-    /// ServerRoot is the one that the configuration says.
+    /// ServerRoot is the one that the configuration sets.
     facts: Facts,
     within: Within,
-    /// Sections so far; the main server is the first.
+    /// Number of sections so far; the main server is the first.
     sections: u16,
-    /// Virtual hosts so far, of those that the files have.
+    /// Number of virtual hosts so far, without those made by Perl.
     hosts: u16,
-    /// Whether what is looked at now was made by Perl: its hosts are none that Perl can know yet.
+    /// Whether the current directives were made by Perl. Their virtual hosts have no number that Perl code could
+    /// know.
     in_made: bool,
-    /// What waits for perl to be started, as mod_perl 2 has it.
+    /// Steps that wait until perl is started, as in mod_perl 2.
     waiting: Waiting,
     /// `PerlPostConfigRequire` files, which run at the end of each reading.
     post_config: Vec<StartUp>,
-    /// What is looked at now belongs to another pool: its mold loads that, and it adds nothing to the configuration.
+    /// Whether the current directives belong to another pool. The mold of that pool loads them; they add nothing to
+    /// the configuration.
     elsewhere: bool,
 }
 
-/// mod_perl 2 starts perl where something in the configuration needs it, or at its end: what stands before that has to wait.
+/// Waiting steps. mod_perl 2 starts perl at the first directive that needs it, or at the end of the configuration;
+/// earlier steps wait.
 enum Waiting {
-    /// Nothing does.
+    /// No step waits: perl is started.
     Never,
-    /// These do.
+    /// Steps before the start of perl.
     Steps(Vec<StartUp>),
 }
 
@@ -100,8 +103,8 @@ impl Expander {
         Ok(Bundle { tree, facts: self.facts.clone() })
     }
 
-    /// httpd reads its configuration twice at a start, and once at a reload: the mold's reading is the last. What this code says as
-    /// configuration comes too late, as in httpd.
+    /// Runs PerlPostConfigRequire at the end of the first reading. httpd reads its configuration twice at a start and
+    /// once at a reload; the mold's reading is the last. Directives from this code come too late, as in httpd.
     fn end_first_reading(&mut self) -> Result<(), Mistakes> {
         let steps = std::mem::take(&mut self.post_config);
         if self.facts.reload {
@@ -153,7 +156,7 @@ impl Expander {
         Ok(())
     }
 
-    /// What Perl has said, read and expanded in its turn.
+    /// Parses and expands directives made by Perl.
     fn made(&mut self, said: &str, at: &At) -> Result<Vec<Directive>, Mistakes> {
         let made = self.read(said, at)?;
         let outer = std::mem::replace(&mut self.in_made, true);
@@ -183,20 +186,21 @@ impl Expander {
         expanded
     }
 
-    /// Says where we are: when this code ends the process, or never ends, nobody else can.
+    /// Reports the current line to the master, so that it can name the line if this code ends the process or never
+    /// returns.
     fn reach(&self, directive: &Directive) {
         let name = if directive.name.eq_ignore_ascii_case("Perl") { "<Perl>" } else { &directive.name };
         self.reach_line(&directive.at, name);
     }
 
     fn reach_line(&self, At { file, line }: &At, name: &str) {
-        // A master that has gone is seen when the answer is sent.
+        // A failure is noticed later, when the answer is sent.
         let _ = self
             .master
             .send(&FromExpander::Reached { file: file.to_string(), line: *line, name: name.to_owned() }, &[]);
     }
 
-    /// Whether a module that is loaded by now defines this directive.
+    /// Asks Perl whether a loaded module defines this directive.
     fn learn(&mut self, name: &str) -> libperl::Result {
         if !table::is_known(name) && !self.perl.ask(c"Cameleer::defines_directive", name)?.is_empty() {
             let own = &mut self.facts.expanded.get_or_insert_default().own;
@@ -205,24 +209,24 @@ impl Expander {
         Ok(())
     }
 
-    /// What all modules that are loaded now define.
+    /// Collects the directives of all modules loaded so far.
     fn learn_all(&mut self) -> libperl::Result {
         let names = self.perl.ask(c"Cameleer::defined_directives", "")?;
         self.facts.expanded.get_or_insert_default().defined = names.lines().map(str::to_owned).collect();
         Ok(())
     }
 
-    /// What a directive wants done at the start. A section's contents have had their turn.
+    /// Start-up steps of a directive. For a section without its contents, which were handled before.
     fn steps(&self, directive: &Directive) -> Vec<StartUp> {
         let section = directive.section.as_ref().map(|_| Vec::new());
         let alone = Directive { section, ..directive.clone() };
         let mut steps = Config::sketch(&[alone], &self.facts).start_up;
-        // Looked at alone, a line of a container seems to stand outside.
+        // The sketch sees the line alone, so a SetEnv in a container appears to be outside.
         steps.retain(|it| self.within.section == 1 || !matches!(it.step, StartUpStep::SetEnv { .. }));
         steps
     }
 
-    /// Does what waits, now that perl is started; the directives that it says.
+    /// Runs the waiting steps after perl is started. Returns the directives that they add.
     fn take_waiting(&mut self) -> Result<String, Mistakes> {
         let mut said = String::new();
         let Waiting::Steps(mut steps) = std::mem::replace(&mut self.waiting, Waiting::Never) else { return Ok(said) };
@@ -233,7 +237,7 @@ impl Expander {
         Ok(said)
     }
 
-    /// Does it; the directives that it says.
+    /// Runs one step. Returns the directives that it adds.
     fn take(&mut self, step: &StartUp) -> libperl::Result<String> {
         if let StartUpStep::Section { code, .. } = &step.step {
             let api = match self.facts.generation() {
@@ -243,7 +247,7 @@ impl Expander {
             return start_up::section(&self.perl, code, &step.at, self.within.host, api);
         }
         if let StartUpStep::PostConfigRequire(_) = &step.step {
-            self.post_config.push(step.clone()); // the configuration is complete then
+            self.post_config.push(step.clone()); // runs when the configuration is complete
             return Ok(String::new());
         }
         if let StartUpStep::Own { .. } = &step.step {

@@ -1,31 +1,31 @@
-//! By how much requests make this worker grow, by their paths: of one request every few milliseconds it is known what the worker had
-//! before and after.
+//! Memory growth of this worker by request path. A sampled request (one every few milliseconds) is measured before
+//! and after.
 
 use std::collections::BTreeMap;
 
-/// Paths are strangers' words: the rest counts together.
+/// Maximum of paths: clients choose paths, so the map must be bounded. Further paths are counted together.
 const MOST: usize = 500;
-/// And so much of each.
+/// Maximum length of a path, in bytes; the rest is cut off.
 const LONGEST: usize = 200;
-/// The rest.
+/// Entry for paths beyond `MOST`.
 const OTHERS: &[u8] = b"(other paths)";
 
-/// What was seen.
+/// Growth measured so far.
 #[derive(Debug, Default)]
 pub struct Growth {
     paths: BTreeMap<Vec<u8>, Seen>,
 }
 
-/// Of the requests for one path.
+/// Sums of the sampled requests for one path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Seen {
     requests: u64,
-    /// Memory that is in no file, in bytes.
+    /// Growth of anonymous memory, in bytes.
     grown: i64,
 }
 
 impl Growth {
-    /// A request for that path has changed what the worker has from `before` to `after` bytes.
+    /// Records that a request for `path` changed the worker's memory from `before` to `after` bytes.
     pub fn note(&mut self, path: &[u8], before: u64, after: u64) {
         let path = path.get(..LONGEST).unwrap_or(path);
         let is_known = self.paths.len() < MOST || self.paths.contains_key(path);
@@ -35,7 +35,7 @@ impl Growth {
         seen.grown = seen.grown.saturating_add_unsigned(after).saturating_sub_unsigned(before);
     }
 
-    /// An object: for each path how many requests were looked at, and by how many bytes these made the worker grow.
+    /// A JSON object: for each path, the number of sampled requests and their growth in bytes.
     pub fn told(&self) -> String {
         let paths = self.paths.iter().map(|(path, seen)| {
             (String::from_utf8_lossy(path).into_owned(), serde_json::json!([seen.requests, seen.grown]))

@@ -1,7 +1,7 @@
-//! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer.
+//! The Perl side: the mold, which loads the site's code and then only forks, and the workers, which answer requests.
 //!
-//! `site` loads, [`mold`] forks, [`Worker`] loops, `request` answers. One interpreter, one request at a time, blocking;
-//! nothing here knows clients, sockets of clients or async.
+//! `site` loads, [`mold`] forks, [`Worker`] loops, `request` answers. Each process has one interpreter and handles
+//! one request at a time, blocking; nothing here knows client sockets or async.
 
 #![forbid(unsafe_code)]
 
@@ -15,10 +15,10 @@ pub mod single;
 // Perl for a command.
 pub mod standalone;
 
-// Perl that makes configuration, before there is a mold.
+// Perl code that produces configuration, before there is a mold.
 pub mod expander;
 
-// What the mold answers itself, before it forks.
+// Requests that the mold answers itself, before it forks.
 mod warm_up;
 
 // One request, from its frame to its end.
@@ -27,10 +27,10 @@ mod request;
 // The site's Perl, loaded.
 mod site;
 
-// What happens before the first request.
+// Start-up steps, before the first request.
 mod start_up;
 
-// What a place means.
+// Settings of a location.
 mod location;
 
 mod error_logs;
@@ -41,7 +41,7 @@ mod place;
 mod program_kind;
 mod trace;
 
-// What a process tells about itself.
+// Reports of a process about its modules, objects and memory.
 mod inspection;
 
 // A worker becomes a mold.
@@ -69,30 +69,31 @@ use promotion::{Record, Successor, promote};
 use request_limit::RequestLimit;
 use site::Site;
 
-/// What so many requests load is what a worker costs; more is a leak.
+/// A worker that exceeds its memory limit within this many requests needs the memory for loaded code; later growth
+/// points to a leak.
 const FIRST_REQUESTS: u64 = 10;
 
-/// The way to the front, shared between the loop (which waits on it) and the request's output (which fills it).
+/// The channel to the front, shared between the loop (which waits on it) and the request's output (which fills it).
 type Port = Rc<std::cell::RefCell<WorkerPort>>;
 
-/// Who a worker is.
+/// Identity of a worker.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkerIdentity {
-    /// Its place in the pool.
+    /// Slot in the pool.
     pub slot: u32,
-    /// Its generation.
+    /// Generation of the mold that forked the worker.
     pub generation: u32,
-    /// The process that started the front; its number is how Apache::Scoreboard finds that.
+    /// Pid of the process that started the front; Apache::Scoreboard uses it to find the scoreboard.
     pub master: u32,
     /// When the mold forked it.
     pub forked: Instant,
 }
 
-/// What a worker has in common with the front.
+/// What a worker shares with the front.
 pub struct Wire {
-    /// Its end of a packet socket.
+    /// The worker's end of a packet socket.
     pub socket: OwnedFd,
-    /// What [`wire::memory::create`] has made.
+    /// Memory made by [`wire::memory::create`].
     pub memory: OwnedFd,
 }
 
@@ -107,26 +108,26 @@ pub struct Worker {
     site: Rc<Site>,
     port: Port,
     identity: WorkerIdentity,
-    /// It has a process of its own. That of `-X` has children that are not its program's.
+    /// Whether the worker is a process of its own. The process of `-X` has children that its program did not start.
     is_forked: bool,
     limit: RequestLimit,
     memory: MemoryLimit,
     growth: Growth,
-    /// Requests have left children that still run.
+    /// Whether earlier requests left children that still run.
     has_children: bool,
-    /// How long it took from fork to ready, in microseconds.
+    /// Time from fork to ready, in µs.
     fork_us: u32,
     record: Record,
 }
 
-/// How a worker comes to its end.
+/// How a worker ends.
 enum End {
     Leave,
-    /// It becomes a mold, with this channel to the master.
+    /// The worker becomes a mold, with this channel to the master.
     Promote(OwnedFd),
 }
 
-/// Whether the worker goes on after a request.
+/// Whether the worker continues after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Stay,
@@ -140,7 +141,7 @@ impl Next {
 }
 
 impl Worker {
-    /// A worker for `site`, answering on `port`.
+    /// Creates a worker for `site` that answers on `port`. Runs the ChildInit handlers.
     pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity, words: Rc<Words>) -> Worker {
         if let Err(error) = sys::do_not_preempt() {
             log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
@@ -160,8 +161,8 @@ impl Worker {
         Worker { site, port, identity, is_forked, limit, memory, growth, has_children: false, fork_us: 0, record }
     }
 
-    /// Answers requests until told to leave, until its limit, or until the front has gone; then ends the process. It returns
-    /// in the fork of a worker that is to be a mold.
+    /// Answers requests until the front orders it to leave, its limit is reached, or the front has gone; then exits.
+    /// Returns only in the fork of a worker that is promoted to mold.
     pub fn run(mut self) -> Successor {
         let code = match self.answer_all() {
             Ok(End::Leave) => 0,
@@ -191,7 +192,7 @@ impl Worker {
                     drop(done);
                 }
                 Some(Inbound::Promote(control)) => return Ok(End::Promote(control)),
-                // The client of a request that is over has left.
+                // The client of a finished request has disconnected.
                 Some(Inbound::Abandoned(_) | Inbound::HungUp(_) | Inbound::Bell) => {}
                 Some(Inbound::Bells(bells)) => {
                     let mut port = self.port.borrow_mut();
@@ -226,7 +227,8 @@ impl Worker {
         }
     }
 
-    /// Whether the next request is its last, and why; of what it has the worker looks from time to time.
+    /// Why the worker must exit after the next request, if it must. `has` is the sampled memory, in bytes; memory is
+    /// not read for each request.
     fn why_last(&mut self, has: Option<u64>) -> Option<LeaveReason> {
         match self.limit.is_last() {
             true => Some(LeaveReason::MaxRequests),
@@ -236,7 +238,7 @@ impl Worker {
         }
     }
 
-    /// Whether the next request is its last, because it has become too large.
+    /// Whether the worker exceeds its memory limit with `has` bytes. Logs the reason.
     fn is_too_large(&self, has: u64) -> bool {
         let Some(TooLarge { grown, directive }) = self.memory.is_exceeded_by(has) else { return false };
         let grown = grown as f64 / f64::from(1 << 20);
@@ -250,14 +252,14 @@ impl Worker {
         true
     }
 
-    /// Waits for what comes next. Children that end meanwhile are reaped at once, however long that takes; a worker without
-    /// any waits in a single call.
+    /// Waits for the next message. While children run, `SIGCHLD` is used to reap them at once; a worker without
+    /// children waits in a single call.
     fn wait(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         let reaping = if self.has_children { Some(sys::reap_at_once()?) } else { None };
-        // Those that ended before.
+        // Reap children that ended before reaping began.
         self.has_children = reaping.is_some() && self.reap();
         let inbound = self.port.borrow_mut().next(buffer);
-        // Before a program waits for children of its own.
+        // End reaping before a program waits for its own children.
         if reaping.is_some() {
             drop(reaping);
             libperl::has_children(self.has_children, &sys::ended_children());
@@ -265,7 +267,7 @@ impl Worker {
         inbound
     }
 
-    /// Children that have ended, and that the request that started them did not wait for; says whether others run.
+    /// Reaps children that have ended and that their request did not wait for. Returns whether others still run.
     fn reap(&self) -> bool {
         let mut ended = sys::ended_children();
         let others_run = self.is_forked && others_run(&mut ended);
@@ -273,13 +275,14 @@ impl Worker {
         others_run
     }
 
-    /// Something of its own, which is about no request.
+    /// Sends a reply that belongs to no request.
     fn say(&mut self, reply: Reply<'_>) -> io::Result<()> {
         self.port.borrow_mut().say(&reply)
     }
 }
 
-/// Reaps whoever has ended; `ended` gets each process and its status as `waitpid` gives it.
+/// Reaps all ended children. Adds each pid with its `waitpid` status to `ended`. Returns whether other children still
+/// run.
 fn others_run(ended: &mut Vec<[i32; 2]>) -> bool {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {

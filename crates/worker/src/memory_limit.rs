@@ -1,6 +1,6 @@
-//! How large a worker may become. The master measures workers from outside, which takes its time; a program that leaks a
-//! megabyte in each request is at its limit long before. So a worker looks itself, every few milliseconds and before a request, which
-//! is then its last.
+//! Memory limit of a worker. The master measures workers from outside, which is slow; a program that leaks a megabyte
+//! per request exceeds its limit sooner. So the worker samples its own memory before a request, at most every few
+//! milliseconds, and leaves after that request if it is too large.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -13,33 +13,34 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sys::Words;
 use wire::memory_words::{CEILING_WORD, newborn_word_of, word_of};
 
-/// Between two looks.
+/// Minimum time between two samples.
 const EVERY: Duration = Duration::from_millis(5);
 
 /// A worker's limit.
 pub struct MemoryLimit {
     words: Rc<Words>,
-    /// The place of its words.
+    /// Slot of the worker, which selects its words.
     slot: u32,
     /// `MaxMemoryPerChild`
     max_private: Option<u64>,
     statm: Option<File>,
-    /// What it had at its birth.
+    /// Anonymous memory at the worker's start, in bytes.
     born_with: u64,
     next: Instant,
 }
 
-/// It is too large.
+/// The worker exceeds its limit.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// By so much it has grown.
+    /// Growth since the worker's start, in bytes.
     pub grown: u64,
-    /// What limits it.
+    /// Name of the directive that sets the limit.
     pub directive: &'static str,
 }
 
 impl MemoryLimit {
-    /// Of a worker that is born now, in that place. Memory beyond its ceiling it does not get.
+    /// Creates the limit of a worker that starts now in `slot`. Sets RLIMIT_DATA to the current data plus the
+    /// ceiling, if there is one.
     pub fn new(words: Rc<Words>, slot: u32, max_private: Option<u64>) -> MemoryLimit {
         let statm = File::open("/proc/self/statm").ok();
         let has = statm.as_ref().and_then(Has::read).unwrap_or_default();
@@ -51,7 +52,7 @@ impl MemoryLimit {
         MemoryLimit { words, slot, max_private, statm, born_with: has.anonymous, next }
     }
 
-    /// Looks, if that is due: what this worker has that is in no file, in bytes.
+    /// Anonymous memory of this worker in bytes; `None` if the last sample is too recent.
     pub fn look(&mut self) -> Option<u64> {
         let now = Instant::now();
         if now < self.next {
@@ -61,12 +62,12 @@ impl MemoryLimit {
         self.anonymous()
     }
 
-    /// What it has that is in no file, in bytes.
+    /// Anonymous memory of this worker, in bytes.
     pub fn anonymous(&self) -> Option<u64> {
         Some(Has::read(self.statm.as_ref()?)?.anonymous)
     }
 
-    /// Whether that is too much.
+    /// Whether `has` bytes exceed a limit.
     pub fn is_exceeded_by(&self, has: u64) -> Option<TooLarge> {
         let grown = has.saturating_sub(self.born_with);
         let directive = match self.max_private {
@@ -86,12 +87,12 @@ impl MemoryLimit {
     }
 }
 
-/// What this process has, in bytes.
+/// Memory of this process, in bytes.
 #[derive(Debug, Default)]
 struct Has {
-    /// In memory and in no file.
+    /// Resident and not shared: no file backs it.
     anonymous: u64,
-    /// Address space that it can write to and shares with nobody: what the kernel holds against RLIMIT_DATA.
+    /// Private writable address space, which the kernel compares with RLIMIT_DATA.
     data: u64,
 }
 
@@ -110,7 +111,7 @@ impl Has {
 
 const PAGE: u64 = 4096;
 
-/// From here on this process has no more writable memory than that: what asks for more is told that there is none.
+/// Lowers RLIMIT_DATA of this process to `bytes`. Allocations beyond it fail with ENOMEM.
 fn bound(bytes: u64) {
     let unlimited = libc::RLIM_INFINITY;
     let (soft, hard) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((unlimited, unlimited));

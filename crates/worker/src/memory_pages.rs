@@ -1,14 +1,15 @@
-//! `TransparentHugePages`, `KernelSamePageMerging`: said to the kernel before the Perl is loaded, and inherited by what is forked.
+//! `TransparentHugePages`, `KernelSamePageMerging`: set with prctl(2) before Perl is loaded; forked processes inherit
+//! them.
 
 use nix::sys::prctl;
 
 use base::log;
 use config::Pages;
 
-/// What it says of itself is 1 while it merges.
+/// Contains 1 while KSM merges pages.
 const MERGER: &str = "/sys/kernel/mm/ksm/run";
 
-/// What the kernel refuses is a line in the log: it costs memory, and no request.
+/// Applies the settings. A refusal by the kernel is only logged, since it costs memory but no request.
 pub fn set(pages: &Pages) {
     if !pages.huge
         && let Err(error) = prctl::set_thp_disable(true)

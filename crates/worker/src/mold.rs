@@ -1,5 +1,5 @@
-//! The mold: loads the site's Perl, warms it up, says that it is ready, and from then on only forks. It serves nobody, so
-//! what it holds stays shared with every worker.
+//! The mold: loads the site's Perl, warms it up, reports that it is ready, and then only forks. The mold answers no
+//! client requests, so its pages stay shared with every worker.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -26,10 +26,10 @@ use config::{Bundle, Config, Facts};
 use sys::Words;
 use sys::privileges;
 
-/// What the end of the master leaves to END blocks.
+/// Time that children have for END blocks after the master has gone; then they get SIGKILL.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Runs a mold on the master's channel; in a forked worker it never returns.
+/// Runs a mold on the master's channel. A forked worker does not return from here.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     libperl::set_title("cameleer: mold");
     sys::default_faults()?;
@@ -42,7 +42,8 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     let started = Instant::now();
     let by = started + config.timeouts.start;
     let loaded = Site::load(config, &facts);
-    // A child that the site's code has forked meanwhile comes here when it exits: it does not speak for the mold.
+    // A child that the site's start-up code forked arrives here when it exits. Only the mold itself may report to the
+    // master.
     if libperl::is_forked_child() {
         std::process::exit(0);
     }
@@ -65,8 +66,8 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     be_mold(master, generation, site, words.into())
 }
 
-/// Forks workers, becomes one of them, and in the end perhaps a mold again, from here on once more: whatever a process was
-/// before, its stack is as deep as at first.
+/// Forks workers. A fork becomes a worker and, after promotion, a mold again. The loop replaces recursion, so that
+/// the stack depth stays constant.
 fn be_mold(
     mut master: Master,
     generation: GenerationNumber,
@@ -92,15 +93,15 @@ fn be_mold(
     }
 }
 
-/// What the master's first message brings.
+/// The contents of the master's first message.
 struct Configured {
     generation: GenerationNumber,
     preload: LateCode,
     config: Config,
     facts: Facts,
-    /// How large workers may become.
+    /// Shared memory with the workers' memory limits.
     words: Words,
-    /// The error logs of hosts.
+    /// The error logs of virtual hosts.
     logs: Vec<OwnedFd>,
 }
 
@@ -122,7 +123,7 @@ fn configuration(master: &Master) -> anyhow::Result<Configured> {
     Ok(Configured { generation, preload, config, facts, words, logs: fds.collect() })
 }
 
-/// What a program says when it dies may be long, and its beginning says where it did.
+/// Limits a start-up error to a size that fits into a control message. The beginning names the place of the error.
 fn cut(mut text: String) -> String {
     const MOST: usize = 64 * 1024;
     if text.len() > MOST {
@@ -136,15 +137,16 @@ fn cut(mut text: String) -> String {
 struct Child {
     slot: Slot,
     pid: Pid,
-    /// Readable when it has ended. Without one, because no descriptor was to be had, it is asked again and again.
+    /// pidfd, readable when the process has ended. Without one (pidfd_open failed), the child is polled every
+    /// `ASKED_EVERY` ms.
     process: Option<OwnedFd>,
 }
 
-/// How often children are asked that cannot be waited for.
+/// Polling interval, in ms, for children without a pidfd.
 const ASKED_EVERY: u16 = 100;
 
 impl Child {
-    /// Waits until it has ended, or `by`. It is not reaped. An error is no reason to wait on.
+    /// Waits until the child has ended, or until `by`. Does not reap the child. An error of `waitid` ends the wait.
     fn wait(&self, by: Instant) {
         let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         while Instant::now() < by && waitid(Id::Pid(self.pid), ended) == Ok(WaitStatus::StillAlive) {
@@ -161,24 +163,24 @@ impl Child {
 struct Mold {
     master: Master,
     generation: GenerationNumber,
-    /// For the workers to come.
+    /// Shared with every worker that this mold forks.
     site: Rc<Site>,
     children: Vec<Child>,
     retiring: bool,
 }
 
-/// What a fork gives its child.
+/// What a forked child needs to become a worker.
 struct Birth {
     wire: Wire,
     identity: WorkerIdentity,
 }
 
 impl Mold {
-    /// Forks and reaps until it is retired and childless. `Some` in a fresh worker.
+    /// Forks and reaps until the mold is retired and has no children. Returns `Some` in a fresh worker.
     fn serve(&mut self) -> anyhow::Result<Option<Birth>> {
         while !(self.retiring && self.children.is_empty()) {
             let (order, ended) = self.wait()?;
-            // First, because who is told of an end may have ended himself.
+            // Orders come before reports: the master, which gets the reports, may have ended.
             if order && let Some(birth) = self.obey()? {
                 return Ok(Some(birth));
             }
@@ -190,7 +192,7 @@ impl Mold {
         Ok(None)
     }
 
-    /// Children that the site's code started when it was loaded, and did not wait for.
+    /// Reaps children that the site's start-up code left behind without waiting for them.
     fn reap_strays(&self) {
         let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         while let Some(pid) = waitid(Id::All, ended).ok().and_then(|status| status.pid()) {
@@ -200,7 +202,7 @@ impl Mold {
         }
     }
 
-    /// Waits for an order or for the end of a child.
+    /// Waits for an order or for the end of a child. Returns whether an order is there, and the children to reap.
     fn wait(&self) -> io::Result<(bool, Vec<Pid>)> {
         let watched = self.children.iter().filter_map(|child| Some((child.pid, child.process.as_ref()?)));
         let watched: Vec<(Pid, &OwnedFd)> = watched.collect();
@@ -266,12 +268,13 @@ impl Mold {
         }
     }
 
-    /// Nobody outlives the master: who has not seen its end by now ignores signals, or was stopped.
+    /// Kills children that outlive the master: a child that is still alive after `LAST_WORDS` ignores signals or is
+    /// stopped.
     fn end_children(&self) {
         let by = Instant::now() + LAST_WORDS;
         for child in &self.children {
             child.wait(by);
-            // It is our child and not reaped, so the number cannot mean another.
+            // The child is not reaped yet, so its pid cannot belong to another process.
             let _ = kill(child.pid, Signal::SIGKILL);
         }
     }
@@ -296,7 +299,7 @@ impl Mold {
                 return Ok(None);
             }
         };
-        // Our copy of the socket goes here: one that later siblings inherit would hide this worker's death.
+        // Close the mold's copy of the socket: a copy inherited by later siblings would hide this worker's death.
         drop(wire);
         let process = sys::pidfd_open(pid).inspect_err(|error| {
             log::warn("perl", format_args!("worker={slot} pid={pid}: its end is seen late (pidfd_open: {error})"));

@@ -1,25 +1,25 @@
-//! The configuration as the Apache:: API shows it of a place or a server.
+//! The configuration of a location or a server, as the Apache:: API shows it.
 
 use std::rc::Rc;
 
 use config::access::{Requirement, Satisfy};
 use config::{Config, Generation, Handler, Host, Listen, LogTarget, Settings, perl_api};
 
-/// What `Apache::Server` shows of a host, whatever the location.
+/// Settings that `Apache::Server` shows of a host, independent of the location.
 pub(super) fn server(config: &Config, host: u16) -> apache::Place {
     let bases: Vec<u16> =
         [0, usize::from(host)].iter().filter_map(|at| config.hosts.get(*at)).map(|h| h.base).collect();
     place(config, host, &config.settings(if host == 0 { &bases[..1] } else { &bases }, false))
 }
 
-/// What it shows of a place with these settings.
+/// Settings that the API shows of a location.
 pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::Place {
     let server = config.hosts.get(usize::from(host)).or(config.hosts.first());
     apache::Place {
         document_root: server.map(|h| h.document_root.to_string_lossy().into_owned()).unwrap_or_default(),
         server_root: config.server_root.to_string_lossy().into_owned(),
         server_name: server.and_then(|h| h.server_name.clone()).unwrap_or_default(),
-        // httpd's word where no line says it.
+        // httpd's text if ServerAdmin is not set.
         server_admin: server.and_then(|h| h.server_admin.clone()).unwrap_or_else(|| "[no address given]".into()),
         set_vars: settings.set_vars.clone(),
         set_env: settings.set_env.clone(),
@@ -54,13 +54,13 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
     }
 }
 
-/// Those that are on; what nobody has said has mod_perl 2's default.
+/// Names of the PerlOptions that are on, by default as in mod_perl 2.
 fn perl_options(config: &Config, settings: &Settings) -> String {
     if config.perl.generation == Generation::One {
         return String::new();
     }
     let is_usual = |name: &str| match name {
-        // A script that stays finds what perl-script gives it: CGI.pm asks for the global request.
+        // Persistent scripts get the same as perl-script: CGI.pm needs the global request.
         "SetupEnv" | "GlobalRequest" => matches!(settings.handler, Handler::PerlScript | Handler::CgiScript),
         "SendHeader" | "MergeHandlers" | "ParseHeaders" | "Parent" | "Clone" => false,
         _ => true,
@@ -93,7 +93,7 @@ fn listen_port(config: &Config) -> u16 {
     tcp.unwrap_or(80)
 }
 
-/// Of each host: what its access logs name that only the worker knows and the front writes.
+/// For each host, the notes, variables and times in its access log formats that only the worker knows.
 pub(super) fn logged(config: &Config) -> Vec<Rc<apache::Logged>> {
     let of = |host: &Host| {
         let mut logged = apache::Logged::default();
@@ -112,7 +112,7 @@ pub(super) fn logged(config: &Config) -> Vec<Rc<apache::Logged>> {
     config.hosts.iter().map(of).collect()
 }
 
-/// Each `%{name}letter` of a format. Conditions may stand on either side of the name.
+/// Each `%{name}letter` of a log format. Conditions may be on either side of the name.
 fn arguments(format: &str) -> impl Iterator<Item = (&str, char)> {
     format.match_indices('%').filter_map(|(at, percent)| {
         let (name, rest) = conditions_off(&format[at + percent.len()..]).strip_prefix('{')?.split_once('}')?;
@@ -120,7 +120,7 @@ fn arguments(format: &str) -> impl Iterator<Item = (&str, char)> {
     })
 }
 
-/// What follows `!`, `<`, `>` and the numbers of statuses.
+/// Strips `!`, `<`, `>` and status numbers.
 fn conditions_off(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_ascii_digit() || "!,<>".contains(c))
 }

@@ -1,4 +1,4 @@
-//! A worker becomes the mold of workers to come: what its requests have loaded is shared by them.
+//! Promotion: a worker becomes the mold of later workers, which then share the code that its requests have loaded.
 //!
 //! ```text
 //!   worker ── Promote ──▶ hooks, connections end ── fork ──▶ leaves, as any worker
@@ -17,29 +17,29 @@ use super::site::Site;
 use super::{WorkerIdentity, log_context};
 use base::log;
 
-/// The master, as a mold has it.
+/// The channel to the master, from the mold's side.
 pub type Master = Channel<FromMold, ToMold>;
 
-/// A worker may have died so often in its last requests: not at all.
+/// Number of last requests that must not have died before a worker is promoted.
 const HEALTHY: u64 = 10;
 
-/// What a worker has done.
+/// Request counts of a worker, for promotion.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Record {
-    /// Requests that it has answered.
+    /// Requests answered.
     requests: u64,
-    /// Those of them since the last one that died.
+    /// Requests answered since the last one in which Perl died.
     since_death: u64,
 }
 
 impl Record {
-    /// One more; `died`: Perl did.
+    /// Counts one answered request. `died`: Perl died in it.
     pub fn answered(&mut self, died: bool) {
         self.requests += 1;
         self.since_death = if died { 0 } else { self.since_death + 1 };
     }
 
-    /// Requests that it has answered.
+    /// Requests answered.
     pub fn requests(self) -> u64 {
         self.requests
     }
@@ -49,7 +49,7 @@ impl Record {
     }
 }
 
-/// A mold that has been a worker, before it says so.
+/// A promoted worker, before it reports to the master.
 pub struct Successor {
     pub master: Master,
     pub generation: GenerationNumber,
@@ -58,7 +58,8 @@ pub struct Successor {
     forked: Instant,
 }
 
-/// Forks a mold, which is told about at `control`, or says there why not. `Some` in the mold.
+/// Forks a mold with `control` as its channel to the master, or reports there why not. Returns `Some` in the new
+/// mold.
 pub fn promote(site: Rc<Site>, control: OwnedFd, worker: WorkerIdentity, record: Record) -> Option<Successor> {
     let master: Master = Channel::new(control);
     let forked = Instant::now();
@@ -97,7 +98,7 @@ fn fork(site: &Site) -> Result<bool, String> {
 }
 
 impl Successor {
-    /// It becomes what every mold is, and says so; `false`: it cannot, and has said why.
+    /// Turns the process into a mold and reports to the master. Returns `false` after reporting why that failed.
     pub fn settle(&self) -> anyhow::Result<bool> {
         libperl::set_title("cameleer: mold");
         log_context::worker_is_mold();
@@ -116,7 +117,7 @@ impl Successor {
     }
 }
 
-/// A master that does not want it any more does not hear it.
+/// Sends a message. A master that no longer wants the mold has closed the channel.
 fn tell(master: &Master, message: &FromMold) {
     if let Err(error) = master.send(message, &[]) {
         log::info("perl", format_args!("no mold is wanted any more: {error}"));

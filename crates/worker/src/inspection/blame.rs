@@ -1,7 +1,7 @@
-//! Whose fault it is that pages of this worker are no longer shared with its mold.
+//! Finds the owners of pages that this worker no longer shares with its mold.
 //!
-//! A page that the mold has too is private because somebody wrote on it: whoever has the words that differ. A page that it has not
-//! is of those whose values live there, and so is one on which stands again what stood there before.
+//! A page that the mold has too became private by a write: it is charged to the owners of the words that differ. A
+//! page that is new, or has the mold's content again, is charged to the owners of the values on it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,25 +12,25 @@ use serde_json::json;
 
 use super::private_pages::{PAGE, Run, compare};
 
-/// So many owners are told of; the rest counts together.
+/// Maximum of owners in a report; further ones are summed as `OTHERS`.
 const MOST: usize = 500;
 const OTHERS: &str = "(others)";
 
-/// What somebody has of the private pages, in bytes, by what made them private.
+/// Bytes of private pages charged to an owner, by the reason why they are private.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Share {
-    /// The mold has none there.
+    /// The mold has no page there.
     new: f64,
-    /// Something else stands there than in the mold.
+    /// The content differs from the mold's.
     written: f64,
-    /// Nothing else but a count of references.
+    /// Only a reference count differs from the mold's.
     counted: f64,
-    /// The same as in the mold again, by now.
+    /// The content is the same as the mold's again.
     restored: f64,
 }
 
-/// An object: for each owner the bytes that are new, written, counted and restored, see [`Share`]. Together these are all pages of
-/// `runs`.
+/// A JSON object: for each owner the bytes that are new, written, counted and restored, see [`Share`]. Together these
+/// cover all pages of `runs`.
 pub fn blame(owned: &Owned, runs: &[Run], ours: &File, molds: &File) -> io::Result<String> {
     let mut shares = Shares::new();
     for run in runs {
@@ -46,12 +46,12 @@ pub fn blame(owned: &Owned, runs: &[Run], ours: &File, molds: &File) -> io::Resu
     Ok(told(owned, shares))
 }
 
-/// Who has a piece of memory.
+/// Owner of a piece of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner<'a> {
-    /// Index of its name.
+    /// Index of the owner's name in `Owned::names`.
     Perl(u32),
-    /// Nobody in Perl: what the mapping is called.
+    /// Memory outside Perl's values: the name of the mapping.
     Mapping(&'a str),
 }
 
@@ -60,12 +60,12 @@ type Shares<'a> = BTreeMap<Owner<'a>, Share>;
 /// A private page.
 struct Page<'a> {
     at: usize,
-    /// What touches it, by address.
+    /// Spans on this page, by address.
     spans: &'a [Span],
     mapping: &'a str,
 }
 
-/// `spans` are sorted, and none overlaps another.
+/// The spans that touch `page`. `spans` are sorted and do not overlap.
 fn spans_on(spans: &[Span], page: usize) -> &[Span] {
     let first = spans.partition_point(|span| span.start.saturating_add(span.length) <= page);
     let end = spans.partition_point(|span| span.start < page + PAGE);
@@ -73,7 +73,7 @@ fn spans_on(spans: &[Span], page: usize) -> &[Span] {
 }
 
 impl<'a> Page<'a> {
-    /// Each has as much of it as of the bytes that are used on it.
+    /// Divides the page among the owners of values on it, in proportion to their bytes.
     fn by_living(&self, shares: &mut Shares<'a>, kind: fn(&mut Share) -> &mut f64) {
         let on_it = |span: &Span| span.start.saturating_add(span.length).min(self.at + PAGE) - span.start.max(self.at);
         let used: usize = self.spans.iter().map(on_it).sum();
@@ -86,7 +86,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Each has as much of it as of the words that differ from the mold's.
+    /// Divides the page among the owners of words that differ from the mold's, in proportion to their number.
     fn by_writers(&self, own: &[u8], other: &[u8], shares: &mut Shares<'a>) {
         let words = own.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0).enumerate();
         let changed: Vec<(Owner<'a>, bool)> = words
@@ -99,7 +99,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whose the word at this address is, and whether only a count of references has changed in it.
+    /// The owner of the word at this address, and whether only a reference count changed in it.
     fn writer(&self, at: usize, own: &[u8; 8], other: &[u8; 8]) -> (Owner<'a>, bool) {
         let next = self.spans.partition_point(|span| span.start <= at);
         let before = next.checked_sub(1).and_then(|last| self.spans.get(last));
@@ -155,7 +155,7 @@ mod tests {
         let spans = [span(4096, 24, 0), span(4120, 24, 1), span(5000, 1000, 2)];
         let page = Page { at: 4096, spans: spans_on(&spans, 4096), mapping: "[heap]" };
         let (old, mut new) = ([7_u8; PAGE], [7_u8; PAGE]);
-        // The second's count of references; a byte that nobody in Perl has.
+        // The second value's reference count, and a byte outside Perl's values.
         new[24 + 8] = 8;
         new[PAGE - 1] = 8;
         let mut shares = Shares::new();
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(shares.len(), 2);
         assert_eq!(shares[&Owner::Perl(1)], Share { counted: 2048.0, ..Share::default() });
         assert_eq!(shares[&Owner::Mapping("[heap]")], Share { written: 2048.0, ..Share::default() });
-        // Its flags are another thing.
+        // The flags of a value are no reference count.
         new[24 + 12] = 8;
         page.by_writers(&new, &old, &mut shares);
         assert_eq!(shares[&Owner::Perl(1)], Share { counted: 2048.0, written: 2048.0, ..Share::default() });

@@ -1,4 +1,4 @@
-//! What a process that has Perl tells about itself, when somebody asks for it and it has no request.
+//! Reports that a process with Perl makes about itself on request, while it has no client request.
 
 mod blame;
 mod private_pages;
@@ -20,10 +20,11 @@ use super::growth::Growth;
 use super::site::Site;
 use base::log;
 
-/// What a child of a worker may compute for, in seconds: nobody waits for longer.
+/// CPU time limit of a child that inspects, in seconds.
 const MOST_SECONDS: u64 = 20;
 
-/// Writes it, as JSON, into `into`, with the descriptors that came for it. What goes wrong is a line in the log.
+/// Writes the report `what` as JSON to `into`. `with` holds the descriptors that came with the request. Errors are
+/// logged.
 pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
     let told = match what {
         Inspection::Loaded => {
@@ -37,14 +38,14 @@ pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with:
     write(told, into, what);
 }
 
-/// An object: for each class how many there are, and about how many bytes they take.
+/// A JSON object: for each class, the number of its objects and their approximate size in bytes.
 fn census(site: &Site) -> String {
     let counts = site.perl.census().into_iter().map(|(class, living)| (class, json!([living.count, living.bytes])));
     serde_json::Value::Object(counts.collect()).to_string()
 }
 
-/// A child of this worker finds it out, since it takes memory; it is the master's, so that no `wait` of the site's hears of it. What
-/// is private is known before the fork, which shares everything.
+/// Reports page owners from a forked child, since the analysis takes memory. The child is an orphan, so that no
+/// `wait` of the site sees it. Private pages are listed before the fork, which shares all pages.
 fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
     let Ok([pagemap, ours, molds]) = <[OwnedFd; 3]>::try_from(with).map(|fds| fds.map(File::from)) else {
         return log::error("perl", "cannot tell what unshares: pagemap and memory did not come with the question");
@@ -67,19 +68,19 @@ fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
     }
 }
 
-/// The child takes memory that the worker must not have.
+/// Lifts the data limit: the child needs memory beyond the worker's own limit. Limits its CPU time.
 fn bound_inspection() {
     let (_, most) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((0, libc::RLIM_INFINITY));
     let _ = setrlimit(Resource::RLIMIT_DATA, most, most);
     let _ = setrlimit(Resource::RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS);
 }
 
-/// Writes into `into` what code would cost a worker that loads it, as JSON. A child of this mold finds it out, so that nothing
-/// of it stays here; `done` closes with that.
+/// Writes to `into`, as JSON, what `code` would cost a worker that loads it. A child of this mold measures it, so
+/// that the mold stays unchanged; the child's end closes `done`.
 pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
     let mold = getpid();
     match sys::fork() {
-        // It is reaped as a stray.
+        // The mold reaps the child as a stray.
         Ok(Some(_)) => {}
         Ok(None) => {
             libperl::set_title("cameleer: weighing");
@@ -94,7 +95,7 @@ pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
     }
 }
 
-/// Loads what the workers of the mold before had loaded, if it can be done without harm, well before `by`.
+/// Loads modules and scripts that the workers of the previous mold had loaded, within a third of the time until `by`.
 pub fn load_late(site: &Site, code: &LateCode, by: Instant) {
     if *code == LateCode::default() {
         return;
@@ -110,7 +111,7 @@ pub fn load_late(site: &Site, code: &LateCode, by: Instant) {
     }
 }
 
-/// As `Cameleer::Advice` takes them.
+/// Arguments in the format of `Cameleer::Advice`.
 fn fields(code: &LateCode) -> String {
     let modules = code.modules.iter().flat_map(|name| ["module", name, ""]);
     let scripts = code.scripts.iter().flat_map(|(key, file)| ["script", key, file]);

@@ -1,27 +1,27 @@
-//! Which pages of a process nobody else has, and what stood there in the mold.
+//! Private pages of a process, and the mold's content at the same addresses.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// In bytes.
+/// Page size, in bytes.
 pub const PAGE: usize = 4096;
 
-/// Private pages side by side, by their addresses, and what their mapping is called.
+/// Adjacent private pages, and the name of their mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub start: usize,
     pub end: usize,
-    /// `[heap]`, `[stack]`, a file's name; empty for memory without a name.
+    /// `[heap]`, `[stack]` or a file's name; empty for anonymous memory.
     pub mapping: String,
 }
 
-/// See proc_pid_pagemap(5): of a page that is here, of no file, and mapped once only.
+/// Bits of proc_pid_pagemap(5): present, backed by a file, mapped exclusively.
 const PRESENT: u64 = 1 << 63;
 const OF_A_FILE: u64 = 1 << 61;
 const MAPPED_ONCE: u64 = 1 << 56;
 
-/// The private pages of a process, side by side ones together, by its /proc/PID/maps and pagemap.
+/// The private pages of a process, adjacent ones merged, from its /proc/PID/maps and pagemap.
 pub fn private_pages(maps: &str, pagemap: &File) -> io::Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for mapping in maps.lines().filter_map(writable) {
@@ -43,13 +43,13 @@ pub fn private_pages(maps: &str, pagemap: &File) -> io::Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// Whether a part of that memory lies on one of `runs`, which are sorted.
+/// Whether a memory range overlaps one of `runs`, which are sorted.
 pub fn overlaps(runs: &[Run], start: usize, length: usize) -> bool {
     let first = runs.partition_point(|run| run.end <= start);
     runs.get(first).is_some_and(|run| run.start < start.saturating_add(length))
 }
 
-/// See proc_pid_maps(5): `start-end perms offset device inode name`.
+/// Parses a line of proc_pid_maps(5), `start-end perms offset device inode name`; `None` if not private and writable.
 fn writable(line: &str) -> Option<Run> {
     let mut fields = line.split_ascii_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
@@ -61,11 +61,11 @@ fn writable(line: &str) -> Option<Run> {
     is_ours.then(|| Run { start, end, mapping: name.rsplit('/').next().unwrap_or_default().to_owned() })
 }
 
-/// How often a page of `run` is asked for at once.
+/// Number of pages read at once.
 const AT_ONCE: usize = 64;
 
-/// Calls `each` with the address and the bytes of every page of `run`, and with what stands at that address in the mold: `None` if
-/// there is nothing or it was never written to.
+/// Calls `each` with the address and bytes of every page of `run`, and the mold's bytes there: `None` if the mold has
+/// no page or only zeroes.
 pub fn compare(
     run: &Run,
     ours: &File,
@@ -86,7 +86,7 @@ pub fn compare(
     Ok(())
 }
 
-/// Pages that the mold has not are zeroes.
+/// Reads the mold's pages; missing pages become zeroes.
 fn read_what_is_there(molds: &File, into: &mut [u8], start: usize) {
     for (page, into) in into.chunks_mut(PAGE).enumerate() {
         if molds.read_exact_at(into, (start + page * PAGE) as u64).is_err() {

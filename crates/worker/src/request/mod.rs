@@ -1,4 +1,4 @@
-//! One request: from its frame to its `End`, and back to the state that the worker was born in.
+//! One request: from its frame to its `End`, and back to the worker's initial state.
 
 mod access_control;
 mod actions;
@@ -39,9 +39,9 @@ use crate::log_context::{LogContext, note, report};
 use crate::trace;
 use config::{Host, Phase};
 
-/// Who asks a worker: the front, or the mold itself when it warms up.
+/// The receiver of a worker's answer: the front, or the mold itself during warm-up.
 pub trait Asker {
-    /// Gets the answer to the request of that number.
+    /// Returns the client that receives the answer to this request number.
     fn client(&self, request: u64) -> Box<dyn apache::Client>;
 }
 
@@ -51,7 +51,7 @@ impl Asker for Port {
     }
 }
 
-/// The way of a request's output: to the front, or nowhere in a process that only was forked from the worker.
+/// The output of a request: to the front, or discarded in a process forked from the worker.
 struct ToFront {
     port: Port,
     request: u64,
@@ -77,14 +77,14 @@ impl apache::Client for ToFront {
     }
 }
 
-/// For the profiler, which reads it.
+/// Records the current request for the profiler.
 fn note_activity(frame: &Frame) {
     let texts = [Field::Method, Field::ServerName, Field::Target].map(|field| frame.field(field));
     libperl::activity_begins(frame.id(), frame.received(), texts);
 }
 
 impl Site {
-    /// Answers one request. Gives the frame's buffer back for the next.
+    /// Answers one request. Returns the frame's buffer for reuse.
     pub(super) fn answer(
         &self,
         frame: Frame,
@@ -130,7 +130,7 @@ impl Site {
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(location.as_deref(), request);
-            // A cleanup may have changed the process, too.
+            // A cleanup may have changed the process in a way that makes it leave.
             if leaves.is_none() {
                 self.must_leave().into_iter().for_each(apache::leave_after);
             }
@@ -138,7 +138,7 @@ impl Site {
         self.over(&context, host)
     }
 
-    /// Nothing is left of the request but what it has changed.
+    /// Ends a request: frees its state and restores the process.
     fn over(&self, context: &LogContext, host: Option<&Host>) -> io::Result<(Next, Vec<u8>)> {
         libperl::request_is_answered();
         libperl::activity_ends();
@@ -147,15 +147,15 @@ impl Site {
         let ended = apache::end();
         self.error_logs.borrow().leave(&self.config, host)?;
         self.restore(context.path());
-        // Destructors may have forked, too.
+        // Destructors may have forked.
         self.end_forked_child(None);
         libperl::request_is(NO_REQUEST);
         LogContext::none();
         Ok((Next::of(&ended), ended.buffer))
     }
 
-    /// Descriptor 0 becomes the body; one that travelled inline becomes a file, because programs that scripts start
-    /// read it too.
+    /// Makes the body descriptor 0. An inline body becomes a memory file, because programs started by scripts read it
+    /// too.
     fn open_body(&self, frame: &Frame, body: Option<OwnedFd>) -> io::Result<()> {
         let body = match (body, frame.body()) {
             (Some(file), _) => Some(file),
@@ -175,7 +175,7 @@ impl Site {
         location
     }
 
-    /// Runs a request through and decides its answer, or that of the request that it leads to. Returns its place.
+    /// Runs a request and sends its answer, or that of the redirect that it leads to. Returns the request's location.
     pub(super) fn process(
         &self,
         request: u64,
@@ -211,7 +211,7 @@ impl Site {
     pub(super) fn conclude(&self, request: u64, location: &ResolvedLocation, said: i32) {
         let handler = self.handler_of(location, request);
         if let (DECLINED, true, Some(page)) = (said, handler.is_page(), handler.name()) {
-            // No file has such a name: its path would be absolute.
+            // Safe as a marker: a file name would be an absolute path.
             return apache::send_file(request, page.as_bytes());
         }
         match apache::outcome(request, said) {
@@ -237,7 +237,8 @@ impl Site {
         self.end_forked_child(result.as_ref().err());
         match result {
             Ok(()) => OK,
-            // A script ends by exit, an application by returning: there is no response, or half of one.
+            // Scripts end by exit, PSGI applications by returning: after exit there is no response, or an incomplete
+            // one.
             Err(Interrupted::Exited(code)) => {
                 self.left(request, Interrupted::Died(format!("PSGI: the application called exit({code})")))
             }
@@ -245,7 +246,7 @@ impl Site {
         }
     }
 
-    /// A child that Perl forked and that fell out of its handler ends here: it must not speak for the worker.
+    /// Ends a child that Perl forked and that left its handler: the child must not send replies as the worker.
     pub(super) fn end_forked_child(&self, interrupted: Option<&Interrupted>) {
         if !libperl::is_forked_child() {
             return;
@@ -262,14 +263,14 @@ impl Site {
         sys::exit_now(code);
     }
 
-    /// What the API wants put right when a handler did not return.
+    /// Restores the API's state after a handler that did not return.
     pub(super) fn unwind(&self) {
         if self.mod_perl {
             note(self.perl.call(c"Apache::unwind", None));
         }
     }
 
-    /// The client has its answer; now what the configuration and the application wanted done afterwards.
+    /// Runs the log phase and cleanups, after the client has its answer.
     fn clean_up(&self, location: Option<&ResolvedLocation>, request: u64) {
         libperl::request_is_answered();
         apache::run(request);
@@ -277,7 +278,7 @@ impl Site {
             self.phase(location, request, Phase::Log);
         }
         if self.mod_perl {
-            // A cleanup that exits ends itself, not those that stand behind it.
+            // A cleanup that exits skips only itself; the remaining cleanups run.
             while let Err(interrupted) = self.perl.call(c"Apache::run_cleanups", None) {
                 let again = !matches!(interrupted, Interrupted::Died(_));
                 self.noted(Err(interrupted));
@@ -305,13 +306,13 @@ impl Site {
         }
     }
 
-    /// Code that runs behind the answer has returned, perhaps in a child that it forked.
+    /// Ends a forked child that returned from code run after the answer; logs errors.
     fn noted(&self, result: libperl::Result<()>) {
         self.end_forked_child(result.as_ref().err());
         note(result);
     }
 
-    /// Why no further request may come here, if that is so.
+    /// Why this worker must not take further requests, if so.
     fn must_leave(&self) -> Option<LeaveReason> {
         match () {
             () if self.leave.get() => Some(LeaveReason::Program),
@@ -321,7 +322,7 @@ impl Site {
         }
     }
 
-    /// Whether the request has left what cannot be put back.
+    /// Whether the request left changes that cannot be restored. Logs the reason.
     fn is_spoilt(&self) -> bool {
         let reason = self.perl.must_leave();
         if let Some(reason) = reason {
@@ -330,7 +331,7 @@ impl Site {
         reason.is_some()
     }
 
-    /// Puts back what the request changed, and says so once per path and kind of change.
+    /// Restores what the request changed. Logs each kind of change once per path.
     fn restore(&self, path: &[u8]) {
         let left = self.perl.restore_state();
         let mut told = self.told.borrow_mut();
@@ -342,8 +343,8 @@ impl Site {
     }
 }
 
-/// The front counts from 1.
+/// Request number when no request runs: the front numbers requests from 1.
 const NO_REQUEST: u64 = 0;
 
-/// Paths are strangers' words: what was told about must not grow with them.
+/// Limit of logged paths: clients choose paths, so the set must be bounded.
 const MAX_TOLD: usize = 500;

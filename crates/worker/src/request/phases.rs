@@ -1,11 +1,11 @@
-//! The phases of one request, in httpd's order, and what their handlers' numbers mean.
+//! The phases of one request, in httpd's order, and the meaning of handlers' return values.
 //!
 //! ```text
 //!   PostReadRequest ─▶ Trans ─▶ sections ─▶ HeaderParser ─▶ Access ─▶ Authen ─▶ Authz ─▶ Type ─▶ Fixup ─▶ Handler
 //! ```
 //!
-//! A phase's handlers run until one says something else than OK and DECLINED. DONE ends the request as it is, a status
-//! ends it as an error; both are the [`Stop`] that leaves through `?`.
+//! A phase's handlers run until one returns a value other than OK and DECLINED. DONE ends the request as it is, a
+//! status ends it as an error; both are the [`Stop`] that leaves through `?`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -23,31 +23,31 @@ use config::response::PathInfo;
 use config::{Handler, Phase};
 use files::mime;
 
-/// A handler's answers that are no HTTP status.
+/// Handler return values that are no HTTP status.
 pub const OK: i32 = 0;
 pub const DECLINED: i32 = -1;
 
-/// A phase has ended the request; the number that it said.
+/// A phase has ended the request with this return value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop(pub i32);
 
 pub(super) type Going = Result<(), Stop>;
 
-/// Which of a client's requests it is.
+/// Kind of the request that runs through the phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
-    /// The client's own.
+    /// The client's own request.
     Whole,
-    /// One that it was redirected to.
+    /// An internal redirect.
     Redirect,
-    /// A subrequest for a URI: nobody reads its header.
+    /// A subrequest for a URI: the header phases are skipped.
     Sub,
-    /// A subrequest for a file: there is nothing to translate, either.
+    /// A subrequest for a file: translation is skipped, too.
     File,
 }
 
 impl Site {
-    /// Runs the phases before the answer. Returns the place that the request has come to, whose handler is to answer.
+    /// Runs the phases before the answer. Returns the request's final location, whose handler answers.
     pub(super) fn prepare(
         &self,
         request: u64,
@@ -78,7 +78,8 @@ impl Site {
         self.after(location, request, Phase::Fixup)
     }
 
-    /// As mod_mime does in its Type phase, for handlers too: the language of the file's extensions, or else DefaultLanguage.
+    /// Sets Content-Language as mod_mime does in its Type phase, for handlers too: by the file's extensions, else
+    /// DefaultLanguage.
     pub(super) fn say_language(&self, request: u64, location: &ResolvedLocation) {
         if location.settings.response.types.default_language.is_some() {
             let name = apache::filename(request);
@@ -87,13 +88,14 @@ impl Site {
         }
     }
 
-    /// The place that the request is in when a phase has run.
+    /// Runs one phase. Returns the request's location afterwards.
     fn after(&self, location: Rc<ResolvedLocation>, request: u64, phase: Phase) -> Result<Rc<ResolvedLocation>, Stop> {
         self.first(&location, request, phase)?;
         Ok(self.renewed(request, location))
     }
 
-    /// A handler may know which file is meant, or what else the URI should have said: then the request has moved.
+    /// Runs the Trans phase. A handler that sets the file name, URI or document root moves the request to another
+    /// location.
     pub(super) fn translated(
         &self,
         request: u64,
@@ -112,7 +114,7 @@ impl Site {
         Ok((self.moved(request, Some(&*first), key)?, true))
     }
 
-    /// Everybody who has something to say to a phase of which one answer is enough.
+    /// Runs a phase and ends the request on any value other than OK and DECLINED. Returns which of the two it was.
     pub(super) fn first(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Result<i32, Stop> {
         self.runs_in(request, location);
         match self.phase(location, request, phase) {
@@ -121,7 +123,7 @@ impl Site {
         }
     }
 
-    /// The same for a phase in which OK and DECLINED mean the same.
+    /// Same as `first`, for a phase in which OK and DECLINED are equivalent.
     pub(super) fn all(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Going {
         self.first(location, request, phase).map(drop)
     }
@@ -130,8 +132,8 @@ impl Site {
         apache::stack(request, phase as u32) != apache::Stack::Configured || !location.names(phase).is_empty()
     }
 
-    /// Runs a phase's handlers: those of the configuration, then those that Perl code has pushed. What the last one
-    /// says counts.
+    /// Runs a phase's handlers: first those of the configuration, then those pushed by Perl code. The last return
+    /// value counts.
     pub(super) fn phase(&self, location: &ResolvedLocation, request: u64, phase: Phase) -> i32 {
         trace::within(phase, || self.handlers_of(location, request, phase))
     }
@@ -158,23 +160,23 @@ impl Site {
         }
     }
 
-    /// The handlers that Perl code has pushed for the phase that runs.
+    /// Runs the handlers that Perl code pushed for the current phase.
     fn pushed(&self, request: u64) -> Option<i32> {
         let run = self.pushed.as_ref()?;
         loop {
-            // One that exits ends only itself.
+            // A pushed handler that exits ends only itself.
             if let (said, true) = self.call(run, request) {
                 return Some(said);
             }
         }
     }
 
-    /// What a handler says, and whether it returned.
+    /// Returns a handler's value, and whether the handler returned.
     fn call(&self, handler: &Code, request: u64) -> (i32, bool) {
         let result = self.perl.call_handler(handler, request);
         self.end_forked_child(result.as_ref().err());
         match result {
-            // A script that prints its own status line returns that status, too.
+            // A script that prints its own status line may return that status, too.
             Ok(said) if apache::has_said(request, said) => (OK, true),
             Ok(said) => (meant(said), true),
             Err(interrupted) => {
@@ -185,7 +187,7 @@ impl Site {
         }
     }
 
-    /// A handler did not return: `exit` is OK, death is in the log.
+    /// Handles a handler that did not return: `exit` counts as OK, `die` is logged.
     pub(super) fn left(&self, request: u64, interrupted: Interrupted) -> i32 {
         self.left_with(request, interrupted, None)
     }
@@ -201,7 +203,7 @@ impl Site {
                 apache::say(apache::Level::Info, text.trim_end());
                 OK
             }
-            // It was meant: nothing is wrong with the program.
+            // The status is deliberate: the program has no error.
             (Interrupted::Exited(_), Some(status)) | (Interrupted::Died(_), Some(status @ ..500)) => {
                 apache::fail(request, status);
                 i32::from(status)
@@ -220,14 +222,14 @@ impl Site {
         said
     }
 
-    /// `$@{$r->uri}`: what the request's handlers died of, for who answers in their place.
+    /// Stores the error in `$@{$r->uri}` for the error document.
     fn remember(&self, text: &str) {
         if self.mod_perl {
             note(self.perl.call(c"Apache::_remember", Some(text)));
         }
     }
 
-    /// Runs who answers: the one that the configuration or an earlier phase names.
+    /// Runs the response handler that the configuration or an earlier phase names.
     pub(super) fn respond(&self, location: &ResolvedLocation, request: u64) -> i32 {
         if let Err(interrupted) = self.insert_filters(location, request) {
             return self.left(request, interrupted);
@@ -236,7 +238,8 @@ impl Site {
         if apache::api() == apache::Api::One {
             return self.respond_with(&handler, location, request);
         }
-        // With mod_perl 2's own handler STDOUT is the server's, and only `$r` leads to the client. A subrequest may be otherwise.
+        // With mod_perl 2's own handler STDOUT is the server's, and only `$r` writes to the client. A subrequest may
+        // have another handler.
         let before = self.perl.stdout_is_log(handler == Handler::ModPerl);
         let said = self.respond_with(&handler, location, request);
         self.perl.stdout_is_log(before);
@@ -262,7 +265,7 @@ impl Site {
         }
     }
 
-    /// Who answers.
+    /// The response handler: set by Perl code, or else by the configuration.
     pub(super) fn handler_of(&self, location: &ResolvedLocation, request: u64) -> Handler {
         match apache::handler(request) {
             None => location.settings.handler.clone(),
@@ -282,7 +285,7 @@ impl Site {
     }
 }
 
-/// What a handler's number means. mod_perl 1 takes some that are no statuses for OK, mod_perl 2 for a mistake.
+/// Maps a handler's return value. Values that are no statuses are OK in mod_perl 1 and error 500 in mod_perl 2.
 fn meant(said: i32) -> i32 {
     match (said, apache::api()) {
         (1 | 200 | 601.., apache::Api::One) => OK,
@@ -291,7 +294,7 @@ fn meant(said: i32) -> i32 {
     }
 }
 
-/// Whether the handlers that stand behind one that said this are left out. mod_perl 2 asks some phases until one has an answer.
+/// Whether the return value ends the phase, so that later handlers are skipped. In mod_perl 2 OK ends some phases.
 fn ends(phase: Phase, said: i32) -> bool {
     let one_is_enough = [
         Phase::Trans,
@@ -310,8 +313,8 @@ fn ends(phase: Phase, said: i32) -> bool {
     }
 }
 
-/// `die 404`, `exit 403`: mod_perl 1 takes a number that is all of `$@`, but for where that was, for the status. Here, that of
-/// a redirection or an error.
+/// Status from `die 404` or `exit 403`: mod_perl 1 uses a number as status if `$@` holds nothing else but its place.
+/// Here only 300 to 599 count.
 fn status_said(interrupted: &Interrupted) -> Option<u16> {
     let code = match interrupted {
         Interrupted::Unheard => None,
@@ -325,7 +328,8 @@ fn status_said(interrupted: &Interrupted) -> Option<u16> {
     code.filter(|code| (300..600).contains(code))
 }
 
-/// What a writer of PSGI dies of. The application has not caught it: nothing is wrong with that.
+/// Error text of a PSGI writer whose client has disconnected. The application is not at fault if it does not catch
+/// it.
 const WRITER_DIED: &str = "PSGI: the client has left at ";
 
 fn names_folder(request: u64) -> bool {

@@ -1,5 +1,5 @@
-//! Directives of Perl modules in `.htaccess` files. Their modules are told when a request first comes to a place that such files make, and
-//! what they make of it is kept as long as the place.
+//! Directives of Perl modules in `.htaccess` files. They are passed to the modules when a request first needs their
+//! location; the results are retained as long as the location.
 
 use libperl::{Interrupted, Result};
 
@@ -7,17 +7,19 @@ use super::Site;
 use crate::start_up::{self, Within};
 use config::{Applied, Htaccess, Scope, StartUpStep};
 
-/// Their sections are numbered from here on: the server's own files have fewer.
+/// First number of sections in `.htaccess` files; sections of the server's configuration have lower numbers.
 const FIRST: u32 = 1 << 16;
-/// Of how many sections modules keep something: strangers' words choose among places, and each edit of a file makes new ones.
+/// Maximum of sections for which modules retain data. Clients choose locations, and each edit of a file makes new
+/// ones.
 const MOST: u32 = 4096;
 
 impl Site {
-    /// The numbers by which modules know the sections of a place. They are told what its `.htaccess` files say.
+    /// Numbers by which modules know the sections of a location. Passes the directives of its `.htaccess` files to
+    /// the modules.
     pub(super) fn sections_for_modules(&self, host: u16, applied: &Applied) -> Result<Vec<u32>> {
         let known = self.config.sections.len() as u32;
         if !applied.files.iter().any(|file| file.has_own_directives()) {
-            // The numbers that their sections would get are those of the next place that modules are told of.
+            // Sections without module directives get no number, since the next location would reuse it.
             return Ok(applied
                 .sections
                 .iter()
@@ -27,7 +29,7 @@ impl Site {
         }
         let first = FIRST + self.told_sections.get();
         let count: usize = applied.files.iter().map(|file| file.section_count()).sum();
-        // Also when a module dies: what it has made of these numbers is not the next place's.
+        // Count the sections before the modules run: after an error, the next location must not reuse these numbers.
         self.told_sections.update(|told| told + count as u32);
         let mut next = first;
         for file in &applied.files {
@@ -57,7 +59,8 @@ impl Site {
         Ok(())
     }
 
-    /// No request is under way. When modules keep something of too many places, all are made anew as they are needed.
+    /// Discards all module data of `.htaccess` files if there is too much; locations are then rebuilt on demand.
+    /// Called only between requests.
     pub(crate) fn forget_told_sections(&self) {
         if self.told_sections.get() < MOST {
             return;

@@ -1,4 +1,4 @@
-//! The places of a site, as its requests come to them: looked up once per worker.
+//! The resolved locations of a site, cached per worker.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -19,18 +19,18 @@ use crate::start_up;
 use config::{AliasFrom, Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
 use files::mime;
 
-/// httpd's type of folders.
+/// Content type that httpd gives folders.
 const FOLDER: &str = "httpd/unix-directory";
-/// Merged settings that a worker keeps; every edit of a `.htaccess` file makes new ones.
+/// Maximum of merged settings that a worker caches; every edit of a `.htaccess` file makes new ones.
 pub(super) const MAX_LOCATIONS: usize = 4096;
 
 impl Site {
-    /// The settings for a frame's sections and file, merged and looked up once per worker.
+    /// The settings for a frame's sections and file, cached per worker.
     pub(crate) fn location(&self, key: LocationKey, file: &[u8]) -> Result<Rc<ResolvedLocation>, Interrupted> {
         let location = self.location_by(&key)?;
         let mut file = Path::new(OsStr::from_bytes(file));
         if location.settings.script_alias && location.settings.handler_depends_on_the_file() {
-            // What follows a program's name is its PATH_INFO, whose extension says nothing.
+            // The path after a program's name is PATH_INFO, whose extension does not count.
             file = file.ancestors().find(|above| above.is_file()).unwrap_or(file);
         }
         match location.settings.handler_of(file).cloned() {
@@ -40,7 +40,7 @@ impl Site {
     }
 
     fn location_by(&self, key: &LocationKey) -> Result<Rc<ResolvedLocation>, Interrupted> {
-        // What one request has added is no other's.
+        // Lines added for one request are not cached.
         if !key.added.is_empty() {
             return Ok(Rc::new(self.locate(key)?));
         }
@@ -98,7 +98,7 @@ impl Site {
         })
     }
 
-    /// One of a phase's handlers; it is looked for when its turn comes.
+    /// The handler number `at` of a phase, resolved on first use.
     pub(crate) fn handler<'a>(
         &self,
         location: &'a ResolvedLocation,
@@ -118,7 +118,7 @@ impl Site {
         Some(found.map(|code| known.get_or_init(|| code)))
     }
 
-    /// Whose workers answer there. Nothing is loaded.
+    /// The pool whose workers answer at this location. Loads no code.
     pub(crate) fn pool_of(&self, key: &LocationKey) -> Result<PoolNumber, String> {
         Ok(self.config.settings_of(&self.applied(key)?, key.script).pool)
     }
@@ -132,7 +132,7 @@ impl Site {
         Ok(applied)
     }
 
-    /// What is said there, and the numbers by which Perl code knows its sections.
+    /// The merged settings, and the numbers by which Perl code knows the sections.
     fn settings(&self, key: &LocationKey) -> Result<(Settings, Vec<u32>), Interrupted> {
         let applied = self.applied(key).map_err(Interrupted::Died)?;
         for step in applied.files.iter().flat_map(|file| &file.start_up) {
@@ -147,13 +147,13 @@ impl Site {
         Ok((self.config.settings_of(&applied, key.script), sections))
     }
 
-    /// What Perl code has added for a request; why it may not.
+    /// Parses lines that Perl code added for a request, or returns why they are not allowed.
     pub(crate) fn read_added(&self, lines: &AddedLines) -> Result<Htaccess, String> {
         let allowed = Overrides::of_numbers(lines.overrides, lines.options);
         self.config.added(&lines.text, allowed, lines.path.as_deref()).map_err(|error| error.to_string())
     }
 
-    /// The application of a place, also of one where only Perl code says `$r->handler('psgi')`.
+    /// The PSGI application of a location, loaded on demand if only Perl code sets `$r->handler('psgi')`.
     pub(crate) fn app_of(&self, location: &ResolvedLocation) -> Result<Rc<Code>, Interrupted> {
         location.app.as_ref().map_or_else(|| self.app(&location.settings), |app| Ok(app.clone()))
     }
@@ -171,7 +171,7 @@ impl Site {
     }
 }
 
-/// The directive of a phase, as the API calls it.
+/// The directive of a phase, as named by the current API.
 pub(super) fn directive_of(phase: Phase) -> &'static str {
     match (phase, apache::api()) {
         (Phase::Handler, apache::Api::Two) => "PerlResponseHandler",

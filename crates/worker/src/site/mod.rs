@@ -1,4 +1,4 @@
-//! The site's Perl, loaded: the interpreter and the PSGI applications, from the start to the end of a process.
+//! The site's loaded Perl: the interpreter and the PSGI applications, from the start to the end of a process.
 
 mod htaccess_directives;
 mod locations;
@@ -21,56 +21,56 @@ use config::{Config, Facts, Phase, PsgiApp};
 use files::open::Opener;
 use locations::MAX_LOCATIONS;
 
-/// Everything that a worker needs to answer.
+/// State that a worker needs to answer requests.
 pub struct Site {
     /// The interpreter.
     pub perl: Interpreter,
     /// The configuration of this generation.
     pub config: Rc<Config>,
-    /// The Apache:: API is loaded.
+    /// Whether the Apache:: API is loaded.
     pub(super) mod_perl: bool,
     pub(super) apps: RefCell<HashMap<PsgiApp, Rc<Code>>>,
     pub(super) locations: RefCell<Cache<LocationKey, Rc<ResolvedLocation>, MAX_LOCATIONS>>,
-    /// `%ENV` as the start-up steps left it: what every request's begins with.
+    /// `%ENV` after the start-up steps, from which every request starts.
     pub(super) start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
-    /// Of each host.
+    /// For each host, the values that its access logs need from the worker.
     pub(super) logged: Vec<Rc<apache::Logged>>,
     pub(super) told: RefCell<HashSet<(Vec<u8>, u32)>>,
-    /// Descriptor 2, whose log it is.
+    /// Logs that descriptor 2 switches between.
     pub(super) error_logs: RefCell<ErrorLogs>,
-    /// The application asked this worker to leave (`psgix.harakiri.commit`).
+    /// Whether the application asked this worker to leave (`psgix.harakiri.commit`).
     pub(super) leave: Cell<bool>,
-    /// Perl has died in a request since this was last asked.
+    /// Whether Perl died in a request since the last check.
     pub(super) died: Cell<bool>,
-    /// Perl code has left or asked for something that is due in a fresh worker.
+    /// Whether start-up code needs a call in each fresh worker.
     concerns_workers: Cell<bool>,
-    /// `psgix.cleanup.handlers` wait for the response to be sent.
+    /// Whether `psgix.cleanup.handlers` are waiting for the response to be sent.
     pub(super) psgi_cleanup: Cell<bool>,
-    /// Whose passwords were right.
+    /// Users with verified passwords.
     pub(super) users: Users,
-    /// How many sections of `.htaccess` files Perl modules have been told of.
+    /// Number of `.htaccess` sections passed to Perl modules.
     pub(super) told_sections: Cell<u32>,
-    /// Opens files that become parts of answers.
+    /// Opens files that become parts of responses.
     pub(super) opener: Opener,
-    /// The `.htaccess` files that requests have come to inside this process.
+    /// The `.htaccess` files read for requests inside this process.
     pub(super) htaccess_cache: HtaccessCache,
     registry: OnceCell<Code>,
-    /// Which files the kernel executes, and no worker compiles.
+    /// Which files the kernel executes instead of a worker compiling them.
     pub(super) kinds: Kinds,
-    /// Runs the handlers that Perl code pushed.
+    /// Runs handlers pushed by Perl code.
     pub(super) pushed: Option<Code>,
-    /// The places of the subrequests of the current request, by the numbers of their records.
+    /// Locations of the current request's subrequests, by record number.
     pub(super) subrequests: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
-    /// The request whose phase runs, and where.
+    /// The request whose phase runs, and its location.
     pub(super) running: RefCell<Option<(u64, Rc<ResolvedLocation>)>>,
-    /// How many phases that Perl code runs itself are in one another.
+    /// Nesting depth of phases that Perl code runs itself.
     pub(super) hooks_under_way: Cell<u8>,
-    /// The places that requests' own Perl code has made of theirs, by the numbers of their records.
+    /// Locations that Perl code changed for a request, by record number.
     pub(super) renewals: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
 }
 
 impl Site {
-    /// Boots Perl and does the configuration's start-up steps, in the order of the file.
+    /// Boots Perl and runs the configuration's start-up steps, in the order of the file.
     pub fn load(mut config: Config, facts: &Facts) -> anyhow::Result<Site> {
         config.apply_log_levels(None);
         let perl = start_up::boot(&config, facts)?;
@@ -115,12 +115,12 @@ impl Site {
         Ok(site)
     }
 
-    /// What clients are told that the server is.
+    /// The server software as sent to clients.
     pub fn software(&self) -> String {
         self.config.tokens.header(apache::api().mod_perl(), self.mod_perl, &apache::version_components())
     }
 
-    /// Who answers for CGI scripts.
+    /// The handler of CGI scripts.
     pub(super) fn registry(&self) -> Result<&Code, Interrupted> {
         if let Some(known) = self.registry.get() {
             return Ok(known);
@@ -132,8 +132,8 @@ impl Site {
         Ok(self.registry.get_or_init(|| registry))
     }
 
-    /// In a process that only forks from now on. What each worker would find out, and say to Perl, in the same words is done here once: every
-    /// sub that a worker calls makes pages its own.
+    /// Prepares a process that only forks from now on. Work that would be the same in every worker is done here once:
+    /// each sub that a worker calls unshares pages.
     pub fn before_forks(&self) {
         self.remember_master(nix::unistd::getppid().as_raw().cast_unsigned());
         let concerns = self.perl.ask(c"Cameleer::StartUp::concerns_workers", "");
@@ -141,7 +141,7 @@ impl Site {
         self.perl.before_forks();
     }
 
-    /// Tells Perl code whom the front serves.
+    /// Sets the master's pid for Perl code.
     pub fn remember_master(&self, master: u32) {
         if self.mod_perl
             && let Err(error) = self.perl.call(c"Cameleer::set_master", Some(&master.to_string()))
@@ -150,7 +150,8 @@ impl Site {
         }
     }
 
-    /// A worker of its own: it does not use what the start-up steps left open, which its siblings have too.
+    /// Prepares a forked worker. Connections opened by start-up steps are shared with its siblings, so the worker
+    /// must not use them.
     pub fn is_forked(&self) {
         self.perl.after_fork();
         if self.concerns_workers.get() {
@@ -158,19 +159,19 @@ impl Site {
         }
     }
 
-    /// From now on this process answers requests; whose they are, the log says.
+    /// Prepares this process to answer requests: log context, API engine and deadline signal.
     pub fn answers_here(self: &Rc<Self>) {
         log_context::begin();
         apache::engine_is(self.clone());
         libperl::deadline_signal(sys::deadline_signal());
     }
 
-    /// The requests of a warm-up are about to be answered.
+    /// Called before the warm-up's requests.
     pub fn begin_warm_up(&self) {
         self.call_start_up(c"Cameleer::StartUp::begin_warm_up", "before the warm-up");
     }
 
-    /// It has: what they have connected is not for the workers.
+    /// Called after the warm-up's requests: connections that they opened are not for the workers.
     pub fn end_warm_up(&self) {
         self.call_start_up(c"Cameleer::StartUp::end_warm_up", "after the warm-up");
         self.died.set(false);
@@ -184,7 +185,7 @@ impl Site {
         }
     }
 
-    /// Runs what the configuration and the application want done in a fresh worker, or before one ends.
+    /// Runs the handlers of a process phase, in a fresh worker or before its end.
     pub fn run_phase(&self, phase: Phase) {
         if apache::api() == apache::Api::Two {
             return complain(phase, self.run_with_pools(phase));
@@ -202,7 +203,7 @@ impl Site {
         }
     }
 
-    /// mod_perl 2 hands such handlers pools and the server.
+    /// Runs process handlers of mod_perl 2, which get pools and the server as arguments.
     fn run_with_pools(&self, phase: Phase) -> Result<(), Interrupted> {
         let mut words = phase.name().to_owned();
         for (number, base) in self.config.bases() {
@@ -212,13 +213,13 @@ impl Site {
         self.perl.call(c"Cameleer::ModPerl2::run_of_process", Some(&words))
     }
 
-    /// mod_perl 2's phases of the start: one that fails ends it.
+    /// Runs mod_perl 2's start-up phases. A failure ends the start.
     fn begin_second_generation(&self) -> Result<(), Interrupted> {
         [Phase::OpenLogs, Phase::PostConfig].into_iter().try_for_each(|phase| self.run_with_pools(phase))?;
         self.check_filters()
     }
 
-    /// Filters are loaded before the fork; one that cannot be had, or is of another kind, ends the start.
+    /// Loads filters before the fork. A filter that cannot be loaded or is of the wrong kind ends the start.
     fn check_filters(&self) -> Result<(), Interrupted> {
         let ours = self.config.sections.iter().filter(|section| section.pool == self.config.own_pool);
         for filters in ours.map(|section| &section.said.perl_filters) {
@@ -232,14 +233,14 @@ impl Site {
         Ok(())
     }
 
-    /// The worker ends: its handlers, then END blocks, then its connections to databases, then its objects.
+    /// Ends a worker: ChildExit handlers, END blocks, database connections, then objects.
     pub fn child_exit(&self) {
         self.run_phase(Phase::ChildExit);
         self.perl.end(false);
         self.end_objects();
     }
 
-    /// The mold ends: what start-up code has made goes with the process that ran it.
+    /// Ends a mold: its objects are destroyed in the process that ran the start-up code.
     pub fn end_of_mold(&self) {
         self.perl.end_soon();
         self.end_objects();

@@ -1,10 +1,10 @@
-//! What is wrong with the site's Perl, and at which line.
+//! Errors in the site's Perl code, with their lines in the configuration.
 
 use libperl::Interrupted;
 
 use config::{At, ConfigError, StartUp, StartUpStep};
 
-/// What is wrong with the site's Perl, one line each.
+/// Errors in the site's Perl code; one line each when displayed.
 #[derive(Debug, Default)]
 pub struct Mistakes(pub Vec<ConfigError>);
 
@@ -27,7 +27,7 @@ impl std::fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// The line for a step that failed.
+/// The error for a failed step. In a `<Perl>` section the line is the one that Perl reports.
 pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
     let in_section = matches!(step.step, StartUpStep::Section { .. });
     let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
@@ -35,7 +35,7 @@ pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
     ConfigError { at: Some(at), message }
 }
 
-/// The line of this file that Perl names, if it names one.
+/// The line of `begin`'s file that the Perl error names; `begin` if the error names none.
 pub fn blamed(begin: &At, error: &str) -> At {
     let named = error.split_once(&format!(" at {} line ", begin.file)).map(|(_, rest)| rest);
     let digits = named.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());

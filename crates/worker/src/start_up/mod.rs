@@ -1,4 +1,4 @@
-//! What happens before the first request: the interpreter, and the steps of the configuration in the order of the file.
+//! Start-up: boots the interpreter and runs the configuration's steps in the order of the file.
 
 mod mistakes;
 mod scripts;
@@ -23,7 +23,7 @@ use config::{
     regular, split_words, table,
 };
 
-/// Boots Perl for what is known of a configuration.
+/// Boots Perl for a configuration, which may be known only in part.
 pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     let hooks: Hooks = apache::hooks();
     apache::speak(api_of(config));
@@ -34,7 +34,8 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     Ok(perl)
 }
 
-/// What every start-up step may rely on: our library in `@INC`, `MOD_PERL` set before the first module asks.
+/// Prepares what every start-up step relies on: our library in `@INC`, and `MOD_PERL` set before the first module is
+/// loaded.
 fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
     let quoted = |folder: &Path| -> anyhow::Result<String> {
         Ok(folder.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], ""))
@@ -44,7 +45,7 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
     let folders = format!("unshift @INC, '{library}'{objects}; require Cameleer; require Cameleer::PSGI;");
     perl.eval(&folders, file!(), line!())?;
     if api_of(config) == apache::Api::Two {
-        // mod_perl 2's modules have names that Debian's have, too: no other process may find ours.
+        // mod_perl 2's modules share their names with Debian's packages, so our folder is only added in this process.
         perl.eval(&format!("unshift @INC, '{library}2';"), file!(), line!())?;
     }
     if speaks_mod_perl(config, facts) {
@@ -74,7 +75,7 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
     Ok(())
 }
 
-/// Which of mod_perl's APIs the configuration means.
+/// The mod_perl API that the configuration selects.
 pub fn api_of(config: &Config) -> apache::Api {
     match config.perl.generation {
         Generation::One => apache::Api::One,
@@ -82,13 +83,13 @@ pub fn api_of(config: &Config) -> apache::Api {
     }
 }
 
-/// For `Apache->define`: a line a name.
+/// Names for `Apache->define`, one per line.
 fn defined(facts: &Facts) -> String {
     facts.defined.iter().map(|(name, _)| format!("{name}\n")).collect()
 }
 
-/// Apache 1.x reads its configuration twice at a start, and Perl code asks which time it is; where no Perl stands in the
-/// configuration we read it once.
+/// Arguments of `Cameleer::starting`: the number of the reading, and whether this is a reload. Apache 1.x reads its
+/// configuration twice at a start. Without Perl in the configuration we read it once.
 pub fn reading(again: bool, facts: &Facts) -> &'static str {
     match (again, facts.reload) {
         (false, false) => "1 0",
@@ -98,8 +99,8 @@ pub fn reading(again: bool, facts: &Facts) -> &'static str {
     }
 }
 
-/// `PerlSetEnv` and `PerlPassEnv` outside any container: start-up code sees them too. In mod_perl 2 they are steps, so that
-/// each has its place among the others.
+/// `PerlSetEnv` and `PerlPassEnv` outside any container, which start-up code sees too. In mod_perl 2 these are
+/// start-up steps, so that their order is preserved.
 fn main_server_env(config: &Config) -> &[(String, String)] {
     match config.perl.generation {
         Generation::One => config.sections.get(main_base(config)).map_or(&[], |section| &section.said.set_env),
@@ -111,7 +112,8 @@ fn main_base(config: &Config) -> usize {
     config.hosts.first().map_or(0, |host| usize::from(host.base))
 }
 
-/// In mod_perl 2 start-up code that changes in `%ENV` what PerlSetEnv has said has changed it for requests, too.
+/// Takes over changes that start-up code made in `%ENV` to variables of PerlSetEnv. In mod_perl 2 such changes last
+/// for requests, too.
 pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
     if config.perl.generation == Generation::One {
         return;
@@ -129,7 +131,7 @@ fn set_env(perl: &Interpreter, name: &str, value: &str) -> Result<(), Interrupte
     perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))
 }
 
-/// A site without a mod_perl handler is a plain PSGI one: its modules must not believe that they run under mod_perl.
+/// Whether the site uses mod_perl. Otherwise it is a plain PSGI site, whose modules must not detect mod_perl.
 pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     if config.perl.generation == Generation::Two {
         return true;
@@ -137,7 +139,7 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     let said = || config.sections.iter().filter(|it| [pools::DEFAULT, config.own_pool].contains(&it.pool));
     let by_handler = said().filter_map(|s| s.said.handler.as_ref());
     let overrides = config.allows_overrides() && config.perl_htaccess >= PerlHtaccess::Handlers;
-    // Programs need no Perl here; scripts that stay do, and code of a start may be for either.
+    // Scripts run as programs need no mod_perl. Scripts run in the worker do, and start-up code may serve either API.
     let modes = said().filter_map(|s| s.said.program.mode);
     let keeps_scripts =
         modes.into_iter().any(|mode| mode != CgiMode::Program) || config.start_up.iter().any(|it| it.step.is_code());
@@ -152,19 +154,19 @@ pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     facts.expanded.is_some() || phases || overrides || scripts || by_extension || by_handler.into_iter().any(is_ours)
 }
 
-/// Applications that are loaded.
+/// Loaded PSGI applications by their sources.
 pub type Apps = HashMap<PsgiApp, Rc<Code>>;
 
-/// What the steps have made.
+/// Results of the start-up steps.
 pub struct Loaded {
-    /// By their sources.
+    /// Applications by their sources.
     pub apps: Apps,
     /// Scripts that end the process that compiles them.
     pub fatal: Vec<PathBuf>,
 }
 
-/// Does all steps of a mold, in the order of the file. The first that fails ends it, but for the scripts of a folder: one
-/// that is broken leaves the others alone. Where nothing is to be served, all that is wrong is looked for.
+/// Runs all steps of a mold in the order of the file. The first failure ends the start, except for a broken script in
+/// a folder. With `check`, all errors are collected.
 pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Loaded, Mistakes> {
     let (mut apps, mut fatal, mut mistakes) = (Apps::new(), Vec::new(), Vec::new());
     for step in &config.start_up {
@@ -192,8 +194,8 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Load
     if mistakes.is_empty() { Ok(Loaded { apps, fatal }) } else { Err(Mistakes(mistakes)) }
 }
 
-/// Every handler that the configuration names and Perl does not find. A dispatcher may have ideas of its own about what
-/// names mean.
+/// Reports every handler that the configuration names and Perl does not find. With a PerlDispatchHandler nothing is
+/// checked, since a dispatcher may interpret names its own way.
 fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
     let mut ours = config.sections.iter().filter(|section| section.pool == config.own_pool);
     if ours.any(|section| section.said.phases.dispatch.is_some()) {
@@ -207,7 +209,7 @@ fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
     config.handlers.iter().filter_map(missing).collect()
 }
 
-/// Does one of them.
+/// Runs one start-up step.
 pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps) -> Result<(), Interrupted> {
     match &step.step {
         StartUpStep::Own { section, host, .. } => own(perl, step, &Within::of(config, *section, *host)),
@@ -221,7 +223,7 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
     }
 }
 
-/// Does one step that may define what the rest of the configuration needs.
+/// Runs one step that may define what later configuration needs.
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
         StartUpStep::Module(name) | StartUpStep::LoadModule(name) => perl.require_module(name),
@@ -238,17 +240,19 @@ pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     }
 }
 
-/// Where a directive of a Perl module stands. Sections are numbered, the server or virtual host among them.
+/// Position of a Perl module's directive in the configuration. Sections have numbers; the server and virtual hosts
+/// count as sections.
 #[derive(Debug, Clone, Default)]
 pub struct Within {
     pub section: u32,
     pub server: u16,
-    /// Of the server, as `Apache->server` numbers them.
+    /// Number of the virtual host, as in `Apache->server`.
     pub host: u16,
-    /// `Location`; empty outside of sections.
+    /// Kind of the section, for example `Location`; empty outside sections.
     pub kind: String,
     pub path: String,
-    /// What a `.htaccess` file may say, by httpd's numbers: of classes, and of `Options` where not all of these.
+    /// What a `.htaccess` file may override, in httpd's numbers: the classes, and the `Options` if not all are
+    /// allowed.
     pub allowed: Option<(u32, Option<u32>)>,
 }
 
@@ -262,7 +266,7 @@ impl Within {
     }
 }
 
-/// Hands a directive to the Perl module that defines it.
+/// Passes a directive to the Perl module that defines it.
 pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), Interrupted> {
     let StartUpStep::Own { name, args, inside, .. } = &step.step else { return Ok(()) };
     let words = split_words(args).map_err(|error| Interrupted::Died(format!("{name}: {error}")))?;
@@ -277,26 +281,27 @@ pub fn own(perl: &Interpreter, step: &StartUp, within: &Within) -> Result<(), In
     perl.call(c"Cameleer::Directives::apply", Some(&fields.join("\0")))
 }
 
-/// Runs a `<Perl>` section of a host; the directives that it says, as text.
+/// Runs a `<Perl>` section of a host. Returns the directives that it produced, as text.
 pub fn section(perl: &Interpreter, code: &str, at: &At, host: u16, api: apache::Api) -> Result<String, Interrupted> {
     perl.call(c"Cameleer::begin_section", Some(&table::for_perl()))?;
     let begin = match api {
         apache::Api::One => "package Apache::ReadConfig;".to_owned(),
-        // A package of its own for each, and the file's name for code that asks how it was called: another scalar, since what is
-        // assigned to perl's own becomes the process's name.
+        // Each section gets its own package, and `$0` is the file's name. `$0` is aliased to another scalar, since
+        // assigning to perl's own would rename the process.
         apache::Api::Two => {
             let place = format!("{host}\0{}\0{}", at.line, at.file);
             let package = perl.ask(c"Cameleer::Sections::package_of", &place)?;
             format!("package {package}; local *0 = \\do {{ my $file = __FILE__ }};")
         }
     };
-    // The section's own first line stands where its tag does; the code of a `Perl` line, on that line.
+    // The section's first line is on the line of its tag; the code of a `Perl` directive is on the directive's line.
     let line_end = if code.ends_with('\n') { "\n" } else { " " };
     perl.eval(&format!("{begin}{line_end}{code}"), &at.file, at.line)?;
     perl.ask(c"Cameleer::Sections::said", "")
 }
 
-/// Perl would wait for the other end of a named pipe. Of everything else that is wrong with a file, it tells.
+/// Rejects files that are not regular: Perl would block on a named pipe. All other errors of a file are reported by
+/// Perl.
 fn check_kind(file: &Path) -> Result<(), Interrupted> {
     match regular::open(file) {
         Err(error) if error.kind() == ErrorKind::InvalidData => {
@@ -306,7 +311,7 @@ fn check_kind(file: &Path) -> Result<(), Interrupted> {
     }
 }
 
-/// The application of a file or a text.
+/// Loads the PSGI application of a file or of inline code.
 pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> {
     match app {
         PsgiApp::File(file) => {
@@ -317,7 +322,8 @@ pub fn load_app(perl: &Interpreter, app: &PsgiApp) -> Result<Code, Interrupted> 
     }
 }
 
-/// The compiled halves that Perl loads when somebody asks for them (`APR::*`): installed beside the program, or where it was built.
+/// The folder of shared objects that Perl loads on demand (`APR::*`): installed beside the program, or in the build
+/// tree.
 fn shared_objects() -> anyhow::Result<Option<PathBuf>> {
     let program = std::env::current_exe().context("where this program is")?;
     let mut near =
@@ -325,8 +331,7 @@ fn shared_objects() -> anyhow::Result<Option<PathBuf>> {
     Ok(near.find(|folder| folder.join("auto").is_dir()))
 }
 
-/// Our Perl modules: where `CAMELEER_PERL_LIB` says, installed beside the program, or in the source tree that it was
-/// built in.
+/// The folder of our Perl modules: `CAMELEER_PERL_LIB`, installed beside the program, or the source tree.
 fn perl_library(facts: &Facts) -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe().context("where this program is")?;
     let near =

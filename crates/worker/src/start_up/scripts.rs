@@ -1,4 +1,4 @@
-//! CGI scripts that are compiled in the mold, so that all workers share them: `RegistryPreload`.
+//! CGI scripts compiled in the mold, so that all workers share them: `RegistryPreload`.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,27 +12,28 @@ use super::trial;
 use crate::program_kind::is_program;
 use config::{At, ConfigError};
 
-/// Files of a folder that are looked at: somebody may name a disk.
+/// Maximum of scripts from one folder: the path may name a whole disk.
 const MAX_FILES: usize = 10_000;
-/// Folders in one another; links could lead in circles.
+/// Maximum depth of nested folders; symbolic links may form cycles.
 const MAX_DEPTH: usize = 8;
 
-/// A script, and the URI that requests for it have.
+/// A script and the URI of its requests.
 struct Script {
     uri: String,
     file: PathBuf,
 }
 
-/// What has come of compiling scripts.
+/// Results of preloading.
 #[derive(Default)]
 pub struct Preloaded {
-    /// What is wrong with each that is not compiled, at its own line.
+    /// Errors of the scripts that are not compiled, each with its line.
     pub broken: Vec<ConfigError>,
-    /// Those that end the process that compiles them.
+    /// Scripts that end the process that compiles them.
     pub fatal: Vec<PathBuf>,
 }
 
-/// Compiles the script `path`, or all of a folder. Those that may end the process are compiled in another one first.
+/// Compiles the script `path`, or all scripts of a folder. Scripts that may end the process are compiled in a child
+/// process first.
 pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Preloaded {
     let mut done = Preloaded::default();
     let scripts = match scripts_of(uri, path) {
@@ -54,7 +55,8 @@ pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Preloaded {
     done
 }
 
-/// Whether a script has a BEGIN block and a word that ends a process. To compile all scripts twice would run all BEGIN blocks twice.
+/// Whether a script has a BEGIN block and a word that may end a process. Only such scripts get a trial, since a trial
+/// runs BEGIN blocks twice.
 fn may_end_the_process(file: &Path) -> bool {
     let text = fs::read(file).unwrap_or_default();
     let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -85,7 +87,7 @@ fn begin(file: &Path) -> At {
     At { file: file.to_string_lossy().as_ref().into(), line: 1 }
 }
 
-/// Compiles one; what is wrong with it.
+/// Compiles one script. Returns the error, if any.
 fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigError> {
     let (name, begin) = (file.to_string_lossy(), begin(file));
     let said = perl.ask(c"Cameleer::StartUp::preload_script", &format!("{uri}\0{name}"));
@@ -93,14 +95,14 @@ fn compile(perl: &Interpreter, Script { uri, file }: &Script) -> Option<ConfigEr
     (!message.is_empty()).then(|| ConfigError { at: Some(blamed(&begin, &message)), message })
 }
 
-/// The Perl scripts in a folder that its users may run.
+/// Finds executable Perl scripts in a folder.
 fn find(folder: &Path, depth: usize, scripts: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if scripts.len() >= MAX_FILES {
             break;
         }
-        // A link may lead nowhere.
+        // Skip dangling symbolic links.
         let Ok(metadata) = fs::metadata(&path) else { continue };
         if metadata.is_dir() && depth > 0 {
             find(&path, depth - 1, scripts)?;
@@ -111,7 +113,7 @@ fn find(folder: &Path, depth: usize, scripts: &mut Vec<PathBuf>) -> io::Result<(
     Ok(())
 }
 
-/// By its `#!` line; without one, by its name.
+/// Whether a file is a Perl script, by its `#!` line or, without one, by its extension.
 fn is_perl(file: &Path) -> bool {
     let mut first = [0; 128];
     let length = File::open(file).and_then(|mut file| file.read(&mut first)).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Whether compiling scripts ends the process: a BEGIN block may call exec, `POSIX::_exit` or kill. A child of the mold compiles them
-//! first, so that such a script costs that child and not the mold.
+//! Trial compilation of scripts in a child of the mold. A BEGIN block may call exec, `POSIX::_exit` or kill; then
+//! only that child ends, not the mold.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,7 +15,8 @@ const BEGINS: u8 = b'+';
 /// Sent by the child when it has compiled all.
 const DONE: u8 = b'.';
 
-/// The scripts that end the process that compiles them, and how it ends. Without a child there is no trial, and so there is none.
+/// Finds the scripts that end the process that compiles them, with the way it ends. If no child can be forked, the
+/// result is empty.
 pub fn fatal<T>(mut scripts: Vec<T>, compile: impl Fn(&T)) -> Vec<(T, String)> {
     let mut fatal = Vec::new();
     while let Ok((compiled, Some(how))) = try_all(&scripts, &compile) {
@@ -26,7 +27,7 @@ pub fn fatal<T>(mut scripts: Vec<T>, compile: impl Fn(&T)) -> Vec<(T, String)> {
     fatal
 }
 
-/// Compiles the scripts in a child. Returns how many it has compiled, and how it ended if that was before it had compiled all.
+/// Compiles the scripts in a child. Returns how many compiled, and how the child ended if it did not compile all.
 fn try_all<T>(scripts: &[T], compile: &impl Fn(&T)) -> io::Result<(usize, Option<String>)> {
     if scripts.is_empty() {
         return Ok((0, None));
@@ -41,7 +42,7 @@ fn try_all<T>(scripts: &[T], compile: &impl Fn(&T)) -> io::Result<(usize, Option
                 let _ = says.write_all(&[BEGINS]);
                 compile(script);
                 if getpid() != own {
-                    // A fork of a BEGIN block.
+                    // A process forked by a BEGIN block.
                     sys::exit_now(0);
                 }
             }
@@ -52,7 +53,7 @@ fn try_all<T>(scripts: &[T], compile: &impl Fn(&T)) -> io::Result<(usize, Option
     drop(says);
     let handle = sys::pidfd_open(child)?;
     let _ = poll(&mut [PollFd::new(handle.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE);
-    // What its BEGIN blocks have started may hold the pipe open.
+    // Processes started by BEGIN blocks may hold the pipe open.
     let _ = killpg(child, Signal::SIGKILL);
     let end = ended(child)?;
     let mut text = Vec::new();
@@ -60,12 +61,13 @@ fn try_all<T>(scripts: &[T], compile: &impl Fn(&T)) -> io::Result<(usize, Option
     let begun = text.iter().filter(|byte| **byte == BEGINS).count();
     match text.last() {
         Some(&BEGINS) => Ok((begun.saturating_sub(1), Some(end))),
-        // The child has compiled all, or could not begin, so that nothing is known of the scripts.
+        // The child has compiled all scripts, or ended before the first, so that no script is to blame.
         _ => Ok((scripts.len(), None)),
     }
 }
 
-/// The leader of a process group that dies with the mold. What it prints, the mold's own compiling prints once more.
+/// Makes the child leader of a process group that dies with the mold. Output goes to /dev/null, since the mold's own
+/// compilation prints the same.
 fn in_child(mold: Pid) -> io::Result<()> {
     let nowhere: OwnedFd = File::options().read(true).write(true).open("/dev/null")?.into();
     sys::lead_group(mold, [nowhere.as_raw_fd(); 2])

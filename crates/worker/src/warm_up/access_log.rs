@@ -1,4 +1,4 @@
-//! The paths that an access log names most often.
+//! The most frequent paths in an access log.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,14 +7,14 @@ use std::path::Path;
 use base::path::normalise;
 use config::regular;
 
-/// So much of its end is read.
+/// Bytes read from the end of the log.
 const MOST: u64 = 8 << 20;
-/// Longer paths are nobody's habit.
+/// Longer paths, in bytes, are ignored.
 const LONGEST: usize = 1024;
-/// Many of them may be files, which Perl does not answer.
+/// Maximum of paths returned. Many may be files, which Perl does not answer.
 const CANDIDATES: usize = 10_000;
 
-/// Paths of GETs that were answered 200, without their queries, the most frequent first. The file may grow meanwhile.
+/// Paths of GETs answered with 200, without queries, the most frequent first. The file may grow during the read.
 pub fn most_frequent(file: &Path) -> io::Result<Vec<String>> {
     let (mut file, about) = regular::open(file)?;
     let skipped = about.len().saturating_sub(MOST);
@@ -23,7 +23,7 @@ pub fn most_frequent(file: &Path) -> io::Result<Vec<String>> {
     file.take(MOST).read_to_end(&mut bytes)?;
     let mut lines = bytes.split(|byte| *byte == b'\n');
     if skipped > 0 {
-        // Only its end is there.
+        // The first line may be incomplete.
         lines.next();
     }
     Ok(ranked(lines))
@@ -36,12 +36,12 @@ fn ranked<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
         (*count, *last) = (*count + 1, at);
     }
     let mut ranked: Vec<_> = counts.into_iter().collect();
-    // Of equals the one that was asked for last.
+    // Of equally frequent paths, the one requested last comes first.
     ranked.sort_by_key(|(_, (count, last))| std::cmp::Reverse((*count, *last)));
     ranked.into_iter().take(CANDIDATES).map(|(path, _)| path.to_owned()).collect()
 }
 
-/// `host ident user [time] "GET /path?query HTTP/1.1" 200 …`; what stands before the quotation mark is not looked at.
+/// Parses `host ident user [time] "GET /path?query HTTP/1.1" 200 …`; the part before the quotation mark is ignored.
 fn path_of(line: &[u8]) -> Option<&str> {
     let line = std::str::from_utf8(line).ok()?;
     let (request, after) = line.split_once('"')?.1.split_once('"')?;

@@ -1,25 +1,26 @@
-//! What the requests of a rehearsal write to standard error: into the log only where they fail.
+//! Standard error of a rehearsal's requests: logged only if the request fails.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// The standard error of a rehearsal. What a request said that went well is said once more, by the mold: it is not for the log.
+/// Collects the standard error of a rehearsal. The output of a successful request is dropped, since the mold repeats
+/// the request and its output.
 pub struct Errors {
     pub pipe: File,
-    /// What requests have said that are over, and whether they went well.
+    /// Output of finished requests, and whether each was successful.
     said: VecDeque<Vec<u8>>,
     verdicts: VecDeque<bool>,
-    /// What the current one has said.
+    /// Output of the current request.
     last: Vec<u8>,
 }
 
-/// Stands between what two requests have said.
+/// Separates the output of two requests.
 const SEPARATOR: &[u8] = b"\0\x1ewarm-up\x1e\0";
-/// Of what one has said, that much of its end is kept.
+/// Keep at most this many trailing bytes of a request's stderr.
 const MOST_SAID: usize = 64 * 1024;
 
-/// The request is over: what is said from now on is another's.
+/// Marks the end of a request's output.
 pub fn separate_errors() {
     let _ = io::stderr().write_all(SEPARATOR);
 }
@@ -59,7 +60,7 @@ impl Errors {
         }
     }
 
-    /// The process has ended, in the middle of its last request or because of it.
+    /// Logs the remaining output after the process has ended, in its last request or because of it.
     pub fn say_the_rest(&mut self) {
         self.take_in();
         self.said.drain(..).for_each(|said| say(&said));

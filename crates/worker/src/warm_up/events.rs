@@ -1,4 +1,4 @@
-//! What a process that warms up says to the one that watches it: a request begins, a request is over.
+//! Events from a warming process to its watcher: a request begins, a request ends.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::request::WarmUpAnswer;
 
-/// Shorter than what a pipe takes at once, so that none arrives in two parts.
+/// Length of an event in bytes; less than PIPE_BUF, so that a write is atomic.
 const LENGTH: usize = 32;
 
 const BEGINS: u64 = 1;
@@ -17,25 +17,26 @@ const SKIPPED: u64 = 5;
 const DONE: u64 = 6;
 const ELSEWHERE: u64 = 7;
 
-/// As it arrives.
+/// An event read from the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The request of that number. Its time limit and the grace after it are known when its place is; 0 is no limit.
+    /// A request begins. The time limit and the grace period after it are known once its location is; zero is no
+    /// limit.
     Begins { number: u64, limit: Option<(Duration, Duration)> },
-    /// It is over.
+    /// The request ended.
     Ends(WarmUpAnswer),
-    /// It is not asked: there are enough.
+    /// The request is skipped: its directive has enough.
     Skipped,
-    /// There are no more.
+    /// There are no more requests.
     Done,
 }
 
-/// The end of the pipe that is written to; `None`: nobody watches.
+/// The write end of the pipe; `None` without a watcher.
 pub struct Events(pub Option<File>);
 
 impl Events {
     pub fn begins(&self, number: u64, limit: Option<(Duration, Duration)>) {
-        // One more, so that no limit at all is told from one that is not known yet.
+        // Plus one, so that 0 means unknown and not a limit of 0.
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
         let (limit, grace) = limit.map_or((0, 0), |(limit, grace)| (ms(limit), ms(grace)));
         self.say([BEGINS, number, limit, grace]);
@@ -54,19 +55,19 @@ impl Events {
         self.say([SKIPPED, 0, 0, 0]);
     }
 
-    /// A child of the site's code may hold the pipe open: its end is no news.
+    /// Marks the end of the events. A child of the site's code may hold the pipe open, so its EOF is not reliable.
     pub fn are_done(&self) {
         self.say([DONE, 0, 0, 0]);
     }
 
-    /// Who watches may have gone: then nobody minds.
+    /// Writes an event. A watcher that has gone is ignored.
     fn say(&self, words: [u64; 4]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let _ = self.0.as_ref().map(|mut pipe| pipe.write_all(&bytes));
     }
 }
 
-/// What has arrived in a pipe that does not wait.
+/// Reads one event from a non-blocking pipe.
 pub fn read(from: &mut File) -> io::Result<Event> {
     let mut bytes = [0; LENGTH];
     from.read_exact(&mut bytes)?;

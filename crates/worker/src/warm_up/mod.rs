@@ -1,4 +1,5 @@
-//! Warm-up: the mold answers some requests before it forks, so that what they load, compile and keep is shared by all workers.
+//! Warm-up: the mold answers some requests before it forks, so that all workers share the data and code that these
+//! load.
 //!
 //! ```text
 //!   mold                           rehearsal, a fork of it
@@ -7,8 +8,8 @@
 //!     ▼ forks workers
 //! ```
 //!
-//! A request may crash its process, hang, or leave it unfit for others: that costs the rehearsal only. Why each request runs
-//! twice: docs/decisions/0012-warm-up.md.
+//! A request may crash its process, hang, or leave it unusable; then only the rehearsal is lost. Why each request
+//! runs twice: docs/decisions/0012-warm-up.md.
 
 mod access_log;
 mod errors;
@@ -27,40 +28,40 @@ use config::{At, Config, WarmUpSite, WarmUpSource};
 use events::Events;
 use watch::Exit;
 
-/// What the configuration asks for.
+/// Requests that the configuration names for warm-up.
 pub struct Plan {
     groups: Vec<Group>,
 }
 
-/// What one directive asks for.
+/// Requests of one directive.
 struct Group {
     at: At,
     site: WarmUpSite,
     targets: Vec<String>,
-    /// So many of them, those that lead to Perl.
+    /// Maximum of requests to answer; only those that Perl answers count.
     most: usize,
-    /// They come from a log: nobody has promised that Perl answers there.
+    /// Whether the targets come from an access log. Then a target that Perl does not answer is no error.
     is_log: bool,
 }
 
-/// One request that may be asked.
+/// One request that the warm-up may run.
 struct Candidate<'a> {
     group: usize,
-    /// So many of its group are wanted.
+    /// Maximum of requests of the group.
     most: usize,
     at: &'a At,
     asked: WarmUpRequest<'a>,
 }
 
-/// What a rehearsal has shown of a request.
+/// Result of a rehearsed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Answered(WarmUpAnswer),
-    /// It has ended its process.
+    /// The request ended its process.
     Ended(Exit),
-    /// Its process had to be killed.
+    /// The process had to be killed.
     Late,
-    /// It was not asked: its group has enough.
+    /// The request did not run: its group has enough.
     Skipped,
 }
 
@@ -91,7 +92,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Plan {
-    /// Reads the access logs that the configuration names: to be called while this process may read them.
+    /// Reads the access logs that the configuration names. Call this before the process drops its privileges.
     pub fn of(config: &Config) -> Plan {
         let group = |asked: &config::WarmUp| {
             let at = asked.at.clone();
@@ -115,14 +116,14 @@ impl Plan {
         Plan { groups: config.warm_up.iter().filter_map(group).collect() }
     }
 
-    /// Warms `site` up, and says in the log what came of it; `by` then at the latest.
+    /// Warms `site` up until `by` at the latest, and logs the result.
     pub fn run(&self, site: &Rc<Site>, generation: u32, by: Instant) {
         let candidates = self.candidates();
         if candidates.is_empty() {
             return;
         }
         let started = Instant::now();
-        // The second time takes as long as the first; the last third is for what comes after.
+        // A third each for the rehearsal, for the mold's own run, and for the rest of the start.
         let third = by.saturating_duration_since(started) / 3;
         let verdicts = match rehearsal::rehearse(site, &candidates, started + third) {
             Ok(verdicts) => verdicts,
@@ -153,7 +154,7 @@ impl Plan {
         candidates
     }
 
-    /// Names those that were left out, and counts them.
+    /// Logs the requests that were left out. Returns how many failed.
     fn report(&self, candidates: &[Candidate<'_>], verdicts: &[Verdict]) -> usize {
         let mut failed = 0;
         for (candidate, verdict) in candidates.iter().zip(verdicts) {
@@ -181,14 +182,15 @@ fn complain(candidate: &Candidate<'_>, why: &dyn fmt::Display) {
     log::warn("perl", format_args!("{at}: warm-up: GET {}: {why}", asked.target));
 }
 
-/// How many requests the mold has answered.
+/// Counts of requests run in the mold.
 #[derive(Default)]
 struct Performed {
     asked: usize,
     failed: usize,
 }
 
-/// Answers in this process what has gone well in the rehearsal. Another one watches that it does not take longer this time.
+/// Answers in this process the requests that were successful in the rehearsal. A child watches that none takes too
+/// long.
 fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Performed {
     let mut performed = Performed::default();
     if candidates.is_empty() {
@@ -210,7 +212,7 @@ fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Perfo
     performed
 }
 
-/// Answers one of them; who watches knows when it began and when it was over.
+/// Answers one request, and sends its begin and end to the watcher.
 fn answer(site: &Rc<Site>, candidate: &Candidate<'_>, events: &Events) -> WarmUpAnswer {
     let WarmUpRequest { site: to, target, number } = &candidate.asked;
     events.begins(*number, None);

@@ -1,5 +1,5 @@
-//! The rehearsal: the requests of a warm-up in a fork of the mold. One that ends that process is left out, and the others are
-//! rehearsed in another.
+//! The rehearsal: runs the requests of a warm-up in a fork of the mold. After a request that ends the process,
+//! another fork continues with the rest.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,7 +16,7 @@ use super::{Candidate, Verdict, answer};
 use crate::request::WarmUpAnswer;
 use crate::site::Site;
 
-/// What comes of each candidate, in their order; of those for which there was no time, nothing.
+/// Verdicts of the candidates, in their order; shorter if time runs out.
 pub fn rehearse(site: &Rc<Site>, candidates: &[Candidate<'_>], by: Instant) -> io::Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     while verdicts.len() < candidates.len() && Instant::now() < by {
@@ -29,7 +29,7 @@ pub fn rehearse(site: &Rc<Site>, candidates: &[Candidate<'_>], by: Instant) -> i
     Ok(verdicts)
 }
 
-/// Goes on behind those of which the verdict is known.
+/// Forks a child that continues after the candidates with a verdict.
 fn in_a_child(
     site: &Rc<Site>,
     candidates: &[Candidate<'_>],
@@ -52,10 +52,10 @@ fn in_a_child(
     Ok(())
 }
 
-/// In the child.
+/// Runs the requests in the child.
 fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[Verdict], events: &Events) {
     libperl::set_title("cameleer: warm-up");
-    // What it says goes through the pipe into the mold's log.
+    // Standard error goes through the pipe to the mold, so host logs are closed.
     site.error_logs.take();
     site.is_forked();
     site.answers_here();
@@ -89,7 +89,7 @@ impl Wanted {
         self.0.get(&candidate.group).is_some_and(|left| *left > 0)
     }
 
-    /// One that failed counts too: of a broken site not all paths are tried.
+    /// Counts a verdict. Failures count too, so that not all paths of a broken site are tried.
     fn note(&mut self, candidate: &Candidate<'_>, verdict: Verdict) {
         if let Some(left) = self.0.get_mut(&candidate.group)
             && (verdict.is_well() || verdict.has_failed())

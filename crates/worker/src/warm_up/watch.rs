@@ -1,4 +1,4 @@
-//! Who watches a process that warms up: interrupts the request that takes too long, and sees how the process ends.
+//! Watches a warming process: interrupts requests that take too long, and notes how the process ends.
 
 use std::fmt;
 use std::fs::File;
@@ -16,7 +16,7 @@ use super::Verdict;
 use super::errors::Errors;
 use super::events::{self, Event, Events};
 
-/// How a process has ended.
+/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Code(i32),
@@ -34,7 +34,7 @@ impl fmt::Display for Exit {
     }
 }
 
-/// A pipe whose first end does not wait.
+/// A pipe with a non-blocking read end.
 pub fn pipe() -> io::Result<(File, File)> {
     let (read, write) = pipe2(OFlag::O_CLOEXEC)?;
     fcntl(&read, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -49,10 +49,10 @@ pub struct Watch {
     current: Option<Current>,
 }
 
-/// The request that is under way.
+/// The current request.
 struct Current {
     number: u64,
-    /// It is interrupted then; when it was, the process is killed then.
+    /// Time of the next step: the interrupt, or the kill after an interrupt.
     due: Instant,
     grace: Duration,
     is_interrupted: bool,
@@ -63,13 +63,13 @@ impl Watch {
         Watch { process, events: Some(events), by, current: None }
     }
 
-    /// Watches a child until it has ended.
+    /// Watches a child until it ends.
     pub fn child(mut self, pid: Pid, errors: File, verdicts: &mut Vec<Verdict>) {
         let mut errors = Errors::new(errors);
         let mut is_late = false;
         let exit = loop {
             self.wait(Some(&errors.pipe), if is_late { None } else { Some(self.next_turn()) });
-            // Before it is asked what has arrived: what it has said before its end has arrived then.
+            // Check the child's end before reading the pipes: then all that it wrote before its end has arrived.
             let ended = waitpid(pid, Some(WaitPidFlag::WNOHANG));
             errors.take_in();
             self.hear(|verdict| {
@@ -95,7 +95,7 @@ impl Watch {
         }
     }
 
-    /// Watches the mold until it has done its requests.
+    /// Watches the mold until its requests are done.
     fn mold(mut self) {
         while self.events.is_some() {
             self.wait(None, Some(self.next_turn()));
@@ -104,7 +104,7 @@ impl Watch {
         }
     }
 
-    /// When there is something to do, whatever the process says.
+    /// Time of the next action without an event.
     fn next_turn(&self) -> Instant {
         self.current.as_ref().map_or(self.by, |current| current.due.min(self.by))
     }
@@ -113,7 +113,7 @@ impl Watch {
         let files = self.events.iter().chain(errors).map(AsFd::as_fd);
         let fds = files.chain([self.process.as_fd()]).map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         let left = until.map(|until| until.saturating_duration_since(Instant::now()).as_millis());
-        // A little later than too early, and never in circles.
+        // Round up by 1 ms: waking too early would poll in a busy loop.
         let left = left.map(|left| u16::try_from(left + 1).unwrap_or(u16::MAX));
         let _ = poll(&mut fds.collect::<Vec<_>>(), left);
     }
@@ -133,7 +133,7 @@ impl Watch {
         }
     }
 
-    /// No request may take more than half of the time that is left.
+    /// Starts a request. Each request gets at most half of the remaining time.
     fn begun(&self, number: u64, limit: Option<(Duration, Duration)>) -> Current {
         let now = Instant::now();
         let half = self.by.saturating_duration_since(now) / 2;
@@ -142,7 +142,7 @@ impl Watch {
         Current { number, due: now + limit, grace: grace.min(half / 2), is_interrupted: false }
     }
 
-    /// Interrupts a request that is due. True when it was and is still there.
+    /// Interrupts the request if it is due. Returns true if it was interrupted before and still runs.
     fn interrupt(&mut self) -> bool {
         let Some(current) = self.current.as_mut().filter(|current| Instant::now() >= current.due) else { return false };
         if current.is_interrupted {
@@ -155,7 +155,7 @@ impl Watch {
     }
 }
 
-/// A child that watches this process; goes when this does.
+/// A child that watches this process, until this value is dropped.
 pub struct Watched {
     events: Events,
     child: Option<Pid>,
@@ -167,7 +167,7 @@ impl Watched {
     }
 }
 
-/// Has this process watched until the result goes. Where that cannot be, nobody watches.
+/// Starts a child that watches this process. If that fails, the process runs unwatched.
 pub fn by_a_child(by: Instant) -> Watched {
     let begun = || -> io::Result<Watched> {
         let (heard, events) = pipe()?;

@@ -1,4 +1,4 @@
-//! What the error log says a line is about: the worker, the client and the request.
+//! Context of error log lines: the worker, the client and the request.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use wire::frame::{Field, Frame, name_in_logs};
 use base::log;
 use config::LogLevel;
 
-/// The request that a line is about.
+/// The request of a log line.
 #[derive(Debug, Default)]
 pub struct LogContext {
     address: Vec<u8>,
@@ -32,25 +32,25 @@ struct Current {
 
 thread_local!(static CURRENT: RefCell<Current> = RefCell::default());
 
-/// This process is that worker from now on; what the API logs gets worker and request in front.
+/// Makes this process log as worker `slot`.
 pub fn worker_is(slot: u32) {
     CURRENT.with_borrow_mut(|current| current.worker = Some(slot));
     begin();
 }
 
-/// What the API logs is of this process's requests from now on.
+/// Routes the API's log output to the error log, with the context.
 pub fn begin() {
     apache::log_to(write);
     apache::on_level(|level| log::set_level(level_of(level)));
 }
 
-/// This process is no worker any more, but a mold.
+/// Removes the worker from the context: the process has become a mold.
 pub fn worker_is_mold() {
     CURRENT.with_borrow_mut(|current| current.worker = None);
 }
 
 impl LogContext {
-    /// Of a frame.
+    /// Reads the context from a frame.
     pub fn of(frame: &Frame) -> Rc<LogContext> {
         Rc::new(LogContext {
             address: frame.field(Field::RemoteAddr).to_vec(),
@@ -62,7 +62,7 @@ impl LogContext {
         })
     }
 
-    /// Lines are about it until [`LogContext::none`].
+    /// Makes this the context of log lines until [`LogContext::none`].
     pub fn becomes_current(self: &Rc<LogContext>) {
         CURRENT.with_borrow_mut(|current| current.request = Some(self.clone()));
     }
@@ -77,25 +77,25 @@ impl LogContext {
         }
     }
 
-    /// No request is under way.
+    /// Removes the request from the context.
     pub fn none() {
         CURRENT.with_borrow_mut(|current| current.request = None);
     }
 
-    /// Its path, decoded.
+    /// The decoded path of the request.
     pub fn path(&self) -> &[u8] {
         &self.path
     }
 }
 
-/// Writes it to the error log if it died.
+/// Logs the error if Perl died.
 pub fn note(result: Result<(), Interrupted>) {
     if let Err(Interrupted::Died(text)) = result {
         report(&text);
     }
 }
 
-/// What Perl died with, as it wrote it, in the error log.
+/// Logs a Perl error as it is.
 pub fn report(text: &str) {
     apache::say(apache::Level::Error, text.trim_end());
 }
@@ -117,7 +117,7 @@ fn write(level: Level, context: Context, text: &[u8]) {
             }),
         };
         match (level, apache::api()) {
-            // httpd's notices cannot be suppressed where the log is a file, and mod_perl 2 says so.
+            // httpd does not suppress notices if the log is a file, and mod_perl 2 documents this.
             (Level::Notice, apache::Api::Two) => log::write_always(LogLevel::Notice, "perl", &about, &text),
             _ => log::write(level_of(level), "perl", &about, &text),
         }

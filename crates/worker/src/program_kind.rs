@@ -1,4 +1,4 @@
-//! Which files are programs, and which are Perl.
+//! Decides whether a file is a program or Perl.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,26 @@ use base::cache::Cache;
 use base::shebang::{self, head};
 use base::stamp::Stamp;
 
-/// Files that a worker remembers.
+/// Maximum of files whose kind a worker caches.
 const MAX_KNOWN: usize = 1000;
 
-/// What is known of files, by name.
+/// Cached kinds of files, by name.
 #[derive(Debug, Default)]
 pub struct Kinds {
     known: RefCell<Cache<PathBuf, (Stamp, bool), MAX_KNOWN>>,
-    /// Scripts in Perl that end the process that compiles them, as long as they are as they were.
+    /// Perl scripts that end the process that compiles them, valid while their stamps are unchanged.
     fatal: Vec<(PathBuf, Stamp)>,
 }
 
 impl Kinds {
-    /// With scripts that no worker may compile.
+    /// Creates a cache with scripts that no worker may compile.
     pub fn with_fatal(files: Vec<PathBuf>) -> Kinds {
         let stamped = |file: PathBuf| std::fs::metadata(&file).ok().map(|found| (file, Stamp::of(&found)));
         Kinds { known: RefCell::default(), fatal: files.into_iter().filter_map(stamped).collect() }
     }
 
-    /// Whether the kernel is to execute this file. What cannot be read, or is no file, is not: who refuses it says why.
+    /// Whether the kernel must execute this file. False for unreadable files and non-files, which are refused
+    /// elsewhere.
     pub fn is_program(&self, file: &Path) -> bool {
         let Ok(found) = std::fs::metadata(file) else { return false };
         if !found.is_file() {
@@ -48,12 +49,12 @@ impl Kinds {
     }
 }
 
-/// The same, looked up each time.
+/// Same without a cache, by the file's first bytes.
 pub fn is_program(file: &Path) -> bool {
     head(file).is_ok_and(|head| shebang::is_foreign(&head))
 }
 
-/// Why the kernel has not executed a file, and what to do.
+/// Error message for a file that the kernel could not execute, with advice.
 pub fn cannot_execute(file: &Path, error: &std::io::Error) -> String {
     let head = head(file).unwrap_or_default();
     let line = shebang::line(&head);

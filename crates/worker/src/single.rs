@@ -1,4 +1,5 @@
-//! `-X`: one process, no fork. The worker runs on the main thread, the front on another; for debuggers and profilers.
+//! `-X`: one process without a fork, for debuggers and profilers. The worker runs on the main thread, the front on
+//! another.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -13,20 +14,20 @@ use super::{Wire, Worker, WorkerIdentity, start_up};
 use config::{Config, Facts};
 use sys::{map_words, new_words};
 
-/// Loads the site and answers on `wire` until the front leaves; ends the process.
+/// Loads the site and answers on `wire` until the front leaves; then exits.
 pub fn run(config: Config, facts: &Facts, wire: Wire, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
     let mut site = Site::load(config, facts)?;
     site.error_logs = ErrorLogs::new(logs)?.into();
     let identity = WorkerIdentity { slot: 0, generation: 1, master: std::process::id(), forked: Instant::now() };
     let port = wire.port(packet_buffer(), &site.config)?;
     site.remember_master(identity.master);
-    // Nobody measures it: no word is ever written.
+    // No master measures this process: the words stay 0.
     let (_, words) = new_words(memory_words::COUNT)?;
     Worker::new(site.into(), port, identity, Rc::new(map_words(&words)?)).run();
     Ok(())
 }
 
-/// What clients are told that the server is, before any Perl was loaded.
+/// The server software as sent to clients, before Perl is loaded.
 pub fn software(config: &Config, facts: &Facts) -> String {
     config.tokens.header(start_up::api_of(config).mod_perl(), start_up::speaks_mod_perl(config, facts), &[])
 }

@@ -1,22 +1,23 @@
-//! The phase of a request, which others may read; and the parts of one that is traced: handlers of phases, and what is asked of databases. The front sends them to the collector.
+//! The current phase of a request, readable by profilers, and the spans of a traced request: phase handlers and
+//! database statements. The front sends the spans to the collector.
 
 use std::cell::RefCell;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use config::Phase;
 
-/// So many handlers of phases are told of.
+/// Maximum of phase handler spans per request.
 const MOST: usize = 32;
 
-/// A name, and what `wire::reply::LogKind::Span` says of it.
+/// A span's name, and its value in the format of `wire::reply::LogKind::Span`.
 type Part = (Vec<u8>, Vec<u8>);
 
 thread_local! {
-    /// Of the request at work, when it is traced.
+    /// Spans of the current request; `None` if it is not traced.
     static PHASES: RefCell<Option<Vec<Part>>> = const { RefCell::new(None) };
 }
 
-/// A request begins.
+/// Starts a request.
 pub fn begin(is_traced: bool) {
     let was_traced = PHASES.with_borrow(Option::is_some);
     if is_traced || was_traced {
@@ -25,7 +26,7 @@ pub fn begin(is_traced: bool) {
     }
 }
 
-/// Does what belongs to a phase: who looks at this process meanwhile sees which.
+/// Runs `call` with `phase` as the current phase visible to profilers.
 pub fn within<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
     let before = libperl::activity_phase(phase.number());
     let said = call();
@@ -33,7 +34,7 @@ pub fn within<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
     said
 }
 
-/// Calls a phase's handler, and notes how long it took.
+/// Calls a phase's handler, and records its time if the request is traced.
 pub fn phase<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
     if PHASES.with_borrow(Option::is_none) {
         return call();
@@ -49,7 +50,7 @@ pub fn phase<T>(phase: Phase, call: impl FnOnce() -> T) -> T {
     said
 }
 
-/// All parts of the request at work, when it is traced.
+/// All spans of the current request, if it is traced.
 pub fn parts() -> Option<Vec<Part>> {
     let mut parts = PHASES.with_borrow(Clone::clone)?;
     parts.extend(libperl::statements().into_iter().map(|statement| {

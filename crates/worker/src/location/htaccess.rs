@@ -1,4 +1,4 @@
-//! The `.htaccess` files of a request, understood as the front has understood them.
+//! The `.htaccess` files of a request, with the same meaning as in the front.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,14 +10,14 @@ use super::htaccess_cache::HtaccessCache;
 use base::path::ways;
 use config::{Config, ConfigError, Htaccess};
 
-/// The files whose folders and texts came with a request.
+/// Parses the `.htaccess` files that came with a request.
 pub fn files(config: &Config, key: &LocationKey) -> Result<Vec<Arc<Htaccess>>, ConfigError> {
     let pairs = wire::overrides::pairs(&key.overrides);
     config.reread(&key.sections, pairs.map(|(folder, text)| (PathBuf::from(OsStr::from_bytes(folder)), text)))
 }
 
-/// The files around `filename`, as the front would send them: for requests that it has not seen. One that cannot be read
-/// is an error, because it might say who may not come in.
+/// Encodes the `.htaccess` files that apply to `filename` as the front would, for requests that the front has not
+/// seen. An unreadable file is an error, because it might restrict access.
 pub fn found(
     config: &Config,
     cache: &HtaccessCache,
@@ -40,7 +40,7 @@ pub fn found(
         if let Some(text) = first.transpose()? {
             wire::overrides::put(way, &text, &mut pairs);
         } else if !folder.is_dir() {
-            // Nothing lies below what is missing, however long the path goes on.
+            // A missing folder has nothing below it, however long the path is.
             break;
         }
     }

@@ -1,5 +1,5 @@
-//! The texts of `.htaccess` files, kept while the files stay as they are: one look at each name for a client's request,
-//! whatever that leads to.
+//! Cache of `.htaccess` texts. Each name is checked once per client request, including its subrequests and redirects;
+//! an unchanged file is not read again.
 
 use std::cell::{Cell, RefCell};
 use std::fs::Metadata;
@@ -12,15 +12,15 @@ use base::cache::Cache;
 use base::stamp::Stamp;
 use config::{LONGEST_HTACCESS, regular};
 
-/// Names that are remembered; they follow strangers' words.
+/// Maximum of names in the cache; clients influence which names are looked up.
 const MAX_KNOWN: usize = 1000;
-/// The clock of a file system may stand still for so long: two changes in that time have the same date.
+/// Upper bound of a file system's time resolution: two changes within this time may have the same time stamp.
 const TICK: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
 pub struct HtaccessCache {
     known: RefCell<Cache<PathBuf, CachedLook, MAX_KNOWN>>,
-    /// Which of the clients' requests it is.
+    /// Number of the current client request.
     turn: Cell<u64>,
 }
 
@@ -33,17 +33,17 @@ struct CachedLook {
 struct HtaccessText {
     text: Rc<str>,
     stamp: Stamp,
-    /// It had not just been changed when it was read: a later change has another stamp.
+    /// Whether the file was older than `TICK` when read, so that any later change has another stamp.
     is_settled: bool,
 }
 
 impl HtaccessCache {
-    /// What is known is looked at again from now on.
+    /// Starts a new client request: cached files are checked again.
     pub fn next_turn(&self) {
         self.turn.set(self.turn.get() + 1);
     }
 
-    /// The text of a file, or that there is none.
+    /// The text of a file; `None` if there is no such file.
     pub fn read(&self, file: &Path) -> Result<Option<Rc<str>>, String> {
         let before = match self.known.borrow_mut().get(file) {
             Some(known) if known.looked_at == self.turn.get() => {
@@ -59,7 +59,7 @@ impl HtaccessCache {
     }
 }
 
-/// As it was `before`, or read.
+/// Returns `before` if the file is unchanged, else reads the file.
 fn look(file: &Path, before: Option<HtaccessText>) -> io::Result<Option<HtaccessText>> {
     let is_same = |it: &Metadata| before.as_ref().is_some_and(|found| found.is_settled && found.stamp == Stamp::of(it));
     match std::fs::metadata(file) {

@@ -1,5 +1,5 @@
-//! What a place means for a request: its merged settings, with the Perl that they name found, and the `.htaccess` files that
-//! come into it.
+//! A location's meaning for a request: its merged settings, the Perl code that they name, and the `.htaccess` files
+//! involved.
 
 pub mod htaccess;
 pub mod htaccess_cache;
@@ -13,22 +13,22 @@ use wire::frame::{Field, Flags, Frame};
 
 use config::{Handler, Phase, Settings};
 
-/// What tells one merged set of settings from another.
+/// Key that identifies one merged set of settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct LocationKey {
     pub host: u16,
     pub sections: Vec<u16>,
     pub script: bool,
-    /// The `.htaccess` files that apply, as they came.
+    /// The encoded `.htaccess` files that apply, as received.
     pub overrides: Vec<u8>,
-    /// What Perl code has added for this request.
+    /// Lines that Perl code added for this request.
     pub added: Vec<AddedLines>,
-    /// What the file's extensions say, where no SetHandler says it.
+    /// Handler given by the file's extensions, if no SetHandler applies.
     pub handler: Option<Handler>,
 }
 
 impl LocationKey {
-    /// Of the place that the front has found.
+    /// The key of the location that the front found.
     pub fn of(frame: &Frame) -> LocationKey {
         LocationKey {
             host: frame.host(),
@@ -41,14 +41,14 @@ impl LocationKey {
     }
 }
 
-/// A location's settings, with the Perl that they name found.
+/// A location's settings, with the resolved Perl code.
 pub(super) struct ResolvedLocation {
-    /// What it was made of.
+    /// Key of the settings.
     pub key: LocationKey,
     pub settings: Rc<Settings>,
     pub place: Rc<apache::Place>,
     pub app: Option<Rc<Code>>,
-    /// The handlers of each phase, found when they are first needed.
+    /// Handlers of each phase, resolved on first use.
     pub(super) handlers: [OnceCell<Box<[OnceCell<Code>]>>; Phase::ALL.len()],
 }
 

@@ -1,5 +1,5 @@
-//! Who may come in to a place that the front has not judged: one that a request was led to inside this process, or one
-//! where Perl code has a say about users. The rules are the front's, in [`access`].
+//! Access control for locations that the front has not judged: internal redirects and subrequests, and locations
+//! where Perl code decides about users. The rules are the front's, in [`access`].
 
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
@@ -15,7 +15,7 @@ use config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
 use config::{Phase, work};
 
 impl Site {
-    /// Whether the client may come in. With `Satisfy Any` either its address or its name is enough.
+    /// Checks access. With `Satisfy Any`, either the client's address or its user suffices.
     pub(super) fn admit(&self, location: &Rc<ResolvedLocation>, request: u64, is_judged: bool) -> Going {
         let rules = &location.settings.access;
         let method = apache::method(request);
@@ -40,7 +40,7 @@ impl Site {
         }
     }
 
-    /// As in httpd 2.4, nobody is asked who they are where they may come in, or may not, whoever they are.
+    /// Checks the user. As in httpd 2.4, no credentials are requested if the result is the same for every user.
     fn admit_user(&self, location: &Rc<ResolvedLocation>, request: u64, methods: Methods) -> Going {
         let rules = &location.settings.access;
         let part = rules.of_users();
@@ -60,7 +60,7 @@ impl Site {
         self.ask(&part, rules, visitor)
     }
 
-    /// What a PerlAddAuthzProvider makes of a request.
+    /// Returns the answer of a PerlAddAuthzProvider.
     fn asked(&self, provider: &AuthzProvider, request: u64) -> Result<RequirementAnswer, Stop> {
         let words = format!("{}\0{}", provider.handler, provider.words);
         let said = self.perl.ask(c"Cameleer::ModPerl2::authorize", &words);
@@ -77,7 +77,7 @@ impl Site {
         }
     }
 
-    /// Who the client is: a PerlAuthenHandler says it, or the AuthUserFile; `AuthAuthoritative` says in which order.
+    /// Identifies the user by PerlAuthenHandler or AuthUserFile; `AuthAuthoritative` sets the order.
     fn identify(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<User, Stop> {
         let rules = &location.settings.access;
         let is_file_first = rules.are_asked_first() || rules.passwords.file == FileTurn::First;
@@ -95,7 +95,7 @@ impl Site {
         proven(proof, rules, request)
     }
 
-    /// Whether a PerlAuthenHandler knows the client, or a PerlAddAuthnProvider its password; DECLINED if none does.
+    /// Asks PerlAuthenHandlers, then PerlAddAuthnProviders, for the client's identity; DECLINED if none knows it.
     fn perl_knows(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
         let mut said = self.first(location, request, Phase::Authen)?;
         for handler in &location.settings.access.passwords.handlers {
@@ -115,7 +115,7 @@ impl Site {
         }
     }
 
-    /// Whether the client may come in from where it is, whoever it is.
+    /// Checks only the client's address.
     pub(super) fn check_address(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
         let rules = &location.settings.access;
         let methods = Methods::of(&apache::method(request));
@@ -124,7 +124,7 @@ impl Site {
         Ok(OK)
     }
 
-    /// Who the client is, by Perl code or the AuthUserFile; DECLINED where neither is asked.
+    /// Identifies the user by Perl code or the AuthUserFile; DECLINED if neither applies.
     pub(super) fn check_user(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
         let rules = &location.settings.access;
         match self.perl_knows(location, request)? {
@@ -134,7 +134,7 @@ impl Site {
         }
     }
 
-    /// Whether the user that is known by now may come in.
+    /// Checks the rights of the user identified before.
     pub(super) fn check_rights(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
         let rules = &location.settings.access;
         if self.first(location, request, Phase::Authz)? == OK {
@@ -147,7 +147,7 @@ impl Site {
         Ok(OK)
     }
 
-    /// Perl code is all that there is to ask about users.
+    /// Whether only Perl code can identify users here.
     fn is_left_to_perl(&self, location: &Rc<ResolvedLocation>, request: u64) -> bool {
         let rules = &location.settings.access;
         let has_code = !rules.passwords.handlers.is_empty() || self.has_handlers(location, request, Phase::Authen);
@@ -163,12 +163,12 @@ impl Site {
         proof
     }
 
-    /// Lets the client in, or says why not.
+    /// Admits the client or logs why not.
     fn ask(&self, part: &AccessRules, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
         admitted(self.verdict(part, visitor)?, rules, visitor)
     }
 
-    /// Finds out what the verdict on a part of a place's rules hangs on until there is one.
+    /// Judges part of a location's rules, looking up facts such as the host name until the verdict is final.
     fn verdict(&self, part: &AccessRules, visitor: Visitor<'_>) -> Result<Verdict, Stop> {
         if part.is_open() {
             return Ok(Verdict::Allowed);
@@ -201,7 +201,7 @@ impl Site {
                 return Err(Stop(500));
             }
             match judged {
-                // The name in the frame may be one that the address's owner only claims.
+                // Look up the name anew: the one in the frame may be unverified.
                 Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
                 settled => return Ok(settled),
             }
@@ -209,7 +209,7 @@ impl Site {
     }
 }
 
-/// Who asks for what.
+/// The request and user that are judged.
 #[derive(Clone, Copy)]
 struct Visitor<'a> {
     request: u64,
@@ -217,7 +217,7 @@ struct Visitor<'a> {
     user: Option<&'a User>,
 }
 
-/// What a verdict means for the request; why it is refused stands in the log.
+/// Converts a verdict to a status, and logs refusals.
 fn admitted(verdict: Verdict, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
     let Visitor { request, user, .. } = visitor;
     match verdict {
@@ -235,7 +235,7 @@ fn admitted(verdict: Verdict, rules: &AccessRules, visitor: Visitor<'_>) -> Goin
     }
 }
 
-/// Who that is, or the status that asks again.
+/// Returns the user, or the status that requests credentials.
 fn proven(proof: Proof, rules: &AccessRules, request: u64) -> Result<User, Stop> {
     match proof {
         Proof::Is(user) => Ok(user),
@@ -259,7 +259,7 @@ fn known(name: &Option<Option<String>>) -> Name<'_> {
     }
 }
 
-/// The front writes addresses so that they can be read; no rule lets in what could not.
+/// Parses an address written by the front. An invalid one becomes 0.0.0.0.
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
 }

@@ -1,4 +1,4 @@
-//! `Action` and `Script` for a request whose phases ran here: a script answers what was asked of a file.
+//! `Action` and `Script` for a request whose phases ran here: a script answers for a file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,8 +15,8 @@ use config::Handler;
 use files::mime;
 
 impl Site {
-    /// Leads the request to the script that answers for its handler, for the type of its file, or for its method. Without
-    /// one it is declined; a handler that the configuration names and nobody knows is an error.
+    /// Redirects the request to the script that answers for its handler, file type or method. Returns DECLINED
+    /// without such a script, and 500 for an unknown configured handler.
     pub(super) fn act(&self, location: &ResolvedLocation, request: u64, handler: Option<&str>) -> i32 {
         let actions = &location.settings.response.actions;
         let file = apache::filename(request);
@@ -50,7 +50,7 @@ impl Site {
         }
     }
 
-    /// The path that was asked for becomes the script's PATH_INFO.
+    /// Redirects internally; the requested path becomes the script's PATH_INFO.
     fn lead_to_script(&self, request: u64, script: &str, said: &apache::SetByHandlers) -> i32 {
         let mut target = format!("{script}{}", percent_encode(&said.uri, PATH)).into_bytes();
         if !said.args.is_empty() {

@@ -1,4 +1,4 @@
-//! The place of a request that its own Perl code changes: `$r->add_config`, `$r->location_merge`.
+//! Configuration that Perl code adds to its own request: `$r->add_config`, `$r->location_merge`.
 
 use std::rc::Rc;
 
@@ -10,29 +10,29 @@ use crate::site::Site;
 
 const NOT_NOW: &str = "the place of a request can be changed from its phases only, while they run";
 
-/// Each is merged with all before it.
+/// Maximum of changes during a client request; each is merged with all before it.
 const MOST: usize = 100;
 
 impl Site {
-    /// A phase of the request, or what answers it, runs in that place.
+    /// Records the location in which a phase or handler of the request runs.
     pub(super) fn runs_in(&self, request: u64, location: &Rc<ResolvedLocation>) {
         if apache::api() == apache::Api::Two {
             self.running.replace(Some((request, location.clone())));
         }
     }
 
-    /// The place that Perl code has made of `location` for the rest of the request.
+    /// The location that replaces `location` after changes by Perl code.
     pub(super) fn renewed(&self, request: u64, location: Rc<ResolvedLocation>) -> Rc<ResolvedLocation> {
         self.renewals.borrow().iter().rev().find(|(of, _)| *of == request).map_or(location, |(_, now)| now.clone())
     }
 
-    /// Lines are added, if they may stand there.
+    /// Adds configuration lines if they are allowed there.
     pub(super) fn add_lines(&self, request: u64, lines: &AddedLines) -> Result<(), String> {
         self.read_added(lines)?;
         self.renew(request, |key| key.added.push(lines.clone()))
     }
 
-    /// The sections of a `<Location>` are merged over all others; says whether there is one.
+    /// Merges the sections of a `<Location>` over all others. Returns whether there is such a location.
     pub(super) fn merge_location(&self, request: u64, path: &str) -> Result<bool, String> {
         let sections = self.config.sections_of_location(apache::requested(request).host, path);
         if sections.is_empty() {
@@ -54,7 +54,7 @@ impl Site {
         self.comes_to(request, now)
     }
 
-    /// From now on the request is in that place.
+    /// Records the request's new location.
     pub(super) fn comes_to(&self, request: u64, place: Rc<ResolvedLocation>) -> Result<(), String> {
         self.has_room()?;
         self.renewals.borrow_mut().push((request, place));
@@ -68,7 +68,7 @@ impl Site {
         }
     }
 
-    /// The request is over, and those that it led to.
+    /// Forgets changed locations at the end of a client request.
     pub(super) fn forget_renewals(&self) {
         self.running.take();
         self.renewals.borrow_mut().clear();

@@ -1,6 +1,6 @@
-//! What is wrong with a request, for the error log.
+//! Errors of a request in the error log.
 
-/// One line in the error log, with the path that was asked for.
+/// Logs one line with the requested path.
 pub(super) fn complain(request: u64, why: &str) {
     let path = apache::set_by_handlers(request).uri;
     let message = format!("{}: {why}", String::from_utf8_lossy(&path).escape_debug());

@@ -1,4 +1,5 @@
-//! A connection that the front has handed over: its handlers have the client's socket, and until they return the worker is theirs.
+//! Connections handed over by the front: the handlers own the client's socket and occupy the worker until they
+//! return.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
@@ -9,7 +10,7 @@ use crate::log_context::{note, report};
 use crate::site::Site;
 use config::Phase;
 
-/// A handler of PreConnection for which it is enough; the connection goes on.
+/// httpd's DONE: ends the PreConnection phase; the connection continues.
 const DONE: i32 = -2;
 
 impl Site {
@@ -17,7 +18,7 @@ impl Site {
     pub(super) fn converse(&self, request: u64, location: Rc<ResolvedLocation>, socket: Option<OwnedFd>) {
         let Some(socket) = socket else { return report("a connection came without its socket") };
         self.perl.env_begin();
-        // Its pool ends with it.
+        // The connection's pool is destroyed by the cleanup.
         apache::want_cleanup();
         let patience = self.config.timeouts.client.as_micros();
         let words = format!("{}\0{patience}", socket.as_raw_fd());
@@ -29,7 +30,7 @@ impl Site {
         }
         self.perl.request_class_is(c"Apache2::RequestRec");
         self.perl.drain_output();
-        // The front waits for an answer, which it tells nobody.
+        // The front waits for an answer, which it does not send to a client.
         apache::send_page(request, apache::failed(request).unwrap_or(200), apache::Page::Ours(""));
     }
 }

@@ -1,4 +1,4 @@
-//! What the Apache:: API asks of the worker: other requests, beside or instead of the one that runs.
+//! Implements the calls of the Apache:: API that create or change requests: subrequests, redirects, error responses.
 
 use apache::{AddedLines, InternalRequest, PieceEnd, Target};
 
@@ -42,7 +42,7 @@ impl apache::Engine for Site {
         let before = apache::running_phase(request);
         apache::begin_translation(request);
         let said = translated.key.and_then(|key| match self.location(key, &translated.filename) {
-            // A Trans handler that asks has its own answer in mind.
+            // A Trans handler that calls this decides by itself.
             Ok(_) if before == Some(Phase::Trans as u32) => Ok(DECLINED),
             Ok(first) => self.first(&first, request, Phase::Trans),
             Err(error) => Err(Stop(self.left(request, error))),

@@ -1,4 +1,4 @@
-//! What is answered when no handler answers: a file, or the page for an error.
+//! The answer if no handler answers: a file, or an error page.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use config::Named;
 use config::response::{ErrorDocument, PathInfo};
 
 impl Site {
-    /// No handler wanted to answer: the front sends the file, if there is one.
+    /// Concludes a request that all handlers declined: the front sends the file, if there is one.
     pub(super) fn conclude_with_file(&self, request: u64, location: &ResolvedLocation, path: &[u8]) {
         if apache::is_internal(request) && self.conclude_with_folder(request, location, path) {
             return;
@@ -33,7 +33,7 @@ impl Site {
         self.conclude_with_error(request, location, 404);
     }
 
-    /// `ServerSignature`, as HTML.
+    /// The `ServerSignature` line, as HTML.
     fn foot(&self, request: u64, location: &ResolvedLocation) -> String {
         let Some(signature) = location.settings.response.signature else { return String::new() };
         let (name, port) = apache::server_name(request);
@@ -42,11 +42,11 @@ impl Site {
         signature.html(&Named { software: &self.software(), name: &name, port, admin })
     }
 
-    /// Answers with what `$r->custom_response` or the configuration want for the status, or with a plain page.
+    /// Answers with `$r->custom_response` or the ErrorDocument for the status, or with a plain page.
     pub(super) fn conclude_with_error(&self, request: u64, location: &ResolvedLocation, status: u16) {
         let foot = self.foot(request, location);
         if let Some(original) = apache::error_before(request) {
-            // The page for an error has failed in turn.
+            // The error page itself has failed.
             return apache::send_page(request, original, Page::Ours(&foot));
         }
         let Some(response) = self.response_for(request, location, status) else {
@@ -76,7 +76,7 @@ impl Site {
     }
 }
 
-/// What is answered in the place of an error's plain page.
+/// Replacement of an error's plain page.
 enum Response<'a> {
     Text(&'a [u8]),
     Local(&'a [u8]),
@@ -84,7 +84,7 @@ enum Response<'a> {
 }
 
 impl Response<'_> {
-    /// It tells by its looks; httpd 1.3 marks a text by a quotation mark.
+    /// Determines the kind by its syntax; httpd 1.3 marks a text by a quotation mark.
     fn of(response: &[u8]) -> Response<'_> {
         let is_url = |text: &[u8]| text.starts_with(b"http://") || text.starts_with(b"https://");
         match response {
@@ -96,7 +96,7 @@ impl Response<'_> {
     }
 }
 
-/// As `$r->custom_response` shows it.
+/// An ErrorDocument as `$r->custom_response` returns it.
 fn shown(document: &ErrorDocument) -> Option<Vec<u8>> {
     match document {
         ErrorDocument::Default => None,

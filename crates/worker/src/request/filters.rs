@@ -1,5 +1,6 @@
-//! Filters of mod_perl 2: Perl code that a request's body passes before a program reads it, and the answer before the front gets it.
-//! Their chains are Perl's (`Cameleer::Filters`); here stands what puts them in and what goes through.
+//! Filters of mod_perl 2: Perl code that transforms a request's body before a program reads it, and the response
+//! before the front receives it. The filter chains are Perl's (`Cameleer::Filters`); this module inserts filters and
+//! passes data.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,8 +18,8 @@ use config::Handler;
 use files::mime;
 
 impl Site {
-    /// Puts the configured filters behind those that Perl code has added in earlier phases. A PSGI application has none: what it answers
-    /// is no output of a program.
+    /// Inserts the configured filters after those that Perl code added in earlier phases. PSGI applications have no
+    /// filters.
     pub(super) fn insert_filters(&self, location: &ResolvedLocation, request: u64) -> Result<(), Interrupted> {
         let filters = &location.settings.perl_filters;
         let is_needed = !filters.is_empty() || apache::has_filtered_body(request);
@@ -38,7 +39,7 @@ impl Site {
         }
     }
 
-    /// Has the filters of a request's answer see a piece.
+    /// Passes a piece of a response to its filters.
     pub(super) fn pass(&self, request: u64, piece: &[u8], end: PieceEnd) {
         let sub = match end {
             PieceEnd::More => c"Cameleer::Filters::pass",
@@ -58,8 +59,8 @@ impl Site {
         apache::run(before);
     }
 
-    /// Makes a file that nobody else answered with the answer, where it has to pass filters; says the status. Folders and methods that
-    /// are not for files are the front's business.
+    /// Answers with a file that must pass filters and that no handler answered. Returns the status. Folders and other
+    /// methods than GET and HEAD are left to the front.
     pub(super) fn filtered_file(&self, request: u64, location: &ResolvedLocation, path: &[u8]) -> Option<i32> {
         let file = Path::new(OsStr::from_bytes(path));
         let reads = matches!(apache::method(request).as_str(), "GET" | "HEAD");
@@ -79,7 +80,7 @@ impl Site {
         })
     }
 
-    /// Gives the answer the file's date and tag; the status, if the client need not have the file.
+    /// Sets the file's date and tag in the response. Returns a status if the client does not need the file.
     fn validate_file(&self, request: u64) -> Option<i32> {
         if apache::is_internal(request) || apache::error_before(request).is_some() {
             return None;
@@ -93,7 +94,8 @@ impl Site {
         }
     }
 
-    /// Whether a handler has named a file that the configuration keeps from clients. The front has looked at the one that was asked for.
+    /// Whether a handler named a file that the configuration hides from clients. The front has checked only the
+    /// requested file.
     fn hides_named_file(&self, request: u64, file: &Path) -> bool {
         let said = apache::set_by_handlers(request);
         let host = apache::requested(request).host;

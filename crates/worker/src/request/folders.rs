@@ -1,5 +1,5 @@
-//! Folders that internal redirects, pages for errors and subrequests come to: their index answers, as mod_dir has it. What a client's own
-//! request for a folder comes to is the front's to say.
+//! Folders as targets of internal redirects, error pages and subrequests: the index answers, as in mod_dir. A
+//! client's own request for a folder is handled by the front.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,18 +13,19 @@ use crate::location::ResolvedLocation;
 use crate::site::Site;
 use base::path::{PATH, Text, normalise, stays_below};
 
-/// What stands for a folder.
+/// How a folder is answered.
 enum Folder {
-    /// This URI answers in its place.
+    /// This URI answers instead.
     Index(Vec<u8>),
-    /// Its URI lacks the last slash; the client is to ask for this one.
+    /// The URI lacks the trailing slash; redirect the client to this URI.
     Moved(Vec<u8>),
-    /// There is none.
+    /// The folder has no index.
     Bare,
 }
 
 impl Site {
-    /// Answers an internal request whose file is a folder; false when it is none, or may be listed.
+    /// Answers an internal request whose file is a folder. Returns false for other files, and for folders that may be
+    /// listed.
     pub(super) fn conclude_with_folder(&self, request: u64, location: &ResolvedLocation, file: &[u8]) -> bool {
         match self.folder(request, location, file) {
             Some(Folder::Index(uri)) => {
@@ -44,7 +45,7 @@ impl Site {
         true
     }
 
-    /// Makes what a subrequest was left to the server for its answer: a file, or the index of a folder.
+    /// Answers a subrequest that no handler answered: with a file, or the index of a folder.
     pub(super) fn answer_part(&self, sub: u64, location: &ResolvedLocation, file: &[u8]) -> i32 {
         match self.folder(sub, location, file) {
             Some(Folder::Index(uri)) => {
@@ -58,14 +59,14 @@ impl Site {
         }
     }
 
-    /// Whether a subrequest names a folder without its last slash.
+    /// Whether a subrequest names a folder without the trailing slash.
     pub(super) fn lacks_slash(&self, sub: u64, location: &ResolvedLocation) -> bool {
         self.handler_of(location, sub).is_about_a_file()
             && matches!(self.folder(sub, location, &apache::filename(sub)), Some(Folder::Moved(_)))
     }
 
-    /// Whether the server answers a request for a folder of programs, as mod_dir does before it: by the folder's index, or by a
-    /// redirection to its URI with a slash.
+    /// Whether the front answers a request for a folder of programs, as mod_dir does: by the folder's index, or by a
+    /// redirect to the URI with a slash.
     pub(super) fn is_the_servers_folder(&self, location: &ResolvedLocation, request: u64) -> bool {
         let file = apache::filename(request);
         matches!(self.folder(request, location, &file), Some(Folder::Index(_) | Folder::Moved(_)))
@@ -86,10 +87,11 @@ impl Site {
         Some(if moves { Folder::Moved(with_query(there, &asked.args)) } else { Folder::Bare })
     }
 
-    /// The first name of `DirectoryIndex` that a file stands for. The last one may be a path of the site that none does.
+    /// The first name of `DirectoryIndex` that exists as a file. The last name may be a path of the site without a
+    /// file.
     fn index_of(&self, request: u64, location: &ResolvedLocation, folder: &Path, uri: &[u8]) -> Option<Vec<u8>> {
         let names = &location.settings.directory_index;
-        // Unless a handler has named the folder, an alias may lead the name in it elsewhere.
+        // An alias may map the name in the folder elsewhere, unless a handler named the folder.
         let is_plain = self.file_of(request, uri) == folder;
         let is_in_folder = |name: &str| match is_plain {
             true => self.file_of(request, &[uri, name.as_bytes()].concat()).is_file(),
@@ -108,7 +110,7 @@ impl Site {
         normalise(path.as_bytes()).is_ok_and(|path| self.file_of(request, &path).is_file())
     }
 
-    /// What the server's aliases make of a path.
+    /// The file of a path after aliases.
     fn file_of(&self, request: u64, path: &[u8]) -> PathBuf {
         let host = apache::requested(request).host;
         Text::bytes_of(self.config.translate(host, &Text::new(path).0).filename)
@@ -119,7 +121,7 @@ fn encoded(path: &[u8]) -> Vec<u8> {
     percent_encode(path, PATH).to_string().into_bytes()
 }
 
-/// The query goes on with its request, unless the new URI has one.
+/// Adds the request's query, unless the new URI has one.
 fn with_query(mut uri: Vec<u8>, query: &[u8]) -> Vec<u8> {
     if !query.is_empty() && !uri.contains(&b'?') {
         uri.push(b'?');

@@ -1,4 +1,5 @@
-//! Phases of a request that its own Perl code runs: `$r->run_fixups` and the like (mod_perl's manual, Apache2::HookRun).
+//! Phases that Perl code runs for its own request: `$r->run_fixups` and the like (mod_perl's manual,
+//! Apache2::HookRun).
 
 use std::rc::Rc;
 
@@ -9,11 +10,11 @@ use crate::location::ResolvedLocation;
 use crate::site::Site;
 use config::Phase;
 
-/// Phases that run in one another: each needs its part of the process's stack.
+/// Maximum of nested phases, since each needs stack space.
 const DEEPEST: u8 = 10;
 
 impl Site {
-    /// Runs what a hook of httpd's would, in the place that the request is in; says the status that it came to.
+    /// Runs the phase of an httpd hook in the request's location. Returns its status.
     pub(super) fn run_hook(&self, request: u64, hook: &[u8]) -> i32 {
         let Some(location) = self.place_of(request) else { return DECLINED };
         if self.hooks_under_way.get() == DEEPEST {
@@ -29,7 +30,7 @@ impl Site {
         said.unwrap_or_else(|Stop(said)| said)
     }
 
-    /// The request is answered with what its place has for this status.
+    /// Answers the request with its location's error document for this status.
     pub(super) fn answer_with_error(&self, request: u64, status: i32) {
         if let Some(location) = self.place_of(request)
             && let 200..600 = status
@@ -74,7 +75,7 @@ impl Site {
         Ok(OK)
     }
 
-    /// Who answers in that place, with its variables; else its file.
+    /// Runs the location's handler with its environment; if declined, sends the file.
     fn invoke(&self, location: &Rc<ResolvedLocation>, request: u64) -> i32 {
         if apache::running_phase(request) != Some(Phase::Handler as u32) {
             self.perl.env_refresh();

@@ -7,7 +7,7 @@ use super::subrequest::too_deep;
 use crate::site::Site;
 
 impl Site {
-    /// Lets another request give the answer.
+    /// Starts a request for `uri` that answers instead of `from`. Returns false for a bad URI or too many redirects.
     pub(super) fn redirect_to(&self, from: u64, how: InternalRequest, uri: &[u8], keeps_type: bool) -> bool {
         let Ok(to) = self.target(from, uri) else { return false };
         apache::pass_what_was_said(from);

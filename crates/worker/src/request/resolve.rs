@@ -1,4 +1,4 @@
-//! The place of a request that its handlers lead elsewhere.
+//! The location of a request that its handlers redirected.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,8 +17,8 @@ use config::{Handler, work};
 use files::open::{Links, Patience, Way, root};
 
 impl Site {
-    /// The Trans phase has ended. What a handler's OK means is what the handlers have named, be it nothing; else the
-    /// configuration says which file it is.
+    /// Resolves the target after the Trans phase. If a handler returned OK, only the file that it set counts, if any;
+    /// otherwise the configuration maps the URI to a file.
     pub(super) fn resolve_target(&self, request: u64, is_translated: bool) -> Result<LocationKey, Stop> {
         let SetByHandlers { uri, args: query, filename, .. } = apache::set_by_handlers(request);
         if is_translated && filename.is_none() {
@@ -32,7 +32,7 @@ impl Site {
         key
     }
 
-    /// The place of `key` is that of the request from now on; `left` was.
+    /// Moves the request from the location `left` to the location of `key`.
     pub(super) fn moved(
         &self,
         request: u64,
@@ -53,12 +53,13 @@ impl Site {
         Ok(location)
     }
 
-    /// An application has a path of its own making, and no file.
+    /// Whether a symbolic link that Options forbids is on the path. Not checked for PSGI applications, which have no
+    /// file.
     fn is_behind_link(&self, location: &ResolvedLocation, host: u16, filename: &[u8]) -> bool {
         let file = Path::new(OsStr::from_bytes(filename));
         let root = root(&self.config, host, file);
         let way = Way { root, path: file, links: Links::of(location.settings.options) };
-        // Of a way that cannot be looked at nobody says more than the program will find.
+        // If the path cannot be examined, the program will report the error.
         let is_refused = || self.opener.is_refused(way, Patience::Unlimited).unwrap_or(false);
         location.settings.handler != Handler::Psgi && is_refused()
     }

@@ -1,4 +1,4 @@
-//! When a request of mod_perl 2 gets the variables of `SetEnv` and `PassEnv`: in the Fixup phase, where httpd's mod_env says them.
+//! Timing of `SetEnv` and `PassEnv` in mod_perl 2: set in the Fixup phase, as httpd's mod_env does.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::location::ResolvedLocation;
 use config::Phase;
 use config::response::variables::Variables;
 
-/// The phases begin; those before Fixup see nothing of them.
+/// Removes the variables before the phases begin, if a handler before Fixup could see them.
 pub fn postpone(request: u64, location: &ResolvedLocation) {
     let rules = &location.settings.response;
     let is_seen = || Phase::Fixup.before().any(|phase| !location.names(phase).is_empty());
@@ -20,7 +20,7 @@ pub fn postpone(request: u64, location: &ResolvedLocation) {
     apache::change_variables(request, &gone.collect::<Vec<_>>());
 }
 
-/// The Fixup phase begins.
+/// Sets the variables at the beginning of the Fixup phase.
 pub fn make_up(request: u64, location: &ResolvedLocation) {
     let rules = &location.settings.response;
     if apache::api() == apache::Api::One || rules.env.is_empty() {
@@ -33,7 +33,7 @@ pub fn make_up(request: u64, location: &ResolvedLocation) {
     apache::change_variables(request, &variables.changes_since(&before));
 }
 
-/// Whether an earlier phase runs, of mod_perl 2.
+/// Whether a phase before Fixup runs, in mod_perl 2.
 pub fn is_before_fixup(request: u64) -> bool {
     let running = apache::running_phase(request);
     apache::api() == apache::Api::Two && Phase::Fixup.before().any(|phase| running == Some(phase as u32))

@@ -1,4 +1,4 @@
-//! Subrequests: what Perl code looks up, and perhaps runs as a part of its own answer.
+//! Subrequests: requests that Perl code looks up, and may run as a part of its own answer.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,20 +16,20 @@ use crate::site::Site;
 use base::path::{BadPath, normalise_with};
 use files::open::{Links, Patience, Way, root};
 
-/// What stands where a subrequest for a file has no URI; Apache 1.3's words, and httpd 2.4's.
+/// URI of a subrequest for a file; the texts are Apache 1.3's and httpd 2.4's.
 pub(super) fn no_uri() -> Vec<u8> {
     match apache::api() {
         apache::Api::One => b"INTERNALLY GENERATED file-relative req".to_vec(),
         apache::Api::Two => Vec::new(),
     }
 }
-/// A subrequest's file is copied in pieces of this size.
+/// Bytes of a file copied at once.
 const PIECE: usize = 32 * 1024;
-/// One that passes filters, in larger ones: they see most files at once.
+/// Bytes of a file that filters get at once; large enough for most files as a whole.
 const FILTERED_PIECE: u64 = 1024 * 1024;
 
 impl Site {
-    /// What a URI means that a request names, relative to its own.
+    /// Resolves a URI named by a request, relative to the request's own URI.
     pub(super) fn target(&self, from: u64, uri: &[u8]) -> Result<Target, BadPath> {
         let (path, query) = match uri.iter().position(|byte| *byte == b'?') {
             Some(at) => (&uri[..at], &uri[at + 1..]),
@@ -69,7 +69,7 @@ impl Site {
         Some(sub)
     }
 
-    /// A subrequest for what no URI means: it has a status, and nothing else.
+    /// Creates a subrequest for an invalid URI. It has only a status.
     pub(super) fn look_up_nothing(&self, from: u64, uri: &[u8], bad: BadPath) -> Option<u64> {
         let to = Target { path: uri.to_vec(), unparsed: uri.to_vec(), ..Target::default() };
         let sub = apache::begin_internal(from, InternalRequest::Sub, &to)?;
@@ -77,7 +77,7 @@ impl Site {
         Some(sub)
     }
 
-    /// Another request runs, with an environment of its own, until `act` returns.
+    /// Runs `act` with another current request, which has its own environment.
     pub(super) fn within<T>(&self, request: u64, act: impl FnOnce() -> T) -> T {
         let before = apache::run(request);
         self.perl.drain_output();
@@ -108,7 +108,7 @@ impl Site {
         })
     }
 
-    /// Makes a file the answer of a request, or its part; says the status.
+    /// Outputs a file as a request's answer, or a part of it. Returns the status.
     pub(super) fn copy_file(&self, request: u64, location: &ResolvedLocation, path: &[u8]) -> i32 {
         let file = Path::new(OsStr::from_bytes(path));
         let root = root(&self.config, apache::requested(request).host, file);
@@ -124,7 +124,7 @@ impl Site {
         }
     }
 
-    /// What a client's request has led to is over with it.
+    /// Discards subrequests and changed locations at the end of a client request.
     pub(super) fn forget_subrequests(&self) {
         self.subrequests.borrow_mut().clear();
         self.forget_renewals();
@@ -142,7 +142,7 @@ pub(super) fn beside(path: &[u8], name: &[u8]) -> Vec<u8> {
     [&path[..folder], name].concat()
 }
 
-/// Has a file pass the filters, a small one in one piece.
+/// Outputs a file through filters; a small file in one piece.
 fn copy_filtered(request: u64, file: &File) -> i32 {
     apache::begin_body(request);
     let mut piece = Vec::new();
@@ -159,7 +159,7 @@ fn copy_filtered(request: u64, file: &File) -> i32 {
     }
 }
 
-/// Makes a file a part of the answer.
+/// Outputs a file.
 fn copy(sub: u64, mut file: &File) -> i32 {
     apache::begin_body(sub);
     let mut piece = vec![0; PIECE];

@@ -1,4 +1,4 @@
-//! Where a path leads that the front has not seen.
+//! Translation of paths that the front has not seen to files and sections.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,21 +13,21 @@ use crate::site::Site;
 use base::path::{Text, ways};
 use config::Htaccess;
 
-/// The file and the sections of a path.
+/// The file and the location of a path.
 pub struct TranslatedPath {
-    /// Without `.` and `..`, by which it would pass the sections of where it leads.
+    /// Without `.` and `..`, which could bypass the sections of the target.
     pub path: Vec<u8>,
-    /// Likewise.
+    /// Without `.` and `..`, for the same reason.
     pub filename: Vec<u8>,
-    /// Or why nobody may go there.
+    /// The location's key, or the status of a refusal.
     pub key: Result<LocationKey, Stop>,
 }
 
-/// A status, and why, for the log.
+/// Status, and reason for the log.
 pub(super) type Refused = (i32, String);
 
 impl Site {
-    /// The file and the sections of a path, as the front would find them.
+    /// The file and the location of a path, as the front would find them.
     pub(super) fn translate_path(&self, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> TranslatedPath {
         let host = apache::requested(request).host;
         let path = plain(path);
@@ -47,7 +47,7 @@ impl Site {
         TranslatedPath { path, filename, key }
     }
 
-    /// The sections of a path for which no file is looked for.
+    /// The location's key of a path without a file.
     pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> LocationKey {
         let host = apache::requested(request).host;
         let sections = self.config.sections_without_file(host, &Text::new(path).0);
@@ -82,7 +82,8 @@ impl Site {
         Ok((key, files))
     }
 
-    /// What stands as a folder in `filename` may be a file with rules of its own: only then the disk is asked.
+    /// A name that looks like a folder in `filename` may be a file with its own rules. The disk is read only for
+    /// names with rules.
     fn file_on_the_way<'a>(&self, host: u16, files: &[Arc<Htaccess>], filename: &'a Path) -> &'a Path {
         let ruled = self.config.names_with_rules(files);
         let has_rules = |name: &[u8]| {
@@ -98,7 +99,7 @@ impl Site {
             match way.metadata() {
                 Ok(it) if it.is_dir() => {}
                 Ok(it) if it.is_file() => return way,
-                // Nothing lies below what is missing.
+                // A missing path has nothing below it.
                 _ => break,
             }
         }
@@ -106,7 +107,7 @@ impl Site {
     }
 }
 
-/// An absolute path without `.`, `..` and empty parts.
+/// Removes `.`, `..` and empty parts of an absolute path.
 pub fn plain(path: &[u8]) -> Vec<u8> {
     let Some(relative) = path.strip_prefix(b"/") else { return path.to_vec() };
     let mut parts: Vec<&[u8]> = Vec::new();

@@ -1,5 +1,5 @@
-//! The variables of a request that has come to its place inside this process: what `SetEnv`, `SetEnvIf` and `BrowserMatch`
-//! say there.
+//! Environment variables of a request moved to a location inside this process, by `SetEnv`, `SetEnvIf` and
+//! `BrowserMatch`.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,8 +12,8 @@ use config::response::expr::Expr;
 use config::response::variables::{Attribute, Seen, Variables};
 use config::work;
 
-/// Adds to the variables of the request what the rules of its place say, with the URI that it has now. What only those of
-/// the place say that it has left is no more. `false`: the rules want too much for one request.
+/// Applies the variable rules of the location to the request, with its current URI. Variables set only by the
+/// location `left` are removed. `false`: the rules exceed the work allowance of a request.
 #[must_use]
 pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &ResolvedLocation) -> bool {
     let rules = &location.settings.response;
@@ -36,7 +36,7 @@ pub fn settle(request: u64, left: Option<&ResolvedLocation>, location: &Resolved
     !allowance.is_used_up()
 }
 
-/// Whether an expression of a place's rules holds for the request; means nothing when `allowance` is used up.
+/// Whether an expression holds for the request. The result is meaningless when `allowance` is used up.
 pub fn is_true(request: u64, expr: &Expr, allowance: &work::Allowance) -> bool {
     let mut variables = Variables::default();
     apache::variables(request).into_iter().for_each(|(name, value)| variables.set(&name, Some(value)));
@@ -53,7 +53,7 @@ fn look(request: u64, attribute: &Attribute) -> Option<String> {
         Attribute::QueryString => Some(text(apache::set_by_handlers(request).args)),
         Attribute::RequestProtocol => Some(apache::protocol(request)),
         Attribute::Https => Some(if apache::is_https(request) { "on" } else { "off" }.to_owned()),
-        // Rules must not depend on how many slashes a client writes.
+        // Normalised: rules must not depend on the number of slashes that a client writes.
         Attribute::RequestUri => Some(text(plain(&apache::set_by_handlers(request).uri))),
         Attribute::Headers(pattern) => {
             let meant = |name: &[u8]| pattern.is_match(&String::from_utf8_lossy(name));

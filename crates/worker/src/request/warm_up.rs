@@ -1,5 +1,5 @@
-//! A request that the mold asks of itself: the frame that the front would make of a client's, answered as a worker answers it.
-//! What is said goes nowhere.
+//! Warm-up requests, made by the mold: a frame as the front would make it, answered as in a worker. The output is
+//! discarded.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -20,55 +20,55 @@ use crate::site::Site;
 use base::path::{Text, normalise};
 use config::{Handler, Settings, WarmUpSite};
 
-/// The discard protocol's (RFC 863): where a client would have to be whose answers go nowhere.
+/// Port of the discard protocol (RFC 863), as the address of a client that does not exist.
 const CLIENT_PORT: u16 = 9;
-/// A script may send the request on so often; the front's number.
+/// Maximum of redirects; same as in the front.
 const MAX_REDIRECTS: usize = 10;
-/// Marks the request for programs.
+/// Environment variable that marks the request for programs.
 const MARK: &[u8] = b"CAMELEER_WARMUP=1\0";
 
-/// A GET of a warm-up.
+/// A GET request of a warm-up.
 pub struct WarmUpRequest<'a> {
-    /// Where it seems to arrive.
+    /// The host, port and scheme that the request uses.
     pub site: &'a WarmUpSite,
     /// Path and query.
     pub target: &'a str,
-    /// For the records, and for the signal of its time limit.
+    /// Number of the request for logs and for the signal of its time limit.
     pub number: u64,
 }
 
-/// What has come of one.
+/// Result of a warm-up request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUpAnswer {
     /// Perl has answered with this status.
     Status(u16),
-    /// A worker would leave after it.
+    /// A worker would leave after this request.
     Leaves,
-    /// Perl does not answer there.
+    /// Perl does not answer this target.
     NotPerl,
-    /// Another pool's workers answer there.
+    /// Another pool's workers answer this target.
     Elsewhere,
 }
 
-/// A place that Perl answers at.
+/// A location that Perl answers.
 pub struct WarmUpPlace {
     key: LocationKey,
     location: Rc<ResolvedLocation>,
-    /// Without its query, decoded.
+    /// Decoded path without the query.
     path: Vec<u8>,
     filename: Vec<u8>,
     query: String,
 }
 
 impl WarmUpPlace {
-    /// `RequestTimeout` and `RequestTimeoutGrace` there.
+    /// `RequestTimeout` and `RequestTimeoutGrace` of the location.
     pub fn time_limit(&self) -> (Duration, Duration) {
         (self.location.settings.request_timeout, self.location.settings.request_timeout_grace)
     }
 }
 
 impl Site {
-    /// Where a target leads; `None`: not to Perl. Or what the front would answer, or that others would.
+    /// Resolves a target. `None` if Perl does not answer it; an error if the front or another pool would answer.
     pub fn warm_up_place(&self, host: u16, target: &str) -> Result<Option<WarmUpPlace>, WarmUpAnswer> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let path = normalise(path.as_bytes()).map_err(|_| WarmUpAnswer::Status(400))?;
@@ -95,7 +95,7 @@ impl Site {
         Ok(WarmUpPlace { key, location, path, filename, query: query.to_owned() })
     }
 
-    /// Answers a request, and those that its scripts send it on to.
+    /// Answers a request and follows its internal redirects.
     pub fn warm_up(&self, asked: &WarmUpRequest<'_>, place: WarmUpPlace) -> io::Result<WarmUpAnswer> {
         let mut place = place;
         for _ in 0..MAX_REDIRECTS {
@@ -122,7 +122,7 @@ fn answers_with_perl(settings: &Settings) -> bool {
         || settings.has_perl_phases()
 }
 
-/// The path of the file that stands for a folder.
+/// The path of a folder's index file.
 fn index_of(found: &WarmUpPlace) -> Option<Vec<u8>> {
     let folder = Path::new(OsStr::from_bytes(&found.filename));
     if !found.path.ends_with(b"/") || !folder.is_dir() {
@@ -136,7 +136,7 @@ fn index_of(found: &WarmUpPlace) -> Option<Vec<u8>> {
     }
 }
 
-/// As the front makes it of a client's request.
+/// Builds the frame as the front would for a client's request.
 fn frame(asked: &WarmUpRequest<'_>, place: &WarmUpPlace) -> io::Result<Frame> {
     let WarmUpSite { host, https, name, .. } = asked.site;
     let settings = &place.location.settings;
@@ -188,7 +188,7 @@ fn port_in(name: &str) -> Option<u16> {
     name.rsplit_once(':')?.1.parse().ok()
 }
 
-/// Hears what is said as far as it tells how the request went.
+/// Client that records only the result of a request.
 #[derive(Default)]
 struct Nobody {
     heard: Rc<RefCell<Heard>>,
@@ -196,12 +196,12 @@ struct Nobody {
 
 struct Heard {
     status: u16,
-    /// The script named this path of the site as its answer.
+    /// Path of an internal redirect.
     elsewhere: Option<Vec<u8>>,
 }
 
 impl Default for Heard {
-    /// A file that the front is to send has no head of its own.
+    /// Status 200 by default: a file that the front would send has no head.
     fn default() -> Heard {
         Heard { status: 200, elsewhere: None }
     }

@@ -1,4 +1,4 @@
-//! The process of a program.
+//! The process of a CGI program.
 
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,10 +15,10 @@ use nix::unistd::{Pid, Whence, lseek};
 use config::program::ProgramLimits;
 use sys::{self, Image, ResourceLimit};
 
-/// How long a program may take to end when it is told to, in milliseconds.
+/// Time between SIGTERM and SIGKILL, in ms.
 const PATIENCE: u16 = 3000;
 
-/// It is the leader of a process group, which ends with it.
+/// A program's process. It leads a process group, which is terminated when this value is dropped.
 pub struct Child {
     process: Pid,
     handle: OwnedFd,
@@ -31,7 +31,7 @@ impl Child {
     /// Executes `file` in its folder, with the environment of the current request and its body.
     pub fn start(file: &Path, arguments: Vec<Vec<u8>>, limits: &ProgramLimits) -> io::Result<Child> {
         let image = Image::new(file.as_os_str().as_bytes(), arguments, environment())?;
-        // Earlier phases may have read from it.
+        // Rewind the body: earlier phases may have read from it.
         lseek(io::stdin().as_fd(), 0, Whence::SeekSet)?;
         let (stdout, its_stdout) = io::pipe()?;
         let (stderr, its_stderr) = io::pipe()?;
@@ -41,18 +41,18 @@ impl Child {
         Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
     }
 
-    /// A process that was forked and leads a group.
+    /// Wraps a forked process that leads a group.
     pub fn forked(process: Pid, stdout: PipeReader, stderr: PipeReader) -> io::Result<Child> {
         let handle = sys::pidfd_open(process)?;
         Ok(Child { process, handle, stdout: Some(stdout), stderr: Some(stderr), has_ended: false })
     }
 
-    /// Sends a script the signal by which it shows where it is, and dies.
+    /// Sends a script the deadline signal, on which it reports its position and dies.
     pub fn is_late(&self, request: u64) {
         let _ = sys::pidfd_queue(self.handle.as_fd(), sys::deadline_signal(), request);
     }
 
-    /// Readable when the program has ended.
+    /// A descriptor that is readable when the program has ended.
     pub fn end(&self) -> BorrowedFd<'_> {
         self.handle.as_fd()
     }
@@ -62,7 +62,7 @@ impl Child {
         self.has_ended
     }
 
-    /// Whether it has ended. A script may have left SIGCHLD ignored: then the kernel has reaped it.
+    /// Whether the program has ended. ECHILD counts too: with SIGCHLD ignored, the kernel has reaped it.
     fn reap(&self, how: Option<WaitPidFlag>) -> bool {
         match waitpid(self.process, how) {
             Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(Errno::ECHILD) => true,
@@ -84,7 +84,7 @@ impl Child {
 }
 
 impl Drop for Child {
-    /// Whatever of its group is left is told to end; the program itself, if it does not, is killed.
+    /// Sends the group SIGTERM. If the program itself does not end in time, the group gets SIGKILL.
     fn drop(&mut self) {
         (self.stdout, self.stderr) = (None, None);
         self.tell(Signal::SIGTERM);
@@ -95,7 +95,7 @@ impl Drop for Child {
     }
 }
 
-/// `NAME=value` of the current request; nothing of the worker's own.
+/// `NAME=value` variables of the current request, without the worker's own environment.
 pub fn environment() -> Vec<Vec<u8>> {
     let is_possible = |name: &[u8], value: &[u8]| {
         !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.contains(&0)

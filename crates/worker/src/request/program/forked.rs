@@ -1,4 +1,5 @@
-//! `CgiMode fork`: a script runs in a child of the worker, which has it compiled already, and is to everybody else a program.
+//! `CgiMode fork`: a script runs in a fork of the worker, which has already compiled it. Otherwise it is handled as a
+//! program.
 
 use std::ffi::OsStr;
 use std::io;
@@ -13,7 +14,8 @@ use super::child::{Child, environment};
 use crate::log_context::report;
 use crate::site::Site;
 
-/// What is the same for all requests: BEGIN blocks run for all of them, and may keep what they find.
+/// Variables with the same value for all requests. BEGIN blocks run once for all requests and may store what they
+/// read.
 const OF_THE_SERVER: [&str; 10] = [
     "DOCUMENT_ROOT=",
     "GATEWAY_INTERFACE=",
@@ -28,7 +30,7 @@ const OF_THE_SERVER: [&str; 10] = [
 ];
 
 impl Site {
-    /// Compiles the script, if that is not done. Not so: a fork cannot run it.
+    /// Compiles the script if needed. Returns false if it cannot run in a fork.
     pub(super) fn is_compiled(&self, file: &Path) -> bool {
         let of_server = |pair: &&Vec<u8>| OF_THE_SERVER.iter().any(|name| pair.starts_with(name.as_bytes()));
         let variables = environment();
@@ -40,12 +42,12 @@ impl Site {
             .perl
             .require_module("Cameleer::Forked")
             .and_then(|()| self.perl.ask(c"Cameleer::Forked::prepare", &String::from_utf8_lossy(&words)));
-        // A BEGIN block may have forked: the child has nothing to answer.
+        // A child forked by a BEGIN block has no request to answer.
         self.end_forked_child(prepared.as_ref().err());
         match prepared {
             Ok(said) => said == "yes",
             Err(interrupted) => {
-                // A BEGIN block has called exit: the kernel starts the script.
+                // If a BEGIN block called exit, the kernel runs the script as a program.
                 if let libperl::Interrupted::Died(text) = interrupted {
                     report(&text);
                 }
@@ -55,7 +57,7 @@ impl Site {
         }
     }
 
-    /// Starts a run of the script.
+    /// Forks a child that runs the script.
     pub(super) fn fork_script(&self, request: u64, file: &Path) -> io::Result<Child> {
         let words = words(request, file);
         let (stdout, its_stdout) = io::pipe()?;
@@ -67,7 +69,7 @@ impl Site {
         let output = [its_stdout.as_raw_fd(), its_stderr.as_raw_fd()];
         let status = match sys::lead_group(worker, output) {
             Ok(()) => {
-                // Whoever reads waits for the end of all of them.
+                // Close all copies of the pipes, since their reader waits for EOF.
                 drop((stdout, stderr, its_stdout, its_stderr));
                 self.perl.run_as_program(c"Cameleer::Forked::run", &words, c"Cameleer::Forked::end")
             }
@@ -77,7 +79,7 @@ impl Site {
     }
 }
 
-/// For `Cameleer::Forked::run`: the file, how many words the query has, the words, the variables.
+/// Arguments of `Cameleer::Forked::run`: the file, the number of query words, the words, the variables.
 fn words(request: u64, file: &Path) -> Vec<u8> {
     let words = arguments(request);
     let count = words.len().to_string().into_bytes();

@@ -1,8 +1,8 @@
-//! Programs in a place of CGI scripts: executed as httpd's mod_cgi does, a process for each request. Their output passes the
-//! same way as a script's, so headers, limits and errors are the same.
+//! CGI programs: executed as in httpd's mod_cgi, one process per request. Their output is handled like a script's, so
+//! headers, limits and errors are the same.
 //!
-//! `CgiMode` and `program_kind` decide which files are executed, `refusal` which are not, `child` is the process, `forked` one
-//! that is a fork of the worker, `relay` carries its output.
+//! `CgiMode` and `program_kind` decide which files are executed, `refusal` rejects files, `child` is the process,
+//! `forked` a fork of the worker, `relay` transfers the output.
 
 mod child;
 mod forked;
@@ -24,11 +24,11 @@ use config::program::CgiMode;
 use relay::Ended;
 
 const FAILED: i32 = 500;
-/// How long a script that is late may take to show where it is, in milliseconds.
+/// Time that a late script has to report its position, in ms.
 const LAST_WORDS: u16 = 2000;
 
 impl Site {
-    /// Answers with the output of a process, if the request's file is not to run in the worker.
+    /// Answers with the output of a process. `None` if the file is a script that runs in the worker.
     pub(super) fn run_program(&self, location: &ResolvedLocation, request: u64) -> Option<i32> {
         if self.is_the_servers_folder(location, request) {
             return Some(DECLINED);
@@ -77,13 +77,13 @@ impl Site {
     }
 }
 
-/// The words of a query without `=`, as RFC 3875 gives them to a program.
+/// The words of a query without `=`, as command-line arguments (RFC 3875, section 4.4).
 fn arguments(request: u64) -> Vec<Vec<u8>> {
     let query = apache::set_by_handlers(request).args;
     if query.is_empty() || query.contains(&b'=') || !matches!(apache::method(request).as_str(), "GET" | "HEAD") {
         return Vec::new();
     }
     let words: Vec<_> = query.split(|byte| *byte == b'+').map(apache::percent_decoded).collect();
-    // A NUL would end a word before its end.
+    // A NUL would cut an argument short.
     if words.iter().any(|word| word.contains(&0)) { Vec::new() } else { words }
 }

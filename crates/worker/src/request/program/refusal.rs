@@ -9,7 +9,7 @@ const FORBIDDEN: i32 = 403;
 const NOT_FOUND: i32 = 404;
 const FAILED: i32 = 500;
 
-/// The status, and the reason for the log.
+/// Returns the status and the reason for the log, or `None` if the file may be executed.
 pub fn of(settings: &Settings, request: u64, file: &Path) -> Option<(i32, &'static str)> {
     let found = std::fs::metadata(file).ok().filter(|_| apache::has_file(request));
     let Some(found) = found else { return Some((NOT_FOUND, "there is no such file")) };

@@ -1,5 +1,5 @@
-//! What a program says, on its way: its output into the response, its complaints into the error log. As soon as it has nothing
-//! more to say at the moment, what it said leaves.
+//! Transfers a program's output into the response and its stderr into the error log. The response is flushed as soon
+//! as the program pauses.
 
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,22 +10,22 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::child::Child;
 
 const PIECE: usize = 32 * 1024;
-/// How often somebody looks whether the client still waits, in milliseconds.
+/// Interval of checks whether the client is still connected, in ms.
 const LOOK: u16 = 1000;
 
-/// How it came to its end.
+/// How the transfer ended.
 pub enum Ended {
-    /// All that it said was passed on.
+    /// All output was transferred.
     Whole,
-    /// The client has left; the program was told to end.
+    /// The client has disconnected.
     Unheard,
-    /// `RequestTimeout`
+    /// `RequestTimeout` was exceeded.
     TooLate,
-    /// Its output cannot be read any more.
+    /// The output cannot be read any more.
     Lost(io::Error),
 }
 
-/// Passes on all that the program says. Whoever is still there of its process group when this returns was told to end.
+/// Transfers all output of the program, until it has ended and closed its streams, or an error occurs.
 pub fn all(child: &mut Child, request: u64) -> Ended {
     let mut buffer = vec![0; PIECE];
     let mut has_said = false;
@@ -64,7 +64,7 @@ pub fn all(child: &mut Child, request: u64) -> Ended {
     Ended::Whole
 }
 
-/// Logs what a script still has to complain of, for so long at most, in milliseconds; what it prints counts no more.
+/// Logs remaining stderr until the stream ends or is silent for `time` ms. Further stdout is discarded.
 pub fn last_words(child: &mut Child, time: u16) {
     let mut buffer = vec![0; PIECE];
     child.stdout = None;
@@ -87,7 +87,7 @@ struct Ready {
 
 fn wait(child: &Child, time: u16) -> Result<Ready, Errno> {
     let (stdout, stderr) = (child.stdout.as_ref().map(AsFd::as_fd), child.stderr.as_ref().map(AsFd::as_fd));
-    // Once its end is known only the streams are waited for, which others may still hold.
+    // After the program's end, wait only for the streams: other processes may hold them open.
     let (has_stdout, has_stderr) = (stdout.is_some(), stderr.is_some());
     let mut waited: Vec<PollFd<'_>> = stdout.into_iter().chain(stderr).map(readable).collect();
     if !has_stdout || has_stderr {
@@ -103,7 +103,7 @@ fn readable(stream: BorrowedFd<'_>) -> PollFd<'_> {
     PollFd::new(stream, PollFlags::POLLIN)
 }
 
-/// One piece; the stream is gone at its end.
+/// Transfers one piece. Sets `stream` to `None` at its end or on an error.
 fn pass(stream: &mut Option<impl Read>, buffer: &mut [u8], to: fn(&[u8])) {
     let got = stream.as_mut().map_or(Ok(0), |stream| stream.read(buffer));
     match got {

@@ -1,4 +1,4 @@
-//! `cameleer history`: what happened at 03:12, from the file that the monitor writes.
+//! `cameleer history`: the server's activity at a past time, from the file that the monitor writes.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -25,12 +25,12 @@ TIME is  03:12, 03:12:30          the last time that it was so late
 
 Rates are of a second. Of times and of what waits each line has its worst second.";
 
-/// Before and after the moment that `--at` names.
+/// Seconds shown before and after the time of `--at`.
 const AROUND: u32 = 120;
 const HOUR: u32 = 3600;
-/// A table has about so many lines.
+/// Maximum of lines for an automatic step.
 const LINES: u32 = 60;
-/// What a person likes a line to stand for, in seconds.
+/// Preferred steps between lines, in seconds.
 const STEPS: [u32; 11] = [1, 2, 5, 10, 30, 60, 300, 900, 1800, HOUR, 6 * HOUR];
 
 /// Show what a server did, second by second, in the last seven days
@@ -117,7 +117,7 @@ fn seconds(time: DateTime<Local>) -> u32 {
     u32::try_from(time.timestamp()).unwrap_or(u32::MAX)
 }
 
-/// See the hint.
+/// Parses a time in one of the formats of the hint.
 fn moment(text: &str, now: DateTime<Local>) -> anyhow::Result<u32> {
     let wrong = || Misuse(format!("{text}: expected 03:12, \"2026-11-23 03:12\", 90m or seconds since 1970"));
     if let Ok(since_1970) = text.parse::<u32>() {
@@ -202,7 +202,7 @@ fn line(point: &Point) -> String {
     )
 }
 
-/// What else happened.
+/// Other events of the interval, as text.
 fn events(point: &Point) -> String {
     let events = [
         (point.faults, "fault"),
@@ -215,12 +215,12 @@ fn events(point: &Point) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// `0`, `0.3`, `1234`
+/// Formats a rate: `0`, `0.3`, `1234`.
 fn rate(value: f64) -> String {
     if value == 0.0 || value >= 10.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// `0`, `850 µs`, `12.3 ms`, `2.50 s`
+/// Formats a time: `-` for 0, `850 µs`, `12.3 ms`, `2.50 s`.
 fn took(us: u32) -> String {
     match us {
         0 => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! The subcommands that ask a running server, by its control socket.
+//! Subcommands that talk to a running server through its control socket.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! `cameleer purge`: makes a running server forget answers that it keeps.
+//! `cameleer purge`: removes responses from the cache of a running server.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `cameleer recycle`: asks a worker to leave when it has no request.
+//! `cameleer recycle`: asks a worker to leave after its current request.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `cameleer refork`: returns when the pool is renewed, or says why it is not.
+//! `cameleer refork`: returns when the pool is renewed, or reports why it is not.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `cameleer reload`: returns when the new code answers, or says why it does not.
+//! `cameleer reload`: returns when the new code serves requests, or reports why it does not.
 
 use clap::Args;
 
@@ -19,7 +19,7 @@ impl Reload {
     }
 }
 
-/// Asks for a reload and waits for it.
+/// Reloads the server and waits for the result.
 pub fn reload(which: &Which) -> anyhow::Result<()> {
     which.connect()?.ask(Command::Reload).map(drop)
 }

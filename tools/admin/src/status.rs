@@ -37,7 +37,8 @@ impl Status {
             true => printable::json(&(json(&status, &usages(&server, &status))? + "\n")),
             false => printable::lines(&table(&status, &usages(&server, &status))),
         };
-        // `cameleer status | head` is no failure.
+        // Ignore a closed pipe: `cameleer status
+        // head` is no failure.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
         Ok(())
     }
@@ -102,7 +103,7 @@ fn reforked(refork: u32) -> String {
     if refork > 0 { format!("  refork {refork}") } else { String::new() }
 }
 
-/// A pool of several, and how busy it is where it serves.
+/// One line for each pool, with its load if it serves.
 fn pool(mold: &status::MoldStatus, status: &status::Status, text: &mut String) {
     let MoldStatus { pool, perl_generation, pid, refork, workers } = mold;
     let (pool, reforked) = (printable::line(pool), reforked(*refork));
@@ -117,7 +118,7 @@ fn pool(mold: &status::MoldStatus, status: &status::Status, text: &mut String) {
     );
 }
 
-/// What requests took, once some were answered.
+/// Response times and error counts, after the first responses.
 fn times(front: &FrontStatus, text: &mut String) {
     let Times { request, queue, service } = &front.times;
     for (name, of) in [("requests", request), ("queue", queue), ("workers", service)] {
@@ -135,14 +136,14 @@ fn times(front: &FrontStatus, text: &mut String) {
     }
 }
 
-/// What workers have besides requests.
+/// Connections handed over to workers.
 fn connections(front: &FrontStatus, text: &mut String) {
     if front.handed_over > 0 {
         let _ = writeln!(text, "handed    {} connections to workers", front.handed_over);
     }
 }
 
-/// Requests that were shed, and the shares, where there is something to tell.
+/// Shed requests and shares, if any.
 fn overload(front: &FrontStatus, text: &mut String) {
     if front.overloaded {
         text.push_str("overloaded: the newest requests are served first\n");
@@ -158,7 +159,7 @@ fn overload(front: &FrontStatus, text: &mut String) {
     }
 }
 
-/// How workers ended and what became of reloads, where there is something to tell.
+/// Reasons for which workers ended, and results of reloads, if any.
 fn ends(counts: &ServerCounts, text: &mut String) {
     let ends: Vec<_> = counts.exits.iter().map(|(reason, count)| format!("{count} {}", reason.name())).collect();
     if !ends.is_empty() {
@@ -209,9 +210,9 @@ fn workers(front: &FrontStatus, usages: &Usages, max_clients: u32, text: &mut St
     }
 }
 
-/// `host GET /path`, in parentheses when it is over.
+/// The request as `host GET /path`; in parentheses if it has ended.
 fn request(w: &WorkerStatus) -> String {
-    // The front has escaped it; one of an older version may not have.
+    // Escape again: a front of an older version may not have escaped it.
     let shown = |request: &str| format!("{} {request}", w.host).trim_start().replace('\n', "\\n");
     match (w.request.as_str(), w.last_request.as_str()) {
         ("", "") => String::new(),

@@ -22,7 +22,7 @@ impl Stop {
     }
 }
 
-/// Asks for the end and waits for it.
+/// Stops the server and waits for its end.
 pub fn stop(which: &Which, how: How) -> anyhow::Result<()> {
     let mut server = which.connect()?;
     server.ask(Command::Stop { how })?;

@@ -1,4 +1,4 @@
-//! `cameleer why`: where the last slow requests spent their time, as `SlowLog` has seen it.
+//! `cameleer why`: shows where the last slow requests spent their time, as recorded by `SlowLog`.
 
 use std::fmt::Write;
 

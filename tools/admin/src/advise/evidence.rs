@@ -1,4 +1,4 @@
-//! What rules look at: the status, once or for some time, the memory, the configuration.
+//! Evidence for the rules: the status at two moments, memory, and the configuration.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,35 +18,35 @@ use status::{Status, Usages};
 use toolkit::client::Server;
 use toolkit::conf::Conf;
 
-/// Between two looks.
+/// Interval between two status requests.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// All of it.
+/// Data that the rules evaluate.
 pub struct Evidence {
-    /// The first look.
+    /// The first status.
     pub first: Status,
-    /// CPU times of its workers.
+    /// CPU times of workers at the first status.
     pub first_usages: Usages,
-    /// The last one; the same where there was one.
+    /// The last status; equal to `first` if there was only one.
     pub last: Status,
-    /// CPU times of its workers.
+    /// CPU times of workers at the last status.
     pub last_usages: Usages,
-    /// For how long all workers have been busy while requests waited, up to the last look, in seconds.
+    /// Time for which all workers have been busy while requests waited, up to the last status, in seconds.
     pub full: f64,
-    /// From the first look to the last.
+    /// Time from the first status to the last, in seconds.
     pub seconds: f64,
-    /// What its processes have of the memory.
+    /// Memory of the server's processes.
     pub memory: Report,
-    /// Where in Perl code workers are, when all of them have been busy at the last look.
+    /// Sampled Perl stacks of the workers; only if all were busy at the last status.
     pub stacks: Option<Profile>,
-    /// What stands in its configuration now; nothing where it has no file that can be read.
+    /// The current directives; empty if the server has no readable configuration file.
     pub tree: Vec<Directive>,
-    /// The CGI programs that it leads to.
+    /// CGI programs of the configuration.
     pub programs: Programs,
 }
 
 impl Evidence {
-    /// Looks at it for so long.
+    /// Observes the server for `time`.
     pub fn gather(server: &mut Server, time: Duration) -> anyhow::Result<Evidence> {
         if !server.shares_our_numbers() {
             bail!("that server runs in another container: its processes have other numbers there, so ask inside of it");
@@ -77,17 +77,17 @@ impl Evidence {
         })
     }
 
-    /// What the front said last.
+    /// The front's last status.
     pub fn front(&self) -> Option<&FrontStatus> {
         self.last.front.as_ref()
     }
 
-    /// Workers that have a request.
+    /// Workers with a request.
     pub fn busy(&self) -> impl Iterator<Item = &WorkerStatus> {
         self.last.workers().iter().filter(|worker| worker.state == WorkerState::Busy)
     }
 
-    /// Which part of the time in which workers had requests they had a processor; nothing where it was looked once.
+    /// CPU time divided by the time in which workers had requests, 0 to 1. `None` below one second of observation.
     pub fn cpu_part(&self) -> Option<f64> {
         let worked = self.front()?.worked_us.checked_sub(self.first.front.as_ref()?.worked_us)? as f64 / 1e6;
         let used = |worker: &WorkerStatus| {
@@ -98,7 +98,7 @@ impl Evidence {
         (self.seconds >= 1.0 && worked > 0.0).then(|| (cpu as f64 / 1e3 / worked).min(1.0))
     }
 
-    /// Where workers are most of the time in Perl code, and for which part of it.
+    /// The Perl code that most samples have in common as innermost frame, with its share of the samples.
     pub fn busiest_place(&self) -> Option<(&Frame, f64)> {
         let profile = self.stacks.as_ref()?;
         let mut places: HashMap<u32, u64> = HashMap::new();
@@ -111,7 +111,7 @@ impl Evidence {
         Some((profile.frames.get(place as usize)?, samples as f64 / profile.samples.max(1) as f64))
     }
 
-    /// A directive of the configuration that says this, wherever it stands.
+    /// Finds a directive with this name and first argument, at any depth.
     pub fn said(&self, name: &str, word: &str) -> Option<&Directive> {
         find(&self.tree, &|directive| {
             directive.name.eq_ignore_ascii_case(name)
@@ -133,19 +133,19 @@ fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
     Ok((status, usages))
 }
 
-/// What advice there is without them is given all the same.
+/// Samples stacks for a second. Without a profiler, advice is given without stacks.
 fn stacks(server: &mut Server) -> Option<Profile> {
     server.told_by_profiler(Command::Record { seconds: 1.0, hertz: 50.0 }).ok()
 }
 
-/// Whether requests wait because no worker is free, and there will be no more.
+/// Whether all workers are busy and requests wait. No further workers will be forked.
 fn full(status: &Status) -> bool {
     let busy = status.workers().iter().filter(|worker| worker.state == WorkerState::Busy).count();
     let waiting = status.front.as_ref().is_some_and(|front| front.queued > 0);
     waiting && busy >= status.max_clients as usize
 }
 
-/// All of them have been busy at least as long as the one that began last, in seconds.
+/// Time since the last worker became busy, in seconds: all workers have been busy at least that long.
 fn shortest_busy(status: &Status) -> f64 {
     let busy = status.workers().iter().filter(|worker| worker.state == WorkerState::Busy);
     match full(status) {

@@ -33,16 +33,16 @@ pub struct Advise {
     json: bool,
 }
 
-/// All of it.
+/// Data for output.
 #[derive(Debug, Serialize)]
 struct Given {
     /// The configuration's file, or `command line`.
     origin: String,
-    /// How long it was looked at.
+    /// Time of observation, in seconds.
     seconds: f64,
-    /// What was looked at.
+    /// Names of all rules.
     looked_at: Vec<&'static str>,
-    /// What is to be said.
+    /// Advice of the rules that found a problem.
     advice: Vec<Advice>,
 }
 

@@ -1,4 +1,4 @@
-//! The rules: each looks at one thing, and says nothing when nothing is wrong with it.
+//! The rules: each checks one aspect, and returns `None` if it finds no problem.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,24 @@ use compat::programs::Program;
 use config::program::CgiMode;
 use toolkit::units::size;
 
-/// What is to be said.
+/// Advice given by a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Advice {
-    /// By which it is known.
+    /// Name of the rule.
     pub rule: &'static str,
-    /// What is wrong and what to do.
+    /// The problem and the remedy.
     pub says: String,
-    /// What was seen.
+    /// The measured values.
     pub evidence: String,
-    /// The line to write, where it is one.
+    /// The configuration line to write, if the remedy is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
 }
 
-/// Looks at one thing.
+/// Checks one aspect.
 pub type Rule = fn(&Evidence) -> Option<Advice>;
 
-/// What is looked at, in the order in which it is said.
+/// All rules with their names, in the order of output.
 pub const RULES: &[(&str, Rule)] = &[
     ("workers that are all busy", all_busy),
     ("time in the queue", queue),
@@ -44,21 +44,21 @@ pub const RULES: &[(&str, Rule)] = &[
     ("CgiMode", cgi_mode),
 ];
 
-/// All workers were busy for so long: less is a burst, in seconds.
+/// Minimum time in seconds with all workers busy; shorter times are bursts.
 const BURST: f64 = 2.0;
-/// A wait for a worker that people notice, in microseconds.
+/// Wait for a worker that users notice, in µs.
 const NOTICED: u64 = 100_000;
-/// One in so many is worth a line.
+/// Errors are reported from one in this many requests.
 const ONE_IN: u64 = 100;
-/// Fewer requests than these say nothing.
+/// Minimum of requests for a statement about them.
 const ENOUGH: u64 = 100;
-/// A worker that ends sooner has hardly repaid its fork, and what it has compiled since.
+/// Workers that end after fewer requests have hardly repaid their fork and compilation.
 const FEW_REQUESTS: u64 = 200;
-/// Of what they had of the mold, workers share less.
+/// Share of the mold's memory below which sharing is poor.
 const HALF: f64 = 0.5;
-/// By so much in 1,000 requests a worker grows for a reason.
+/// Growth per 1,000 requests that is reported, in bytes.
 const GROWS: i64 = 1 << 20;
-/// Requests mostly calculate when they have a processor for more of their time.
+/// CPU share above which requests mostly compute.
 const MOSTLY: f64 = 0.8;
 
 fn all_busy(evidence: &Evidence) -> Option<Advice> {
@@ -91,7 +91,7 @@ fn all_busy(evidence: &Evidence) -> Option<Advice> {
     Some(advice("all-busy", says, seen, change))
 }
 
-/// `GET /report`, without its query, and how many workers are at it.
+/// The most common request of busy workers (`GET /report`, without its query), and the number of these workers.
 fn most_common(evidence: &Evidence) -> Option<(String, usize)> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for worker in evidence.busy() {
@@ -216,7 +216,7 @@ fn keep_alive(evidence: &Evidence) -> Option<Advice> {
     Some(advice("keep-alive", says, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
 }
 
-/// Scripts and risks that are named.
+/// Maximum of scripts and risks in a message.
 const NAMED: usize = 3;
 
 fn cgi_mode(evidence: &Evidence) -> Option<Advice> {
@@ -264,7 +264,7 @@ mod tests {
         WorkerStatus { slot, pid: -1, state, request: request.to_owned(), since_ms: 14_000, ..WorkerStatus::default() }
     }
 
-    /// A server at peace; `change` disturbs it.
+    /// A server without problems; `change` adds one.
     fn evidence(change: impl FnOnce(&mut Status, &mut FrontStatus)) -> Evidence {
         let mut status = Status { max_clients: 2, ..Status::default() };
         let workers = vec![worker(0, ""), worker(1, "")];

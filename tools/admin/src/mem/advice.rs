@@ -1,5 +1,5 @@
-//! `cameleer mem --advise`: what workers have loaded since the fork, what that costs, and the start-up file that would have the mold
-//! load it.
+//! `cameleer mem --advise`: code that workers loaded after the fork, its cost, and a start-up file that loads it in
+//! the mold.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use master::sockets::control_socket::{Command, Told};
 use toolkit::client::Server;
 use toolkit::units::size;
 
-/// What the mold's child tells of a piece of code.
+/// Cost of a piece of code, as reported by the mold's child.
 #[derive(Debug, Deserialize)]
 struct Weighed {
     kind: Kind,
@@ -26,29 +26,29 @@ struct Weighed {
     brings: String,
 }
 
-/// What the mold should load.
+/// Code that the mold should load.
 #[derive(Debug, Serialize)]
 pub struct Advice {
-    /// How many workers have told what they have: those without a request.
+    /// Number of workers that answered; only workers without a request do.
     asked: usize,
     late: Vec<Late>,
-    /// Scripts that are compiled under several names.
+    /// Scripts compiled under several names.
     twice: Vec<Twice>,
 }
 
 #[derive(Debug, Serialize)]
 struct Late {
     kind: Kind,
-    /// In `%INC`, or the script's.
+    /// Name in `%INC`, or the script's name.
     name: String,
     file: String,
-    /// How many workers have it.
+    /// Number of workers that have it.
     workers: usize,
-    /// What it costs each of them.
+    /// Bytes per worker.
     bytes: u64,
-    /// How many other modules come with it.
+    /// Number of other modules that it loads.
     brings: usize,
-    /// Why the mold could not load it.
+    /// Error if the mold could not load it.
     #[serde(skip_serializing_if = "String::is_empty")]
     error: String,
 }
@@ -108,7 +108,7 @@ impl Late {
         self.bytes.saturating_mul(self.workers as u64)
     }
 
-    /// `LWP::UserAgent`
+    /// Module name for display, such as `LWP::UserAgent`; for scripts, the name and file.
     fn shown(&self) -> String {
         match self.kind {
             Kind::Module => self.name.trim_end_matches(".pm").replace('/', "::"),
@@ -117,7 +117,7 @@ impl Late {
     }
 }
 
-/// Scripts of different names whose files are one on the disk.
+/// Scripts with different names whose files are the same inode.
 fn twice(mold: &Loaded, workers: &[Loaded]) -> Vec<Twice> {
     let scripts: BTreeMap<&String, &String> = workers.iter().chain([mold]).flat_map(|one| &one.scripts).collect();
     let mut files: BTreeMap<(u64, u64), Vec<(&String, &String)>> = BTreeMap::new();
@@ -134,7 +134,7 @@ fn twice(mold: &Loaded, workers: &[Loaded]) -> Vec<Twice> {
     twice.collect()
 }
 
-/// For a person.
+/// Formats a table.
 pub fn table(advice: &Advice) -> String {
     let mut text = String::new();
     if advice.late.is_empty() {
@@ -171,7 +171,7 @@ pub fn table(advice: &Advice) -> String {
     text
 }
 
-/// A file for PerlRequire.
+/// Formats a file for PerlRequire.
 pub fn start_up_file(advice: &Advice) -> String {
     let mut text = String::from(HEAD);
     for late in advice.late.iter().filter(|late| late.error.is_empty()) {
@@ -208,7 +208,7 @@ sub script {
 
 ";
 
-/// A string of Perl.
+/// Quotes a text as a Perl string.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

@@ -1,4 +1,4 @@
-//! `cameleer mem --blame`: whose pages workers no longer share with their mold: variables, subs and packages, by name.
+//! `cameleer mem --blame`: the variables, subs and packages on pages that workers no longer share with their mold.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,39 +11,40 @@ use master::sockets::control_socket::Told;
 use toolkit::client::Server;
 use toolkit::units::size;
 
-/// So many owners are shown to a person.
+/// Maximum of owners in the table.
 const SHOWN: usize = 20;
 
-/// By owner, the bytes of private pages that are new, written, counted, restored: see [`Owner`].
+/// Bytes of private pages by owner: new, written, counted, restored (see [`Owner`]).
 type Seen = BTreeMap<String, [u64; 4]>;
 
-/// Who has what is private.
+/// Owners of private memory in all workers.
 #[derive(Debug, Serialize)]
 pub struct Blame {
-    /// How many workers have told: those without a request.
+    /// Number of workers that answered; only workers without a request do.
     asked: usize,
-    /// How many began to, and did not in time, or ended.
+    /// Number of workers that did not answer in time, or ended.
     silent: usize,
-    /// What they share with nobody, in bytes.
+    /// Private memory of these workers, in bytes.
     private: u64,
     owners: Vec<Owner>,
 }
 
-/// One of them; bytes of private pages in all workers.
+/// An owner, with bytes of private pages in all workers.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Owner {
-    /// `My::Cache %CACHE`, `My::Page sub handler`, `My::Page::handler my $text`; `(no variable) …` for what none leads to.
+    /// `My::Cache %CACHE`, `My::Page sub handler`, `My::Page::handler my $text`; `(no variable) …` for memory without
+    /// an owner.
     name: String,
-    /// In how many workers.
+    /// Number of workers.
     workers: u64,
     private: u64,
-    /// The mold has none there.
+    /// The mold has no page there.
     new: u64,
-    /// Something else stands there than in the mold.
+    /// The content differs from the mold's.
     written: u64,
-    /// Nothing else but counts of references.
+    /// Only reference counts differ from the mold's.
     counted: u64,
-    /// The same as in the mold again, by now.
+    /// The content is the same as the mold's again.
     restored: u64,
 }
 
@@ -75,7 +76,7 @@ fn owner(name: &str, workers: u64, [new, written, counted, restored]: [u64; 4]) 
     Owner { name: name.to_owned(), workers, private, new, written, counted, restored }
 }
 
-/// For a person.
+/// Formats a table.
 pub fn table(blame: &Blame) -> String {
     let Blame { asked, silent, private, owners } = blame;
     let mut text = format!("{asked} workers without a request have {} that they share with nobody\n", size(*private));

@@ -1,5 +1,5 @@
-//! `cameleer mem --leaks`: what lives in workers and did not when they were forked, by class. The mold is what they were then, so
-//! that nothing need be counted before somebody asks.
+//! `cameleer mem --leaks`: objects that workers have and their mold has not, by class. The mold still has the state
+//! at the fork, so nothing is counted in advance.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,32 +13,32 @@ use master::sockets::control_socket::{Command, Told};
 use toolkit::client::Server;
 use toolkit::units::size;
 
-/// So many classes are shown to a person.
+/// Maximum of classes in the table.
 const SHOWN: usize = 20;
 
-/// By class, how many there are and the bytes that they take.
+/// By class, the number of objects and their bytes.
 type Census = BTreeMap<String, [i64; 2]>;
 
-/// What has become more.
+/// Growth of all workers.
 #[derive(Debug, Serialize)]
 pub struct Leaks {
-    /// How many workers have told what lives in them: those without a request.
+    /// Number of workers that answered; only workers without a request do.
     asked: usize,
-    /// Requests that they have answered.
+    /// Requests answered by these workers.
     requests: u64,
     classes: Vec<Growth>,
 }
 
-/// A class that has become more.
+/// A class with more objects than in the mold.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Growth {
-    /// A package; `SCALAR`, `HASH` and the like for what is blessed into none.
+    /// A package; `SCALAR`, `HASH` and the like for unblessed values.
     class: String,
-    /// How many more there are, in all workers.
+    /// Additional objects in all workers.
     more: i64,
-    /// About how many more bytes they take, without what they refer to.
+    /// Approximate additional bytes, without referenced objects.
     bytes: i64,
-    /// How many more in the worker that has most.
+    /// Additional objects in the worker with most of them.
     most: i64,
 }
 
@@ -61,7 +61,7 @@ impl Leaks {
     }
 }
 
-/// What grew most comes first; of what takes the same, what is named by a package.
+/// Computes growth by class: packages before plain types, then by bytes, descending.
 fn growth(mold: &Census, workers: &[Census]) -> Vec<Growth> {
     let mut grown: BTreeMap<&str, Growth> = BTreeMap::new();
     for (class, [count, bytes]) in workers.iter().flatten() {
@@ -77,12 +77,12 @@ fn growth(mold: &Census, workers: &[Census]) -> Vec<Growth> {
     classes
 }
 
-/// Perl's own kinds of values, which every program makes.
+/// Whether a class is one of Perl's own types, which every program uses.
 fn is_plain(class: &str) -> bool {
     matches!(class, "SCALAR" | "ARRAY" | "HASH" | "CODE" | "GLOB" | "IO" | "FORMAT" | "REGEXP")
 }
 
-/// For a person.
+/// Formats a table.
 pub fn table(leaks: &Leaks) -> String {
     let Leaks { asked, requests, classes } = leaks;
     let mut text = format!("{asked} workers without a request, {requests} requests since they were forked\n\n");

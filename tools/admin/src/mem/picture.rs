@@ -1,4 +1,4 @@
-//! The memory of a server as a picture: an SVG that needs nothing else, in light and in dark.
+//! The memory of a server as an SVG without external resources, for light and dark mode.
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use machine::memory::Sizes;
 use toolkit::units::size;
 
 const WIDTH: u64 = 760;
-/// Where bars begin, and how long the longest is.
+/// Left edge of the bars, and the length of the longest.
 const LEFT: u64 = 116;
 const LONGEST: u64 = 490;
 const BAR: u64 = 16;
 const ROW: u64 = 26;
-/// More workers are no picture: those that have the most for themselves are drawn.
+/// Maximum of workers drawn: those with most private memory.
 const MOST_WORKERS: usize = 40;
 
 const STYLE: &str = "\
@@ -22,18 +22,18 @@ svg{--paper:#fff;--ink:#1f2933;--dim:#5b6875;--rule:#d5dbe1;--own:#c2410c;--mold
 text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-size:16px;font-weight:600}.dim{fill:var(--dim)}.right{text-anchor:end}
 .own{fill:var(--own)}.mold{fill:var(--mold)}.still{fill:var(--still)}.files{fill:var(--files)}.gone{fill:var(--gone)}";
 
-/// What a part of a bar stands for.
+/// Meaning of a part of a bar.
 #[derive(Clone, Copy)]
 enum Part {
-    /// No other process has it.
+    /// Private memory.
     Own,
-    /// Of the mold: what workers have, too.
+    /// Shared memory of the mold.
     Mold,
-    /// Of a worker: what it still shares with the mold.
+    /// Memory that a worker still shares with the mold.
     Still,
     /// Pages of files.
     Files,
-    /// Shared pages, counted once more.
+    /// Shared pages that RSS counts again.
     Again,
 }
 
@@ -49,14 +49,14 @@ impl Part {
     }
 }
 
-/// A bar with its name and what is said behind it.
+/// A bar with its name and the text after it.
 struct Bar {
     name: String,
     parts: Vec<(Part, u64)>,
     said: String,
 }
 
-/// The whole picture.
+/// Draws the SVG.
 pub fn draw(report: &Report) -> String {
     let (workers, left_out) = workers(report);
     let pool: Vec<Bar> =
@@ -72,7 +72,7 @@ pub fn draw(report: &Report) -> String {
     canvas.finished()
 }
 
-/// Those to be drawn, in the order of the table, and how many are not.
+/// The workers to draw, in the order of the table, and the number of omitted ones.
 fn workers(report: &Report) -> (Vec<&Process>, usize) {
     let mut all: Vec<&Process> = report.all(Role::Worker).filter(|worker| worker.sizes.is_some()).collect();
     all.sort_by_key(|worker| std::cmp::Reverse(worker.sizes.map(|sizes| sizes.private)));
@@ -82,7 +82,7 @@ fn workers(report: &Report) -> (Vec<&Process>, usize) {
     (all, left_out)
 }
 
-/// The server as a whole: each page once, then as often as it is counted when sizes are added up.
+/// Two bars for the whole server: each page once, and the sum of RSS.
 fn sums(report: &Report) -> [Bar; 2] {
     let own = report.processes.iter().filter_map(|process| process.sizes).map(|sizes| sizes.private).sum::<u64>();
     let files = report.total.pss_files.min(report.total.pss.saturating_sub(own));
@@ -120,7 +120,7 @@ fn said(process: &Process, sizes: &Sizes) -> String {
         .map_or_else(|| size(sizes.private), |share| format!("{}, {:.0} % of mold", size(sizes.private), share * 100.0))
 }
 
-/// What is drawn so far, and how far down it reaches. Nothing but our own words and numbers comes here, so nothing is escaped.
+/// SVG so far and the current y position. Contains only our own texts and numbers, so nothing is escaped.
 struct Canvas {
     shapes: String,
     y: u64,
@@ -150,7 +150,7 @@ impl Canvas {
         }
     }
 
-    /// Bars to one scale, below a heading.
+    /// Draws bars of a common scale below a heading.
     fn bars(&mut self, heading: &str, bars: &[Bar]) {
         let length = |bar: &Bar| bar.parts.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let scale = bars.iter().map(length).max().unwrap_or(0).max(1);
@@ -177,7 +177,7 @@ impl Canvas {
             x += width;
         }
         let at = x as u64 + 8;
-        // Behind the bar, or, where that would leave the picture, at its edge.
+        // After the bar or, if there is no room, at the right edge.
         match at + 8 * bar.said.len() as u64 > WIDTH {
             true => self.text(WIDTH - 16, "right", &bar.said),
             false => self.text(at, "", &bar.said),

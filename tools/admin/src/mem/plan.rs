@@ -1,4 +1,4 @@
-//! The calculator of the documents: how many workers a machine has room for.
+//! Calculates how many workers fit into a machine's memory, by the formula of the documents.
 
 use clap::Args;
 use serde::Serialize;
@@ -26,30 +26,30 @@ fn bytes(text: &str) -> Result<u64, String> {
     config::size(text)
 }
 
-/// What is calculated with, and what comes out.
+/// Input and result of the calculation.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
     ram: u64,
     process: u64,
     shared: u64,
-    /// With sharing.
+    /// Number of workers if `shared` is shared.
     max_clients: u64,
-    /// As if nothing were shared.
+    /// Number of workers without sharing.
     without_sharing: u64,
-    /// By the running pool: what `ram` leaves beside what is there whatever the number of workers, for workers that cost what those
-    /// of the pool cost that have served.
+    /// Number of workers by the running pool's measured cost per worker; `None` without a running pool. The base is
+    /// `ram` without master, front, mold and shared memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<u64>,
 }
 
 impl Given {
-    /// The plan, when no running server has to be asked for it.
+    /// The plan, if the options suffice without a running server.
     pub fn complete(&self) -> anyhow::Result<Option<Plan>> {
         let (Some(ram), Some(process)) = (self.ram, self.process) else { return Ok(None) };
         Plan::new(ram, process, self.shared.unwrap_or(0)).map(Some)
     }
 
-    /// The plan, in which a running pool says what was not given.
+    /// The plan, with missing values from a running pool.
     pub fn completed_by(&self, report: &Report) -> anyhow::Result<Plan> {
         let workers: Vec<Sizes> = report.all(Role::Worker).filter_map(|worker| worker.sizes).collect();
         let largest = workers.iter().map(|sizes| sizes.rss).max();

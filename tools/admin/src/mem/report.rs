@@ -1,4 +1,4 @@
-//! What was measured of a server: the status, joined with what the kernel says of each process.
+//! Memory report of a server: the status, joined with the kernel's data for each process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,85 +11,85 @@ use machine::memory::{
 };
 use status::{GenerationStatus, Status};
 
-/// What a mold is called in ps.
+/// Title of a mold's process.
 const MOLD_TITLE: &str = "cameleer: mold";
 
 /// The memory of a server at one moment.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The server's.
+    /// Version of the server.
     pub version: String,
-    /// The master.
+    /// Pid of the master.
     pub pid: i32,
     /// The configuration's file, or `command line`.
     pub origin: String,
-    /// Master, front, molds, workers, and what these have started.
+    /// Master, front, molds, workers, and their child processes.
     pub processes: Vec<Process>,
-    /// The sums of those that could be read.
+    /// Sums over the readable processes.
     pub total: Sizes,
-    /// How many could not.
+    /// Number of unreadable processes.
     pub unreadable: usize,
-    /// What the machine has again after a stop.
+    /// Memory that a stop gives back to the machine, in bytes.
     pub given_back: u64,
-    /// By the Guide's formula.
+    /// Total by the mod_perl Guide's formula, in bytes.
     pub with_largest_share: u64,
-    /// By that of Practical mod_perl.
+    /// Total by the formula of Practical mod_perl, in bytes.
     pub with_parent: u64,
-    /// What one more worker costs; nothing without workers.
+    /// Bytes that one more worker costs; `None` without workers.
     pub one_more_worker: Option<u64>,
-    /// How many workers have served, which `one_more_worker` is the median of.
+    /// Number of workers that have served; `one_more_worker` is their median.
     pub workers_that_served: usize,
-    /// For how many more the memory is there.
+    /// Number of further workers that fit into `available`.
     pub more_workers: Option<u64>,
-    /// Which memory.
+    /// The memory available, and its limit.
     pub available: Option<Available>,
 }
 
 /// A process and its memory.
 #[derive(Debug, Serialize)]
 pub struct Process {
-    /// What it is for.
+    /// Role of the process.
     pub role: Role,
-    /// Its number.
+    /// Process ID.
     pub pid: i32,
-    /// The generation of a mold or a worker.
+    /// Generation of a mold or a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<u32>,
-    /// The mold that a worker was forked from.
+    /// Pid of the mold that forked a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mold: Option<i32>,
-    /// Of a worker.
+    /// Slot of a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<u32>,
-    /// Requests that a worker has answered.
+    /// Requests answered by a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// Nothing when it has ended, or is not ours to look at.
+    /// `None` if the process has ended or may not be read.
     pub sizes: Option<Sizes>,
-    /// The part of its mold's memory that a worker still shares, 0 to 1.
+    /// Share of its mold's memory that a worker still shares, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_mold: Option<f64>,
-    /// What of a worker's private memory is so for certain, however much of its mold is swapped out.
+    /// Lower bound of a worker's private memory, in bytes: pages of its mold in swap are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certainly_private: Option<u64>,
-    /// By how much a thousand requests make a worker's private memory grow.
+    /// Growth of a worker's private memory per 1,000 requests, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth_per_1000: Option<i64>,
 }
 
-/// What a process is for.
+/// Role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Watches the others.
+    /// Supervises the other processes.
     Master,
-    /// Has the clients.
+    /// Serves the client connections.
     Front,
-    /// Has loaded the Perl.
+    /// Has loaded the Perl code and forks workers.
     Mold,
     /// Answers requests.
     Worker,
-    /// What one of these has started: a program of a request, a piped log.
+    /// Child of one of these, such as a CGI program or a piped log.
     Child,
 }
 
@@ -122,13 +122,13 @@ impl Report {
         }
     }
 
-    /// What is there however many workers there are: master, front and mold, and what workers share with it.
+    /// Memory independent of the number of workers: master, front and mold, with the pages that workers share.
     pub fn without_workers(&self) -> u64 {
         let own = |worker: &Process| worker.sizes.map_or(0, |sizes| sizes.own());
         self.given_back.saturating_sub(self.all(Role::Worker).map(own).sum())
     }
 
-    /// The processes of one role, the first one first.
+    /// All processes of a role, in order.
     pub fn all(&self, role: Role) -> impl Iterator<Item = &Process> {
         self.processes.iter().filter(move |process| process.role == role)
     }
@@ -165,19 +165,20 @@ impl Process {
         }
     }
 
-    /// Of a worker whose memory was read.
+    /// The measurement of a worker; `None` for other roles and unreadable workers.
     fn measured(&self) -> Option<Measured> {
         (self.role == Role::Worker).then_some(())?;
         Some(Measured { mold: self.mold?, requests: self.requests?, sizes: self.sizes? })
     }
 }
 
-/// All of the server, each once. Those that it names come first, so that what they have started is not taken for another.
+/// All processes of the server, without duplicates. Processes named in the status come first, so that the role of
+/// children is not guessed for them.
 fn processes(status: &Status, machine: &Machine) -> Vec<Process> {
     let mut processes = vec![Process::new(Role::Master, status.pid), Process::new(Role::Front, status.front_pid)];
     processes.extend(status.generations.iter().flat_map(Process::molds));
     processes.extend(status.workers().iter().map(Process::worker));
-    // A process that is being started or has ended has the number 0.
+    // The pid is 0 if a process is starting or has ended.
     processes.retain(|process| process.pid > 0);
     let mut known: BTreeSet<i32> = processes.iter().map(|process| process.pid).collect();
     let mut next = 0;
@@ -195,7 +196,8 @@ fn processes(status: &Status, machine: &Machine) -> Vec<Process> {
     processes
 }
 
-/// The status names the mold that forks; after a refork there are others, which the master has for children, too.
+/// The role of a process that the status does not name. After a refork there are other molds, which are children of
+/// the master, too.
 fn role(machine: &Machine, master: i32, parent: i32, pid: i32) -> Role {
     match parent == master && machine.name(pid).is_some_and(|name| name == MOLD_TITLE) {
         true => Role::Mold,
@@ -207,7 +209,7 @@ fn measured(processes: &[Process]) -> Vec<Measured> {
     processes.iter().filter_map(Process::measured).collect()
 }
 
-/// The mold hardly changes after its last fork, so what it has now is what each worker began with.
+/// Compares workers with their mold's current memory, which hardly changes after its last fork.
 fn compare_with_molds(processes: &mut [Process]) {
     let molds: BTreeMap<i32, Sizes> = processes
         .iter()
@@ -222,7 +224,7 @@ fn compare_with_molds(processes: &mut [Process]) {
     }
 }
 
-/// The parent is the largest mold: each other one is a child of the formula, as the rest are.
+/// Practical mod_perl's formula with the largest mold as parent; other molds count as children.
 fn with_parent(processes: &[Process]) -> u64 {
     let is_mold = |process: &&Process| process.role == Role::Mold;
     let mold = processes.iter().filter(is_mold).max_by_key(|mold| mold.sizes.map(|sizes| sizes.rss));
@@ -240,12 +242,12 @@ pub mod tests {
 
     use super::*;
 
-    /// A server of processes that are files.
+    /// A simulated server whose /proc is in a temporary folder.
     pub struct Simulated(PathBuf);
 
     impl Simulated {
         pub fn new(name: &str) -> Simulated {
-            // Tests that run at once may have one name for theirs.
+            // Tests that run in parallel may use the same name.
             static NEXT: AtomicU32 = AtomicU32::new(0);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let folder = format!("cameleer-mem-{name}-{}-{number}", std::process::id());
@@ -269,7 +271,8 @@ pub mod tests {
             std::fs::write(path, text).expect("written in TMPDIR");
         }
 
-        /// RSS, PSS, private and shared in kB; of a mold and its workers, 50 MB of what is shared are anonymous.
+        /// Writes a process with RSS, PSS, private and shared memory in kB. For a mold and its workers, up to 50 MB
+        /// of the shared memory is anonymous.
         fn process(&self, pid: i32, [rss, pss, private, shared]: [u64; 4], children: &str) {
             let anonymous = if (3..7).contains(&pid) { private + shared.min(51_200) } else { private };
             let rollup = format!(
@@ -354,7 +357,7 @@ pub mod tests {
         assert_eq!(report.given_back, report.total.pss - (800 << 10) + ((8 * 100) << 10));
     }
 
-    /// The documents' hazard: what was shared looks private when it comes back from swap.
+    /// Documented hazard: pages read back from swap look private although they were shared.
     #[test]
     fn with_swap_it_is_said_what_is_private_for_certain() {
         let simulated = Simulated::new("swap");

@@ -6,7 +6,7 @@ use super::report::{Process, Report, Role};
 use base::printable;
 use toolkit::units::size;
 
-/// In eighty columns.
+/// Formats the report in at most 80 columns.
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "cameleer {}  pid {}  {}\n", report.version, report.pid, printable::line(&report.origin));
@@ -35,7 +35,7 @@ fn line(process: &Process) -> String {
     let dash = || "-".to_owned();
     let of =
         |what: fn(&machine::memory::Sizes) -> u64| process.sizes.as_ref().map_or_else(dash, |sizes| size(what(sizes)));
-    // Files are shared by all alike: what a fork shares is told.
+    // Show only memory shared by fork: pages of files are shared by all processes alike.
     let shared = match process.role {
         Role::Mold | Role::Worker => of(|sizes| sizes.shared_anonymous),
         _ => String::new(),

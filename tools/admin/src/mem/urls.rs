@@ -1,4 +1,4 @@
-//! `cameleer mem --urls`: by how much requests make workers grow, by their paths.
+//! `cameleer mem --urls`: memory growth of workers by request path.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,15 +11,15 @@ use master::sockets::control_socket::Told;
 use toolkit::client::Server;
 use toolkit::units::size;
 
-/// So many paths are shown to a person.
+/// Maximum of paths in the table.
 const SHOWN: usize = 20;
 
-/// By path, how many requests were looked at and the bytes by which they made a worker grow.
+/// By path, the number of sampled requests and their growth in bytes.
 type Seen = BTreeMap<String, (u64, i64)>;
 
 #[derive(Debug, Serialize)]
 pub struct Urls {
-    /// How many workers have told: those without a request.
+    /// Number of workers that answered; only workers without a request do.
     asked: usize,
     paths: Vec<Path>,
 }
@@ -27,11 +27,11 @@ pub struct Urls {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Path {
     path: String,
-    /// How many requests were looked at: one every few milliseconds.
+    /// Number of sampled requests (one every few milliseconds).
     requests: u64,
-    /// By so many bytes they have made workers grow.
+    /// Growth of workers by these requests, in bytes.
     grown: i64,
-    /// By so many in the mean.
+    /// Mean growth per request, in bytes.
     a_request: i64,
 }
 
@@ -59,7 +59,7 @@ fn paths(workers: &[Seen]) -> Vec<Path> {
     paths
 }
 
-/// For a person.
+/// Formats a table.
 pub fn table(urls: &Urls) -> String {
     let Urls { asked, paths } = urls;
     let mut text =

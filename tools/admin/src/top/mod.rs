@@ -1,20 +1,20 @@
-//! `cameleer top`: a running server on a terminal, anew each second, and keys to look closer.
+//! `cameleer top`: shows a running server on a terminal, updated every second, with keys for details.
 //!
 //! ```text
 //!   keys ──▶ Watched ──▶ screen        Watched: what the server said last, what was chosen; no terminal, no server
 //!   server ──▶ ┘  └──▶ recycle, look at a stack
 //! ```
 
-// What is watched, and what the keys make of it.
+// State and key handling.
 mod watched;
 
-// The rows of its tables, in the order that was chosen.
+// Rows of the tables, sorted and filtered.
 mod tables;
 
-// Where a worker is in its Perl code.
+// The Perl stack of a worker.
 mod stack;
 
-// How it is drawn.
+// Drawing.
 mod screen;
 
 use std::io::{IsTerminal, stdin, stdout};
@@ -34,9 +34,9 @@ use status::{Status, Usages};
 use toolkit::Misuse;
 use toolkit::client::{Server, Which};
 
-/// Between two looks at the server.
+/// Interval between two status requests.
 const SECOND: Duration = Duration::from_secs(1);
-/// How long a signal may wait to be seen.
+/// Maximum delay before a signal is noticed.
 const SOON: Duration = Duration::from_millis(100);
 
 /// Watch a running server: workers, slow requests, rates; recycle a worker
@@ -53,9 +53,9 @@ impl Top {
             return Err(Misuse("top draws on a terminal; cameleer status --json is for programs".to_owned()).into());
         }
         let server = self.which.connect()?;
-        // Before the terminal is ours: whoever ends us gets it back.
+        // Block the signals before the terminal changes, so that it is restored when a signal ends the program.
         let signals = ends()?;
-        // It is given back after a panic, too.
+        // The terminal is restored after a panic, too.
         let mut terminal = ratatui::try_init()?;
         let watched = watch(server, &signals, &mut terminal);
         ratatui::restore();
@@ -63,7 +63,7 @@ impl Top {
     }
 }
 
-/// Signals that would end the program where it stands.
+/// Signals that would otherwise end the program without restoring the terminal.
 fn ends() -> nix::Result<SignalFd> {
     let mut set = SigSet::empty();
     [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT].into_iter().for_each(|signal| set.add(signal));
@@ -104,7 +104,7 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
     Ok(())
 }
 
-/// What a worker is at now.
+/// Reads the current request and Perl stack of a worker.
 fn look_at(server: &mut Server, worker: u32) -> Result<Looked, String> {
     let looked: anyhow::Result<Option<Looked>> = server.told_by_profiler(Command::Look { worker });
     looked.map_err(|error| error.to_string())?.ok_or_else(|| format!("worker {worker} has just begun or ended"))
@@ -120,7 +120,8 @@ fn key_within(wait: Duration) -> std::io::Result<Option<KeyEvent>> {
     }
 }
 
-/// Gets the status, and the usage of its workers. Private memory that the server has not measured comes from the kernel.
+/// Reads the status, and the usage of its workers. Private memory that the server has not measured is read from
+/// /proc.
 fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
     let answer = server.ask(Command::Snapshot)?;
     let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;

@@ -1,4 +1,4 @@
-//! How it is drawn: what the server is, what happened in the last second and the minutes before it, a table, the keys.
+//! Drawing: a summary of the server, sparklines of the last minutes, a table, and the keys.
 
 use std::collections::VecDeque;
 
@@ -30,10 +30,10 @@ const HELP: &str = "\
  waited  how long the request waited for the worker
  private memory that no other process has";
 
-/// What of a second is drawn.
+/// Selects the value of a second for a sparkline.
 type Drawn = fn(&Second) -> u64;
 
-/// Draws all of it.
+/// Draws the screen.
 pub fn draw(frame: &mut Frame, watched: &mut Watched) {
     let [head, lines, table, foot] =
         Layout::vertical([Constraint::Length(5), Constraint::Length(3), Constraint::Min(3), Constraint::Length(1)])
@@ -95,7 +95,7 @@ fn workers(watched: &Watched, second: &Second) -> Line<'static> {
     ))
 }
 
-/// Where there is more than one.
+/// Pools, if there are several.
 fn pools(status: &Status) -> String {
     let all = status.front.iter().flat_map(|front| &front.pools);
     all.map(|pool| {
@@ -110,7 +110,7 @@ fn ended(counts: &ServerCounts) -> Line<'static> {
     Line::raw(format!("ended    {ends}   reloads {} ok, {} failed", counts.reloads, counts.failed_reloads))
 }
 
-/// The last minutes, the newest at the right.
+/// Sparklines of the last minutes, the newest second at the right.
 fn sparklines(frame: &mut Frame, area: Rect, seconds: &VecDeque<Second>) {
     let areas: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).spacing(2).areas(area);
     let drawn: [(&str, Drawn); 3] = [

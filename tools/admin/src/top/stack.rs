@@ -1,4 +1,4 @@
-//! Where a worker is in its Perl code, over the table.
+//! The Perl stack of a worker, drawn over the table.
 
 use ratatui::Frame;
 use ratatui::layout::Margin;
@@ -9,7 +9,7 @@ use super::tables::took;
 use base::printable;
 use profiler::{Looked, LookedRequest};
 
-/// Draws what was seen of it last.
+/// Draws the last stack read.
 pub fn draw(frame: &mut Frame, worker: u32, looked: Option<&Looked>) {
     let area = frame.area().inner(Margin { horizontal: 2, vertical: 2 });
     let block = Block::bordered().title(format!(" worker {worker}, the innermost first; any key: back "));
@@ -18,7 +18,7 @@ pub fn draw(frame: &mut Frame, worker: u32, looked: Option<&Looked>) {
     frame.render_widget(Paragraph::new(lines(looked, room)).block(block), area);
 }
 
-/// As many as there is room for.
+/// The lines of a stack, limited to `room` lines.
 fn lines(looked: Option<&Looked>, room: usize) -> Vec<Line<'static>> {
     let Some(Looked { pid, request, .. }) = looked else { return vec![Line::raw("it is looked at")] };
     let Some(request) = request else { return vec![Line::raw(format!("pid {pid} has no request"))] };

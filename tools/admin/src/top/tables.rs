@@ -1,4 +1,4 @@
-//! The tables: workers, and requests that took long.
+//! The tables: workers, and slow requests.
 
 use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,52 +9,52 @@ use base::printable;
 use status::{Status, Usage, Usages};
 use toolkit::units::{duration, size};
 
-/// Which table.
+/// Selects a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Which {
-    /// What each worker does.
+    /// Current work of each worker.
     #[default]
     Workers,
-    /// What took long.
+    /// Slow requests.
     Slow,
 }
 
-/// The head of a column.
+/// A column.
 #[derive(Debug)]
 pub struct Column {
-    /// What stands in it.
+    /// Heading.
     pub name: &'static str,
-    /// In characters; 0: all that is left.
+    /// Width in characters; 0 for the remaining width.
     pub width: u16,
-    /// Words begin at the left of it, numbers end at the right.
+    /// Left-aligned for words, otherwise right-aligned for numbers.
     pub has_words: bool,
 }
 
 /// A line of a table.
 #[derive(Debug)]
 pub struct Line {
-    /// One for each column.
+    /// Cells in the order of the columns.
     pub cells: Vec<Cell>,
-    /// The worker that it is about.
+    /// Slot of the worker that the line concerns.
     pub worker: Option<u32>,
 }
 
-/// What is shown, and by what it is sorted.
+/// A cell: displayed text and sort key.
 #[derive(Debug)]
 pub struct Cell {
-    /// As it is shown; nothing in it is obeyed by a terminal.
+    /// Displayed text, without terminal control characters.
     pub text: String,
-    /// The smallest first.
+    /// Sort key, ascending in display order.
     key: Key,
 }
 
 #[derive(Debug, PartialEq)]
 enum Key {
-    /// As it is read.
+    /// Alphabetically by the displayed text.
     Text,
-    /// From small to large.
+    /// Ascending by number.
     Place(u64),
-    /// From large to small: who looks at an amount wants the most.
+    /// Descending by number: large amounts are of most interest.
     Amount(u64),
 }
 
@@ -88,7 +88,7 @@ const SLOW: [Column; 6] = [
 ];
 
 impl Which {
-    /// Its columns.
+    /// Columns of the table.
     pub fn columns(self) -> &'static [Column] {
         match self {
             Which::Workers => &WORKERS,
@@ -96,7 +96,7 @@ impl Which {
         }
     }
 
-    /// What stands above it.
+    /// Title of the table.
     pub fn title(self) -> &'static str {
         match self {
             Which::Workers => "workers",
@@ -104,7 +104,7 @@ impl Which {
         }
     }
 
-    /// The table that Tab leads to.
+    /// The table that Tab switches to.
     pub fn other(self) -> Which {
         match self {
             Which::Workers => Which::Slow,
@@ -112,7 +112,7 @@ impl Which {
         }
     }
 
-    /// Its lines.
+    /// Lines of the table.
     pub fn lines(self, status: &Status, usages: &Usages) -> Vec<Line> {
         match (self, &status.front) {
             (_, None) => Vec::new(),
@@ -123,7 +123,7 @@ impl Which {
 }
 
 impl Line {
-    /// By what stands in that column.
+    /// Compares two lines by a column.
     pub fn order_by(&self, other: &Line, column: usize) -> Ordering {
         match (self.cells.get(column), other.cells.get(column)) {
             (Some(one), Some(other)) => one.order(other),
@@ -188,7 +188,7 @@ fn slow(r: &SlowRequest) -> Line {
     }
 }
 
-/// `850 µs`, `12.3 ms`, `2.50 s`
+/// Formats a time: `850 µs`, `12.3 ms`, `2.50 s`.
 pub fn took(us: u64) -> String {
     match us {
         0..1_000 => format!("{us} µs"),

@@ -1,4 +1,4 @@
-//! What is watched and what was chosen: keys and statuses come in, wishes go out. It knows no terminal and no server.
+//! State of `top`: receives keys and statuses, returns wishes. Independent of terminal and server.
 
 use std::collections::VecDeque;
 
@@ -10,67 +10,67 @@ use profiler::Looked;
 use status::history::{Recorder, Second};
 use status::{Status, Usages};
 
-/// So many seconds are drawn as a line.
+/// Number of seconds stored for the sparklines.
 const REMEMBERED: usize = 240;
 
-/// See the module.
+/// State of `top`.
 #[derive(Debug, Default)]
 pub struct Watched {
-    /// As the server said last.
+    /// The last status.
     pub status: Status,
-    /// What the kernel counts for its workers.
+    /// CPU and memory of its workers, from the kernel.
     pub usages: Usages,
-    /// What has happened in the last seconds.
+    /// History of the last seconds.
     pub seconds: VecDeque<Second>,
     /// The table that is shown.
     pub table: Which,
-    /// The column that sorts it.
+    /// Index of the column that the table is sorted by.
     pub sort: usize,
-    /// The other way around.
+    /// Whether the order is reversed.
     pub reversed: bool,
-    /// Only lines with this in them.
+    /// Only lines that contain this text, ignoring case, are shown.
     pub filter: String,
-    /// What keys are for.
+    /// Meaning of keys.
     pub mode: Mode,
-    /// The line that is chosen.
+    /// The selected line.
     pub chosen: TableState,
-    /// What was done last, or why not.
+    /// Message in the footer: a result or an error.
     pub said: String,
-    /// What the worker is at that is looked at.
+    /// The request and stack of the inspected worker.
     pub looked: Option<Looked>,
     recorder: Recorder,
     is_paused: bool,
 }
 
-/// What keys are for.
+/// Meaning of keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Choose and sort.
+    /// Select and sort.
     #[default]
     Look,
-    /// The filter is written.
+    /// Edit the filter.
     Filter,
-    /// The keys are shown.
+    /// Show the keys.
     Help,
-    /// Whether that worker is to be recycled.
+    /// Ask whether to recycle this worker.
     Confirm(u32),
-    /// Where that worker is in its Perl code is shown.
+    /// Show the Perl stack of this worker.
     Stack(u32),
 }
 
-/// What somebody wants who has pressed a key.
+/// Action requested by a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
-    /// To end.
+    /// End the program.
     Quit,
-    /// That this worker leaves.
+    /// Recycle this worker.
     Recycle(u32),
-    /// To see where this worker is in its Perl code.
+    /// Read the Perl stack of this worker.
     Look(u32),
 }
 
 impl Watched {
-    /// The server says how things stand.
+    /// Stores a status. While paused, only the counts for the next second are updated.
     pub fn takes(&mut self, time: u32, status: Status, usages: Usages) {
         let second = self.recorder.second(time, &status);
         if self.is_paused {
@@ -83,17 +83,17 @@ impl Watched {
         }
     }
 
-    /// Tells the user something.
+    /// Shows a message in the footer.
     pub fn says(&mut self, what: String) {
         self.said = what;
     }
 
-    /// Whether what is shown stands still.
+    /// Whether the display is paused.
     pub fn is_paused(&self) -> bool {
         self.is_paused
     }
 
-    /// The lines of the table that is shown, as they were chosen.
+    /// The lines of the current table, filtered and sorted.
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = self.table.lines(&self.status, &self.usages);
         let filter = self.filter.to_lowercase();
@@ -103,7 +103,7 @@ impl Watched {
         lines
     }
 
-    /// A key was pressed.
+    /// Handles a key.
     pub fn press(&mut self, key: KeyEvent) -> Option<Wish> {
         if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd')) {
             return Some(Wish::Quit);
@@ -144,7 +144,7 @@ impl Watched {
         None
     }
 
-    /// The other table, the busiest or slowest first.
+    /// Switches to the other table, sorted by its first column.
     fn turn(&mut self) {
         self.table = self.table.other();
         (self.sort, self.reversed) = (0, false);
@@ -164,7 +164,7 @@ impl Watched {
         }
     }
 
-    /// Without one, it is said that one should be chosen.
+    /// The worker of the selected line. Without one, shows a message.
     fn chosen_worker(&mut self) -> Option<u32> {
         let chosen = self.chosen.selected().and_then(|at| self.lines().get(at)?.worker);
         if chosen.is_none() {
@@ -173,7 +173,7 @@ impl Watched {
         chosen
     }
 
-    /// What the worker is at that is looked at; why nobody can tell closes that.
+    /// Stores the stack of the inspected worker; an error closes the view.
     pub fn has_looked(&mut self, looked: Result<Looked, String>) {
         match looked {
             Ok(looked) => self.looked = Some(looked),

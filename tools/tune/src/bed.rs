@@ -1,4 +1,4 @@
-//! The test bed: a shadow whose pool is resized between measurements, and the load on it.
+//! The test bed: a shadow server whose pool is resized between measurements, and its load.
 
 use std::time::{Duration, Instant};
 
@@ -11,66 +11,66 @@ use bench::{self, Outcome};
 use machine::capacity::Share;
 use machine::memory::{self, Measured};
 
-/// A slice has about so many answers …
+/// Approximate number of answers in a slice.
 const ANSWERS: f64 = 60.0;
-/// … and takes at least that long, unless there is little time.
+/// Minimum length of a slice in seconds, unless there is little time.
 const SHORTEST: f64 = 0.5;
-/// A slice takes at most such a part of the time that there is; and a request, for anything to be measured.
+/// Maximum length of a slice, as a part of the total time. A request must take at most half of that to be measured.
 const LONGEST_PART: f64 = 1.0 / 20.0;
-/// Connections are opened, and workers come to their load.
+/// Minimum warm-up in seconds, for connections to open and workers to get load.
 const WARM_UP: f64 = 0.1;
-/// How long one visitor asks one worker, alone.
+/// Length of the measurement with one visitor and one worker.
 const ALONE: Duration = Duration::from_millis(1500);
-/// Fewer answers than these have no 99 % quantile.
+/// Minimum of answers for a 99th percentile.
 const ENOUGH: u64 = 300;
 
-/// The bed.
+/// The test bed.
 pub struct TestBed<'b, 'i> {
     shadow: &'b mut Shadow<'i>,
     load: &'b Load,
-    /// Until then the search may last.
+    /// End of the search.
     until: Instant,
-    /// How long it may take from its beginning.
+    /// Time for the whole search, in seconds.
     time: f64,
-    /// What a request takes when it is alone.
+    /// Measurement with one worker and one visitor.
     pub alone: Alone,
-    /// How many workers there are.
+    /// Current number of workers.
     have: u32,
-    /// Answers that were none.
+    /// Number of failed requests.
     pub failed: u64,
-    /// What the first of those said.
+    /// Error of the first failed request.
     pub first_failure: Option<String>,
 }
 
-/// One worker and one visitor.
+/// Measurement with one worker and one visitor.
 #[derive(Debug, Clone, Copy)]
 pub struct Alone {
-    /// From the request to the last byte of its answer, in seconds, on average.
+    /// Mean response time to the last byte, in seconds.
     pub latency: f64,
-    /// What a request does with its time.
+    /// CPU and waiting time of a request.
     pub share: Share,
-    /// What one more worker costs, in bytes.
+    /// Memory of one more worker, in bytes.
     pub one_more: u64,
-    /// What is there whatever the number of workers.
+    /// Memory independent of the number of workers, in bytes.
     pub base: u64,
 }
 
-/// How a number of workers serves all visitors.
+/// Performance of a number of workers with all visitors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Served {
-    /// Requests a second.
+    /// Requests per second.
     pub rate: f64,
-    /// Half of the answers came within so many seconds.
+    /// Median response time, in seconds.
     pub median: f64,
-    /// Ninety-nine of a hundred; where there were enough to tell.
+    /// 99th percentile of the response time, in seconds; `None` with too few answers.
     pub p99: Option<f64>,
 }
 
 impl<'b, 'i> TestBed<'b, 'i> {
-    /// Looks what a request does when it is alone; fails when none is answered.
+    /// Measures requests with one visitor and one worker. Fails if none is answered.
     pub fn new(shadow: &'b mut Shadow<'i>, load: &'b Load, time: Duration) -> anyhow::Result<TestBed<'b, 'i>> {
         shadow.size(1, 1)?;
-        // What is compiled for the first request is not what a request costs.
+        // Warm-up: the first request includes compilation.
         let mut first = load.plan(Some(shadow.address), 1, Duration::ZERO, ALONE, 0);
         first.cuts = false;
         must_answer(&bench::run(&first)?, shadow)?;
@@ -85,12 +85,12 @@ impl<'b, 'i> TestBed<'b, 'i> {
         Ok(TestBed { shadow, load, until, time, alone, have: 1, failed: 0, first_failure: None })
     }
 
-    /// Whether requests are so slow that too few would be counted.
+    /// Whether requests take so long that a slice has too few answers.
     pub fn is_too_slow(&self) -> bool {
         self.alone.latency * 2.0 > self.time * LONGEST_PART
     }
 
-    /// All visitors and so many workers, twice each of `sizes` in turns, long enough for quantiles.
+    /// Measures two pool sizes with all visitors, each twice in alternation, long enough for percentiles.
     pub fn serve(&mut self, sizes: [u32; 2], rates: [f64; 2]) -> anyhow::Result<[Served; 2]> {
         let first = [self.long(sizes[0], rates[0])?, self.long(sizes[1], rates[1])?];
         let [one, other] = [self.long(sizes[1], rates[1])?, self.long(sizes[0], rates[0])?];
@@ -102,7 +102,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
 
     fn long(&mut self, workers: u32, rate: f64) -> anyhow::Result<Outcome> {
         self.admit(workers)?;
-        // In that time each visitor is answered once.
+        // Time in which each visitor gets one answer.
         let round = f64::from(self.load.visitors) / rate.max(0.1);
         let [warm_up, length] = [1.2 * round, 4.0 * round].map(|time| time.max(SHORTEST).min(self.time / 12.0));
         let [warm_up, length] = [warm_up, length].map(Duration::from_secs_f64);
@@ -110,7 +110,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         self.run(&plan)
     }
 
-    /// What its workers have of the memory.
+    /// Memory of the workers.
     pub fn measured(&mut self) -> anyhow::Result<Vec<Measured>> {
         self.shadow.measured()
     }
@@ -120,7 +120,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         self.at_most((ANSWERS * self.alone.latency / f64::from(workers)).max(shortest))
     }
 
-    /// No piece of the time is longer than its part of it.
+    /// Limits a length to its part of the total time.
     fn at_most(&self, seconds: f64) -> f64 {
         seconds.min(self.time * LONGEST_PART)
     }
@@ -129,7 +129,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         WARM_UP + self.alone.latency
     }
 
-    /// Has so many workers at work; new ones come to their load before anything counts.
+    /// Makes `workers` workers active. New workers get load before anything is measured.
     fn admit(&mut self, workers: u32) -> anyhow::Result<()> {
         self.shadow.until_quiet()?;
         let is_new = workers > self.have;
@@ -165,7 +165,7 @@ impl Bed for TestBed<'_, '_> {
     fn slice(&mut self, workers: u32, round: usize) -> anyhow::Result<Slice> {
         self.admit(workers)?;
         let [warm_up, length] = [self.warm_up(), self.length(workers)].map(Duration::from_secs_f64);
-        // Each round has its own part of the log; all numbers of workers have the same one.
+        // Each round uses another part of the log, the same for all pool sizes.
         let first = (round as u64).wrapping_mul(self.load.length() / 7 + 1);
         let plan = self.load.plan(Some(self.shadow.address), self.load.visitors, warm_up, length, first);
         let before = self.shadow.work()?;
@@ -197,7 +197,7 @@ fn must_go_on(outcome: &Outcome) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An answer that says that nothing is there is no load.
+/// Fails unless at least one answer has a status from 200 to 399: error pages are no load.
 fn must_answer(outcome: &Outcome, shadow: &Shadow<'_>) -> anyhow::Result<()> {
     must_go_on(outcome)?;
     let tally = &outcome.tally;

@@ -1,4 +1,4 @@
-//! From what was measured to directives: what each says now, what it should say, and why.
+//! Derives directives from the measurements: present value, new value, and reason.
 
 use serde::Serialize;
 
@@ -6,50 +6,50 @@ use super::compare::{Burst, Compared};
 use super::site::Site;
 use toolkit::units::size;
 
-/// A worker that grows by less in 1,000 requests does not grow.
+/// Growth per 1,000 requests below which a worker counts as constant, in bytes.
 const NO_GROWTH: i64 = 64 << 10;
-/// A fork costs a few milliseconds: more often than this it is seen.
+/// Minimum of MaxRequestsPerChild: more frequent forks, which take milliseconds, would be noticeable.
 const FEWEST_REQUESTS: u64 = 500;
-/// A pool that starts with all its workers must answer so many times as much in the first moments, or it is left as it is.
+/// Minimum gain in the first moments for which a pool starts with all its workers.
 const WORTH_IT: f64 = 1.1;
 
-/// A directive to be changed.
+/// A changed directive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Its name.
+    /// Name of the directive.
     pub directive: &'static str,
-    /// What it says.
+    /// Present value.
     pub from: String,
-    /// What it should say.
+    /// New value.
     pub to: String,
-    /// `site.conf:12`; nothing where it is not written.
+    /// Position, such as `site.conf:12`; `None` if the directive is not written.
     pub at: Option<String>,
-    /// In a sentence.
+    /// Reason, as a sentence.
     pub why: String,
 }
 
-/// What the changes are made from.
+/// Measurements from which the changes are derived.
 pub struct Findings<'f> {
-    /// The site as it is.
+    /// The present site.
     pub site: &'f Site,
-    /// So many workers it should have.
+    /// Chosen number of workers.
     pub workers: u32,
-    /// They answer so many requests a second.
+    /// Requests per second with this number.
     pub rate: f64,
-    /// Why so many, in a sentence.
+    /// Reason for this number, as a sentence.
     pub reason: String,
-    /// What was seen when all came at once.
+    /// Result of all visitors arriving at once.
     pub burst: Option<Burst>,
-    /// By how much a thousand requests make a worker grow.
+    /// Growth of a worker per 1,000 requests, in bytes.
     pub growth: Option<i64>,
-    /// By how much each worker may grow before the memory is used up.
+    /// Bytes that each worker may grow before the memory limit is reached.
     pub room: u64,
-    /// What else was compared.
+    /// Results of other compared directives.
     pub compared: &'f [Compared],
 }
 
 impl Findings<'_> {
-    /// Those that change something.
+    /// All directives whose value changes.
     pub fn changes(&self) -> Vec<Change> {
         let pool = &self.site.config.pool;
         let now = if pool.auto { "auto".to_owned() } else { pool.max_clients.to_string() };
@@ -62,7 +62,8 @@ impl Findings<'_> {
         changes
     }
 
-    /// StartServers and its kin: never more than there are, and all of them where that was seen to help.
+    /// StartServers, MinSpareServers, MaxSpareServers: at most the number of workers, and all of them if the burst
+    /// was faster that way.
     fn pool(&self) -> Vec<Change> {
         let pool = &self.site.config.pool;
         let all = self.burst.is_some_and(|burst| burst.then > burst.now * WORTH_IT);
@@ -79,7 +80,7 @@ impl Findings<'_> {
         now.into_iter().map(|(name, now)| self.number(name, now, to(now), &why)).collect()
     }
 
-    /// Who cannot be answered before QueueTimeout need not wait for that.
+    /// QueueLength: requests that would exceed QueueTimeout need not be queued.
     fn queue(&self) -> Option<Change> {
         let now = self.site.config.pool.queue_length;
         let timeout = self.site.queue_timeout();
@@ -93,7 +94,7 @@ impl Findings<'_> {
             .then(|| self.change("QueueLength", now.to_string(), (in_time as u64).to_string(), &why))
     }
 
-    /// Where workers grow: an end before the memory is used up.
+    /// MaxRequestsPerChild, if workers grow: they end before the memory limit is reached.
     fn requests(&self) -> Option<Change> {
         let growth = self.growth.filter(|growth| *growth >= NO_GROWTH)?.unsigned_abs();
         let most = (self.room.saturating_mul(1000) / growth).max(FEWEST_REQUESTS);
@@ -127,7 +128,7 @@ impl Findings<'_> {
     }
 }
 
-/// Two digits that matter.
+/// Rounds down to two significant digits.
 fn round_down(number: u64) -> u64 {
     let unit = 10u64.pow(number.max(1).ilog10().saturating_sub(1));
     number / unit * unit

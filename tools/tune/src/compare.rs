@@ -1,4 +1,5 @@
-//! Other settings, one thing at a time: a shadow with the directive as it is beside one with the other value, in turns.
+//! Compares other settings, one at a time: two shadows, with the present and the other value, measured in
+//! alternation.
 
 use std::time::Duration;
 
@@ -11,53 +12,53 @@ use super::site::Site;
 use super::statistics::median;
 use bench::{self, Outcome, versus};
 
-/// Visitors that come all at once are watched for so long.
+/// Length of the burst measurement.
 pub const BURST: Duration = Duration::from_millis(1500);
-/// Means of the sizes of answers differ by no more when the answers are the same.
+/// Maximum relative difference of the mean answer size between equal answers.
 const SAME: f64 = 0.01;
 
-/// A directive that may cost something.
+/// A directive whose present value may cost performance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its name.
+    /// Name of the directive.
     pub name: &'static str,
-    /// What it says now.
+    /// Present value.
     pub from: String,
-    /// What it would say.
+    /// Other value.
     pub to: &'static str,
-    /// What must be known of it.
+    /// Consequence of the change, for the user.
     pub about: &'static str,
 }
 
-/// What came of it.
+/// Result of a comparison.
 #[derive(Debug, Clone, Serialize)]
 pub struct Compared {
-    /// The directive.
+    /// Name of the directive.
     pub name: &'static str,
-    /// What it says now.
+    /// Present value.
     pub from: String,
-    /// What it would say.
+    /// Other value.
     pub to: &'static str,
-    /// So many times as many requests a second.
+    /// Ratio of requests per second, other to present value.
     pub ratio: Option<f64>,
-    /// With 95 % confidence, from there …
+    /// Lower bound of the ratio, with 95 % confidence.
     pub low: Option<f64>,
-    /// … to there.
+    /// Upper bound of the ratio, with 95 % confidence.
     pub high: Option<f64>,
-    /// Statuses and sizes of the answers are the same.
+    /// Whether statuses and sizes of the answers are equal.
     pub same_answers: bool,
-    /// What must be known of it.
+    /// Consequence of the change, for the user.
     pub about: &'static str,
 }
 
 impl Compared {
-    /// Whether it is faster, and nothing else.
+    /// Whether the other value is faster with equal answers.
     pub fn is_a_gain(&self) -> bool {
         self.same_answers && self.low.is_some_and(|low| low > 1.0)
     }
 }
 
-/// Those that the configuration has.
+/// Candidates that apply to the site's configuration.
 pub fn candidates(site: &Site) -> Vec<Candidate> {
     let says = |name: &str, word: &str| {
         site.all(name).into_iter().find(|one| one.args.first().is_some_and(|first| first.eq_ignore_ascii_case(word)))
@@ -79,14 +80,14 @@ pub fn candidates(site: &Site) -> Vec<Candidate> {
     candidates
 }
 
-/// Perl handlers, and none of those whose scripts are written for CGI's variables.
+/// Whether the site has Perl handlers, but none that runs scripts in need of CGI variables.
 fn has_handlers_only(site: &Site) -> bool {
     let handlers = [site.all("PerlHandler"), site.all("PerlResponseHandler")].concat();
     let for_cgi = |name: &String| ["Registry", "PerlRun", "CGI", "PSGI"].iter().any(|word| name.contains(word));
     !handlers.is_empty() && !handlers.iter().any(|one| one.args.iter().any(for_cgi))
 }
 
-/// Both ways, in turns. `pool`: the workers of both.
+/// Compares both values in alternation. `pool`: directives of both shadows' pools.
 pub fn compare(
     site: &Site,
     load: &Load,
@@ -125,18 +126,18 @@ fn answer_alike(a: &Outcome, b: &Outcome) -> bool {
     statuses && (size(a) - size(b)).abs() <= size(a).max(size(b)) * SAME
 }
 
-/// All visitors come at once to a server where nobody has been: with the pool as it starts now, and with all workers there.
+/// A burst: all visitors arrive at once at a fresh server, with the present pool and with all workers started.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Burst {
-    /// Requests a second in the first moments, as it is.
+    /// Requests per second at first, with the present pool.
     pub now: f64,
-    /// With all workers there.
+    /// Requests per second at first, with all workers started.
     pub then: f64,
-    /// For so long, in seconds.
+    /// Length of the measurement, in seconds.
     pub seconds: f64,
 }
 
-/// Twice each, in turns.
+/// Measures each pool twice, in alternation.
 pub fn burst(site: &Site, load: &Load, pools: [&[Instead]; 2], interrupt: &Interrupt) -> anyhow::Result<Burst> {
     let mut rates = [Vec::new(), Vec::new()];
     for which in [0, 1, 1, 0] {

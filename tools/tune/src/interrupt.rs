@@ -1,17 +1,17 @@
-//! Ctrl-C while a shadow runs: it is ended first.
+//! Handles Ctrl-C while a shadow runs, so that the shadow is ended first.
 
 use anyhow::bail;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// INT and TERM, held back while this lives.
+/// Blocks INT and TERM while this value exists.
 pub struct Interrupt {
     before: SigSet,
     signals: SignalFd,
 }
 
 impl Interrupt {
-    /// Holds them back.
+    /// Blocks the signals.
     pub fn new() -> anyhow::Result<Interrupt> {
         let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
         let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
@@ -19,7 +19,7 @@ impl Interrupt {
         Ok(Interrupt { before, signals })
     }
 
-    /// Fails when one has come.
+    /// Fails if a signal has arrived.
     pub fn check(&self) -> anyhow::Result<()> {
         match self.signals.read_signal()? {
             Some(_) => bail!("interrupted: nothing was changed"),

@@ -1,7 +1,8 @@
-//! `cameleer tune`: measure, change one thing, measure again, and write down what it came to.
+//! `cameleer tune`: measures a site, changes one setting, measures again, and reports the result.
 //!
-//! It starts a [`shadow`]: the site once more, on ports of its own; nothing of the running one is touched. The site's own
-//! load asks it, with one number of workers after the other ([`sweep`]), then with other directives ([`compare`]).
+//! Measurements run on a [`shadow`]: a second server of the site on its own ports, so that the running server is
+//! unaffected. The shadow gets the site's load with various numbers of workers ([`sweep`]), then with other
+//! directives ([`compare`]).
 
 #![forbid(unsafe_code)]
 
@@ -84,11 +85,11 @@ fn bytes(text: &str) -> Result<u64, String> {
     config::size(text)
 }
 
-/// The sweep may take so much of the time; the rest is for what follows.
+/// Part of the time for the sweep; the rest is for later steps.
 const FOR_SWEEP: f64 = 0.55;
-/// On a busy machine all may take so much longer than was said, rather than leave something out.
+/// Factor by which the run may exceed its time on a busy machine, rather than omit a step.
 const OVERTIME: f64 = 1.25;
-/// A site that takes longer to start is not started again and again.
+/// Start time above which the site is not restarted for the burst measurement.
 const SLOW_START: Duration = Duration::from_secs(5);
 
 impl Tune {
@@ -130,7 +131,7 @@ impl Tune {
     }
 }
 
-/// One run.
+/// One run of the command.
 struct Tuning<'t> {
     tune: &'t Tune,
     site: &'t Site,
@@ -139,7 +140,7 @@ struct Tuning<'t> {
     began: Instant,
 }
 
-/// What the sweep came to.
+/// Result of the sweep.
 struct Swept {
     sweep: Sweep,
     alone: bed::Alone,
@@ -239,12 +240,13 @@ impl Tuning<'_> {
         Ok(Swept { sweep, alone, chosen, reason, verified, memory, start, notes })
     }
 
-    /// The pool is resized from one to as many workers as there are visitors; nobody is turned away, however few there are.
+    /// Directives of the sweep's shadow. The pool is resized from one worker up to the number of visitors, and no
+    /// request is rejected.
     fn for_sweep(&self) -> Vec<Instead> {
         let most = self.load.visitors.to_string();
         let length = self.load.visitors.max(4096).to_string();
         let pool = [("MaxClients", most), ("StartServers", "1".to_owned()), ("MinSpareServers", "1".to_owned())];
-        // It is kept by never asking for more workers than fit.
+        // The limit is observed without MemoryBudget: `size` never requests more workers than fit.
         let memory = [("MemoryBudget", "Off".to_owned())];
         [&pool[..], &patient(length), &memory].concat()
     }
@@ -281,7 +283,7 @@ impl Tuning<'_> {
         notes
     }
 
-    /// With the chosen number of workers: as the pool starts now, and with all of them there.
+    /// Measures a burst with the chosen number of workers: with the present start-up, and with all workers started.
     fn burst(&self, swept: &Swept) -> anyhow::Result<Option<Burst>> {
         let start = self.site.config.pool.start;
         if start >= swept.chosen || swept.start > SLOW_START || !self.has_time_for(swept.start * 4 + BURST * 5) {
@@ -291,7 +293,7 @@ impl Tuning<'_> {
         burst(self.site, self.load, [&now, &all(swept.chosen)], self.interrupt).map(Some)
     }
 
-    /// Each other setting beside the present one; what there was no time for is said in a note.
+    /// Compares other settings with the present ones. A note names those that there was no time for.
     fn compare(&self, swept: &mut Swept) -> anyhow::Result<Vec<Compared>> {
         let length = (self.time() / 40).clamp(Duration::from_millis(500), Duration::from_secs(4));
         let mut compared = Vec::new();
@@ -313,19 +315,19 @@ impl Tuning<'_> {
         Ok(compared)
     }
 
-    /// What is left to do may take a little longer than was said, as that is said to be about how long all takes.
+    /// Whether a step fits into the time, which is approximate.
     fn has_time_for(&self, needed: Duration) -> bool {
         self.began.elapsed() + needed <= self.time().mul_f64(OVERTIME)
     }
 }
 
-/// So many workers, all of them there.
+/// Directives for a pool of constant size.
 fn all(workers: u32) -> Vec<Instead> {
     let names = ["MaxClients", "StartServers", "MinSpareServers", "MaxSpareServers"];
     [&names.map(|name| (name, workers.to_string()))[..], &patient("4096".to_owned())].concat()
 }
 
-/// Nobody is turned away: those who are would be taken for answered.
+/// Directives that prevent rejected requests, which would count as answered.
 fn patient(length: String) -> Vec<Instead> {
     vec![("QueueLength", length), ("QueueTimeout", "24h".to_owned()), ("QueueStale", "0".to_owned())]
 }
@@ -341,7 +343,7 @@ fn sentence_of_law(share: &Share) -> String {
     )
 }
 
-/// Why this number of workers.
+/// Reason for the chosen number of workers.
 fn reason(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
     let (chosen, best) = (sweep.knee(), sweep.best());
     let rate = sweep.rate(chosen);
@@ -358,7 +360,7 @@ fn reason(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
     reason + ". " + &kind(sweep, alone, visitors)
 }
 
-/// What more workers would do.
+/// Effect of more workers, as a sentence.
 fn kind(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
     let Some(most) = sweep.points().last().filter(|point| point.workers > sweep.knee()) else {
         return match sweep.knee() >= visitors {

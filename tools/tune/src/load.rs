@@ -1,4 +1,4 @@
-//! What the site's visitors ask, and how many of them there are.
+//! The load: requests and number of visitors.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,23 +11,24 @@ use http::Method;
 use bench::plan::{End, Endpoint, Expected, Pace, Plan, Transport};
 use bench::{Request, Target, Template, Workload};
 
-/// An answer that takes longer is none.
+/// Response time above which a request counts as failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Below this nothing is wrong with the server: a log has requests for what is not there, too.
+/// First status that counts as a failure. Logs contain requests for missing pages, too.
 const FAULT: u16 = 500;
 
-/// The load.
+/// Requests, their order, and the number of visitors.
 pub struct Load {
     requests: Arc<[Request]>,
     order: Arc<[u32]>,
-    /// How many ask at the same time.
+    /// Number of concurrent visitors.
     pub visitors: u32,
-    /// What a reader of the report must know.
+    /// Notes for the report.
     pub notes: Vec<String>,
 }
 
 impl Load {
-    /// URLs of one server, or what a log has; of those, what changes nothing, unless all of it is wanted.
+    /// Creates the load from URLs of one server, or from a log. From a log only GET and HEAD are used, unless all
+    /// methods are requested.
     pub fn new(target: &Target, urls: &[String], log: Option<(&Path, bool)>, visitors: u32) -> anyhow::Result<Load> {
         let mut workload = match log {
             Some((file, unsafe_too)) => Workload::of_log(file, &methods(unsafe_too)).context("--log")?,
@@ -39,17 +40,17 @@ impl Load {
         Ok(Load { requests, order: workload.order(), visitors, notes })
     }
 
-    /// How many different requests there are.
+    /// Number of different requests.
     pub fn urls(&self) -> usize {
         self.requests.len()
     }
 
-    /// How many requests there are before they begin anew.
+    /// Number of requests before the list repeats.
     pub fn length(&self) -> u64 {
         self.order.len() as u64
     }
 
-    /// So many ask for so long at `to`, beginning with that request of the list.
+    /// A plan of `visitors` visitors at `to`, starting with request `first` of the list.
     pub fn plan(&self, to: Option<SocketAddr>, visitors: u32, warm_up: Duration, length: Duration, first: u64) -> Plan {
         Plan {
             requests: self.requests.clone(),
@@ -64,7 +65,7 @@ impl Load {
             end: End { requests: None, after: Some(length) },
             cuts: true,
             warm_up,
-            // The certificate is the site's, and 127.0.0.1 is not in it.
+            // The site's certificate is not valid for 127.0.0.1.
             transport: Transport { to: to.map(Endpoint::Tcp), insecure: true, ..Transport::default() },
             expected: Expected { statuses: (200..FAULT).collect(), body: None },
             timeout: TIMEOUT,

@@ -1,10 +1,10 @@
-//! `--dry-run`: what would be done.
+//! `--dry-run`: describes the measurements.
 
 use super::compare::candidates;
 use super::load::Load;
 use super::site::Site;
 
-/// In lines.
+/// Formats the description in lines.
 pub fn text(site: &Site, load: &Load, seconds: u64) -> String {
     let pool = &site.config.pool;
     let mut text = format!(

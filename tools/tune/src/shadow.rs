@@ -1,4 +1,5 @@
-//! The second server: started, asked, resized and ended here. Ports, logs and socket are its own.
+//! The shadow: a second server, which is started, queried, resized and stopped here. It has its own ports, logs and
+//! control socket.
 
 use std::fs::File;
 use std::io;
@@ -21,41 +22,41 @@ use master::sockets::control_socket::{self, How};
 use status::Status;
 use toolkit::client::{Server, Which};
 
-/// It has nothing to finish.
+/// Time for a fast stop: the shadow has no requests to finish.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Workers fork in milliseconds; what they do then in PerlChildInitHandlers takes them longer.
+/// Time for workers to become ready: a fork takes milliseconds, but PerlChildInitHandlers may take longer.
 const BOOT: Duration = Duration::from_secs(60);
-/// Between two looks at what changes soon.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(5);
-/// Of a log, so much is shown.
+/// Number of log lines in an error message.
 const LAST_LINES: usize = 5;
-/// What a process of ours must not find: it is not the server that systemd waits for.
+/// Environment variables of systemd, which concern the real server and not the shadow.
 const OF_SYSTEMD: [&str; 4] = ["NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "WATCHDOG_USEC"];
 
-/// A server that serves a site once more.
+/// A second server of a site.
 pub struct Shadow<'i> {
     server: Server,
     process: Process,
     folder: TempDir,
     interrupt: &'i Interrupt,
-    /// The ports that it listens on.
+    /// Bound sockets that reserve the ports.
     _reserved: Vec<Socket>,
-    /// Where the site's visitors find it.
+    /// Address of the site in the shadow.
     pub address: SocketAddr,
-    /// How long it took until the first worker answered.
+    /// Time until the server serves.
     pub start: Duration,
 }
 
-/// A directive, and what it says in the shadow.
+/// A directive and its value in the shadow.
 pub type Instead = (&'static str, String);
 
 impl<'i> Shadow<'i> {
-    /// Serves `site` with these directives instead of its own.
+    /// Starts a shadow of `site` with these directives instead of its own.
     pub fn start(site: &Site, instead: &[Instead], interrupt: &'i Interrupt) -> anyhow::Result<Shadow<'i>> {
         Shadow::start_in(site, instead, &[], interrupt)
     }
 
-    /// The same with these variables in its environment.
+    /// Same as `start`, with additional environment variables.
     pub fn start_in(
         site: &Site,
         instead: &[Instead],
@@ -100,7 +101,8 @@ impl<'i> Shadow<'i> {
         Ok(Shadow { server, process, folder, interrupt, _reserved: reserved, address, start: began.elapsed() })
     }
 
-    /// Has so many workers, of which `busy` have a request at one time; returns when all are there, or how many fit.
+    /// Resizes the pool to `workers`, of which `busy` may have a request at once. Returns the number of workers once
+    /// they are ready; fewer if not all fit.
     pub fn size(&mut self, workers: u32, busy: u32) -> anyhow::Result<u32> {
         self.server.ask(control_socket::Command::Size { workers, busy })?;
         let by = Instant::now() + BOOT;
@@ -119,7 +121,7 @@ impl<'i> Shadow<'i> {
         }
     }
 
-    /// Returns when no worker has a request: those of visitors that have left are ended first.
+    /// Waits until no worker has a request; requests of disconnected visitors are finished first.
     pub fn until_quiet(&mut self) -> anyhow::Result<()> {
         loop {
             self.interrupt.check()?;
@@ -132,12 +134,12 @@ impl<'i> Shadow<'i> {
         }
     }
 
-    /// What it says of itself.
+    /// The status of the shadow.
     pub fn status(&mut self) -> anyhow::Result<Status> {
         self.server.ask(control_socket::Command::Status)?.status.context("the second server answered nonsense")
     }
 
-    /// What its workers have done so far.
+    /// Total work of its workers so far.
     pub fn work(&mut self) -> anyhow::Result<Work> {
         let status = self.status()?;
         let front = status.front.as_ref().context("the front of the second server does not answer")?;
@@ -147,7 +149,7 @@ impl<'i> Shadow<'i> {
         Ok(Work { answered: front.worker_requests as f64, share })
     }
 
-    /// What its workers have of the memory.
+    /// Memory of its workers.
     pub fn measured(&mut self) -> anyhow::Result<Vec<Measured>> {
         let (status, machine) = (self.status()?, Machine::default());
         let mold = mold_of(&status);
@@ -157,7 +159,7 @@ impl<'i> Shadow<'i> {
         Ok(status.workers().iter().filter_map(of).collect())
     }
 
-    /// What is there whatever the number of workers: the mold with all that they share, and the front.
+    /// Memory independent of the number of workers, in bytes: mold with shared pages, and front.
     pub fn base(&mut self) -> anyhow::Result<u64> {
         let (status, machine) = (self.status()?, Machine::default());
         let mold = machine.sizes(mold_of(&status)).map_or(0, |sizes| sizes.rss);
@@ -165,7 +167,7 @@ impl<'i> Shadow<'i> {
         Ok(mold + front)
     }
 
-    /// Ends it as a server ends that has time: its workers run what they have for that.
+    /// Stops the shadow gracefully, so that workers run their exit handlers.
     pub fn stop(mut self) -> anyhow::Result<()> {
         self.server.ask(control_socket::Command::Stop { how: How::Graceful })?;
         let by = Instant::now() + BOOT;
@@ -176,7 +178,7 @@ impl<'i> Shadow<'i> {
         Ok(())
     }
 
-    /// What its error log says last.
+    /// The last lines of the error log.
     pub fn last_errors(&self) -> String {
         let log = std::fs::read_to_string(self.folder.path().join("error.log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
@@ -185,19 +187,19 @@ impl<'i> Shadow<'i> {
     }
 }
 
-/// What workers have done: since they began, or between two moments.
+/// Work of workers, in total or between two moments.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
-    /// Requests that they have answered.
+    /// Number of answered requests.
     pub answered: f64,
-    /// What those did with their time.
+    /// CPU and waiting time of these requests.
     pub share: Share,
 }
 
 impl std::ops::Sub for Work {
     type Output = Work;
 
-    /// A worker that ended in between has taken its times with it: none becomes negative.
+    /// The difference. Clamped at 0, since the times of an ended worker are missing in the later value.
     fn sub(self, earlier: Work) -> Work {
         let less = |now: f64, then: f64| (now - then).max(0.0);
         let (now, then) = (self.share, earlier.share);
@@ -233,7 +235,7 @@ impl Drop for Shadow<'_> {
     }
 }
 
-/// Ends with this, and all of its processes with it.
+/// The shadow's process, killed when this value is dropped. Its children die with it.
 struct Process(Child);
 
 impl Drop for Process {
@@ -243,8 +245,8 @@ impl Drop for Process {
     }
 }
 
-/// Ports that the kernel gives to nobody else: each belongs to a socket that is bound and never listens, and only a server that names it
-/// can listen there.
+/// Reserves ports by binding sockets that never listen. The kernel assigns such a port to no other process, but the
+/// shadow can listen on it explicitly.
 fn reserve_ports(count: usize) -> io::Result<Vec<Socket>> {
     let reserve = || {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;

@@ -1,4 +1,4 @@
-//! The site that is tuned: its configuration, where its directives stand, and how its shadow is started.
+//! The site to be tuned: its configuration, positions of its directives, and the arguments of its shadow.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use master::configuration::{Reading, Survey};
 use toolkit::Misuse;
 use toolkit::conf::Conf;
 
-/// What is known of it before anything is started.
+/// The site as known from its configuration.
 pub struct Site {
-    /// Its file.
+    /// Name of the configuration file.
     pub name: String,
-    /// What that means, without what Perl in it may add.
+    /// The configuration, without changes by Perl code if it needs Perl.
     pub config: Config,
-    /// What stands in the files.
+    /// Directives of the files.
     tree: Vec<Directive>,
     arguments: Vec<OsString>,
-    /// The place of the address that its visitors come to, among those that it listens at.
+    /// Index of the listener that visitors use, in `config.listen`.
     pub listener: usize,
-    /// How they name it.
+    /// Scheme, host and port that visitors use.
     pub target: Target,
 }
 
 impl Site {
-    /// Reads the configuration; `url` says who is asked, if it is a whole one.
+    /// Reads the configuration. `url` selects the target if it is absolute.
     pub fn of(conf: &Conf, url: Option<&str>) -> anyhow::Result<Site> {
         let origin = conf.origin()?;
         let reading = Reading::of(&origin)?;
@@ -45,7 +45,7 @@ impl Site {
         Ok(Site { name: origin.name(), config, tree, arguments: conf.arguments()?, listener, target })
     }
 
-    /// `serve -f site.conf …`
+    /// Arguments for a second server: `serve -f site.conf …`.
     pub fn serve_arguments(&self) -> &[OsString] {
         &self.arguments
     }
@@ -57,12 +57,12 @@ impl Site {
         said(base).or_else(|| said(0)).unwrap_or_default()
     }
 
-    /// Where a directive stands, the last of its name first in rank.
+    /// Position of the last directive of this name.
     pub fn place_of(&self, name: &str) -> Option<String> {
         self.all(name).last().map(|directive| directive.at.to_string())
     }
 
-    /// All directives of a name, wherever they stand.
+    /// All directives of a name, at any depth.
     pub fn all(&self, name: &str) -> Vec<&Directive> {
         let mut found = Vec::new();
         collect(&self.tree, name, &mut found);
@@ -79,14 +79,14 @@ fn collect<'t>(tree: &'t [Directive], name: &str, found: &mut Vec<&'t Directive>
     }
 }
 
-/// The address with the port of the URL; without one that fits, the first that has a port.
+/// The listener with the port of the URL; otherwise the first TCP listener.
 fn listener_for(config: &Config, named: Option<&Target>) -> Option<usize> {
     let ports = || config.listen.iter().map(|listen| listen.tcp().map(|address| address.port()));
     let fits = named.and_then(|named| ports().position(|port| port == Some(named.port)));
     fits.or_else(|| ports().position(|port| port.is_some()))
 }
 
-/// By the name of the first host that answers there.
+/// A target with the name of the first host of the listener.
 fn own_name(config: &Config, listener: usize, tls: bool) -> anyhow::Result<Target> {
     let address = config.listen.get(listener).and_then(|listen| listen.tcp());
     let host = config.hosts_at(address).next().and_then(|host| config.hosts.get(usize::from(host)));

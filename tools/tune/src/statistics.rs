@@ -1,22 +1,22 @@
-//! What measurements that differ by chance say all the same.
+//! Statistics of noisy measurements.
 
-/// A mean, and how far on both sides of it the truth lies with 95 % confidence.
+/// A mean with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Infinite where there are fewer than two.
+    /// Half of the interval's width; infinite with fewer than two values.
     pub margin: f64,
 }
 
-/// What 95 % of Student's t lie within, for 1, 2, 3 … differences.
+/// Two-sided 95 % quantiles of Student's t, by degrees of freedom from 1.
 const T: [f64; 15] =
     [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131];
-/// For more than these.
+/// Quantile for more degrees of freedom than in `T`.
 const NORMAL: f64 = 1.96;
 
 impl Estimate {
-    /// Of these.
+    /// The mean of these values.
     pub fn of(values: &[f64]) -> Estimate {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count.max(1.0);
@@ -29,14 +29,14 @@ impl Estimate {
     }
 }
 
-/// How many times as much the first are as the second, pair by pair: as logarithms, since ratios lie evenly around their mean
-/// only so. Nothing when there is no pair.
+/// Mean ratio of pairs, as a natural logarithm, since only logarithms of ratios are symmetric around their mean.
+/// `None` without a finite pair.
 pub fn ratio(pairs: &[(f64, f64)]) -> Option<Estimate> {
     let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).filter(|log| log.is_finite()).collect();
     (!logs.is_empty()).then(|| Estimate::of(&logs))
 }
 
-/// The one in the middle: a disturbance moves it less than a mean.
+/// The median, which is less sensitive to outliers than the mean.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

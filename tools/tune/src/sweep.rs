@@ -1,4 +1,4 @@
-//! How many workers answer most: the search, without a server or a clock of its own.
+//! The search for the best number of workers, independent of a server and of a clock.
 //!
 //! ```text
 //!   double   1, 2, 4, 8 … until four times as many workers answer no more
@@ -7,74 +7,74 @@
 //!   verify   those near the knee in turns, so that what else the machine does meets all of them
 //! ```
 //!
-//! The knee is the smallest number of workers that answers nearly as much as the best does: more only take memory, and
-//! processors from each other.
+//! The knee is the smallest number of workers that answers nearly as many requests as the best. More workers only use
+//! memory and compete for processors.
 
 use std::collections::BTreeMap;
 
 use super::statistics::{Estimate, median, ratio};
 use machine::capacity::Share;
 
-/// Nearly as much: below the best by no more than two in a hundred.
+/// Minimum ratio to the best rate that counts as nearly equal.
 const NEARLY: f64 = 0.98;
-/// Four times as many workers that answer less than this more answer no more.
+/// Minimum gain by four times as many workers; below this, the rate is flat.
 const FLAT: f64 = 1.05;
-/// So often those near the knee are measured at least, and at most.
+/// Minimum and maximum of rounds that measure the pool sizes near the knee.
 const ROUNDS: std::ops::RangeInclusive<usize> = 6..=24;
-/// The ratio of two of them is known well enough, as a logarithm.
+/// Margin of a ratio, as a logarithm, at which it is known well enough.
 const KNOWN: f64 = 0.02;
 
-/// What was measured in one go.
+/// One measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slice {
-    /// Requests a second that were answered.
+    /// Answered requests per second.
     pub rate: f64,
-    /// How many.
+    /// Number of answered requests.
     pub answered: f64,
-    /// What their workers did meanwhile.
+    /// CPU and waiting time of the workers meanwhile.
     pub share: Share,
 }
 
-/// Where it is measured.
+/// Test bed of the search.
 pub trait Bed {
-    /// With so many workers at work.
+    /// Measures with `workers` active workers.
     fn slice(&mut self, workers: u32, round: usize) -> anyhow::Result<Slice>;
 
-    /// Whether there is time for as many more.
+    /// Whether there is time for a slice with each of these numbers.
     fn has_time_for(&self, workers: &[u32]) -> bool;
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Default)]
 pub struct Sweep {
     points: BTreeMap<u32, Vec<Slice>>,
-    /// Rates of those that were measured in turns.
+    /// Rates of the pool sizes measured in turns, one map per round.
     rounds: Vec<BTreeMap<u32, f64>>,
-    /// Whether the time was over before the search was.
+    /// Whether the time ended before the search.
     pub is_cut: bool,
 }
 
-/// One number of workers.
+/// Result for a number of workers.
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
-    /// So many.
+    /// Number of workers.
     pub workers: u32,
-    /// Requests a second.
+    /// Requests per second.
     pub rate: Estimate,
-    /// How often it was measured.
+    /// Number of slices measured.
     pub slices: usize,
-    /// What a request does with its time.
+    /// CPU and waiting time of a request.
     pub share: Share,
 }
 
 impl Sweep {
-    /// Up to `most` workers; `also` is measured in turns with the others at the end.
+    /// Searches up to `most` workers. `also` is measured in turns with the others at the end.
     pub fn run(bed: &mut impl Bed, most: u32, also: u32) -> anyhow::Result<Sweep> {
         let mut sweep = Sweep::default();
         sweep.double(bed, most)?;
         sweep.climb(bed)?;
         sweep.refine(bed)?;
-        // What was measured meanwhile may be the best.
+        // The refined measurements may contain a new best.
         sweep.climb(bed)?;
         sweep.verify(bed, most, also.clamp(1, most))?;
         Ok(sweep)
@@ -94,7 +94,7 @@ impl Sweep {
         }
     }
 
-    /// The top may lie between the best and the next that was measured.
+    /// Searches for a maximum between the best number and the next measured one above.
     fn climb(&mut self, bed: &mut impl Bed) -> anyhow::Result<()> {
         loop {
             let best = self.best();
@@ -120,7 +120,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// The neighbours of the knee, the best, and what the site has now.
+    /// Measures the neighbours of the knee, the best, and the site's present number in turns.
     fn verify(&mut self, bed: &mut impl Bed, most: u32, also: u32) -> anyhow::Result<()> {
         let mut near = self.near(most);
         near.push(also);
@@ -148,13 +148,13 @@ impl Sweep {
 
     fn near(&self, most: u32) -> Vec<u32> {
         let knee = self.knee();
-        // Two of them: one alone may have been measured too low.
+        // Two sizes below the knee: a single one may have been measured too low.
         let below = self.points.range(..knee).rev().take(2).map(|(workers, _)| *workers);
         let above = (knee + (knee / 2).max(1)).min(most);
         below.into_iter().chain([knee, above, self.best()]).collect()
     }
 
-    /// Whether more rounds would change nothing that matters.
+    /// Whether more rounds would not change the result.
     fn is_known(&self) -> bool {
         let best = self.best();
         let known = |workers: u32| {
@@ -176,7 +176,8 @@ impl Sweep {
         Ok(true)
     }
 
-    /// The smallest number of workers that answers nearly as much as the best; of those that were measured in turns, where there are.
+    /// The smallest number of workers that answers nearly as much as the best; only of those measured in turns, if
+    /// there are any.
     pub fn knee(&self) -> u32 {
         let best = self.best();
         let enough = |workers: &u32| match self.against(*workers, best) {
@@ -190,7 +191,7 @@ impl Sweep {
         candidates.into_iter().find(enough).unwrap_or(best)
     }
 
-    /// The number of workers that answered most.
+    /// The number of workers with the highest rate.
     pub fn best(&self) -> u32 {
         let candidates: Vec<u32> = match self.rounds.is_empty() {
             true => self.points.keys().copied().collect(),
@@ -204,18 +205,18 @@ impl Sweep {
         self.rounds.first().into_iter().flat_map(|round| round.keys().copied())
     }
 
-    /// The ratio of two, as a logarithm, from the rounds that had both.
+    /// The ratio of two numbers' rates, as a logarithm, from the rounds that have both.
     pub fn against(&self, one: u32, other: u32) -> Option<Estimate> {
         let pair = |round: &BTreeMap<u32, f64>| Some((*round.get(&one)?, *round.get(&other)?));
         ratio(&self.rounds.iter().filter_map(pair).collect::<Vec<_>>())
     }
 
-    /// Requests a second with so many workers.
+    /// Median of the requests per second with `workers` workers.
     pub fn rate(&self, workers: u32) -> f64 {
         self.points.get(&workers).map_or(0.0, |slices| median(&rates(slices)))
     }
 
-    /// What was measured, from the fewest workers to the most.
+    /// Results from the fewest workers to the most.
     pub fn points(&self) -> impl Iterator<Item = Point> {
         self.points.iter().map(|(workers, slices)| {
             let answered: f64 = slices.iter().map(|slice| slice.answered).sum();
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A server that is as fast as a function says, with noise.
+    /// A server whose rate is a function of its workers, with noise.
     struct Simulated<F> {
         rate: F,
         noise: f64,
@@ -282,7 +283,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever the limit is, and how much each worker above it costs: what is chosen answers nearly as much as the best.
+        /// The chosen number answers nearly as much as the best, for any limit and any cost of each worker above it.
         #[test]
         fn what_is_chosen_answers_nearly_as_much_as_the_best(limit in 1u32..100, cost in 0.0..0.002f64, seed: u64) {
             let rate = |workers: u32| {

@@ -1,4 +1,4 @@
-//! The new directives as a file of their own, which the configuration includes: to undo it is to delete it.
+//! Writes the new directives into a separate file that the configuration includes. Deleting the file reverts them.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,10 +10,10 @@ use anyhow::{Context, bail};
 use super::Report;
 use base::printable;
 
-/// By this a file is known as one of ours, and may be written anew.
+/// First words of a file written by this command; only such a file may be overwritten.
 const FIRST: &str = "# cameleer tune";
 
-/// Whether it may be written: nothing is there, or one of ours is.
+/// Fails unless the path is free or has a file written by this command.
 pub fn may_be_written(path: &Path) -> anyhow::Result<()> {
     let about = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -29,7 +29,7 @@ pub fn may_be_written(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes it, whole or not at all.
+/// Writes the file atomically.
 pub fn write(path: &Path, report: &Report) -> anyhow::Result<()> {
     may_be_written(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -40,7 +40,7 @@ pub fn write(path: &Path, report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As other files of a configuration.
+/// Sets mode 0644, as is usual for configuration files.
 fn readable(file: &File) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
@@ -69,7 +69,7 @@ fn text(report: &Report) -> String {
             printable::line(&change.why)
         );
         match change.directive {
-            // It may not stand at the top.
+            // AllowOverride is only allowed in a section.
             "AllowOverride" => {
                 let _ = writeln!(text, "# to be changed where it stands: AllowOverride {}", change.to);
             }

@@ -1,4 +1,4 @@
-//! What was found, for persons and programs: one `Report`, several ways to write it.
+//! The report for users and programs: one `Report`, several formats.
 
 pub mod file;
 pub mod picture;
@@ -11,57 +11,57 @@ use super::changes::Change;
 use super::compare::{Burst, Compared};
 use machine::capacity::{Kind, Share};
 
-/// All of it; times are seconds, sizes bytes.
+/// The whole report; times are in seconds, sizes in bytes.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The configuration.
+    /// Name of the configuration.
     pub site: String,
-    /// The first URL that was asked.
+    /// The first URL requested.
     pub url: String,
-    /// How many different requests were.
+    /// Number of different requests.
     pub urls: usize,
-    /// How many asked at the same time.
+    /// Number of concurrent visitors.
     pub visitors: u32,
-    /// Processors, which the visitors and the front had their parts of.
+    /// Number of processors, shared with the load tester and the front.
     pub cores: f64,
-    /// How long all of it took.
+    /// Duration of the run.
     pub seconds: f64,
-    /// One worker and one visitor.
+    /// Measurement with one worker and one visitor.
     pub alone: Seen,
-    /// What requests mostly do.
+    /// What requests mostly do: compute or wait.
     pub kind: Kind,
-    /// How many workers the processors have work for, by that.
+    /// Number of workers that keep the processors busy, calculated from `alone`.
     pub by_law: Option<f64>,
-    /// The sweep.
+    /// Results of the sweep.
     pub points: Vec<PointReport>,
-    /// The number of workers that answered most.
+    /// The number of workers with the highest rate.
     pub best: u32,
-    /// The smallest that answers nearly as much, and is chosen.
+    /// The smallest number that answers nearly as much; the chosen one.
     pub chosen: u32,
-    /// In a sentence.
+    /// Reason for the choice, as a sentence.
     pub reason: String,
-    /// All visitors, as the site is now: with so many workers.
+    /// All visitors with the present number of workers.
     pub now: Option<Verified>,
-    /// The same with the chosen number.
+    /// All visitors with the chosen number of workers.
     pub then: Option<Verified>,
-    /// What it takes of the memory.
+    /// Memory use and limit.
     pub memory: MemoryReport,
-    /// All visitors at once.
+    /// Result of all visitors arriving at once.
     pub burst: Option<Burst>,
-    /// Other directives.
+    /// Results of other directives.
     pub compared: Vec<Compared>,
-    /// What should change.
+    /// Proposed changes.
     pub changes: Vec<Change>,
-    /// What a reader must know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// A request when it is alone.
+/// A request measured with one worker and one visitor.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Seen {
-    /// How long it takes.
+    /// Mean response time.
     pub latency: f64,
-    /// What it does in that time.
+    /// CPU and waiting time.
     #[serde(flatten)]
     pub share: Share,
 }
@@ -72,60 +72,60 @@ impl From<Alone> for Seen {
     }
 }
 
-/// A number of workers.
+/// Result for a number of workers.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct PointReport {
-    /// So many.
+    /// Number of workers.
     pub workers: u32,
-    /// Requests a second.
+    /// Requests per second.
     pub requests_per_second: f64,
-    /// On both sides of it, with 95 % confidence; nothing where it was measured once.
+    /// Half of the 95 % confidence interval; `None` with a single measurement.
     pub margin: Option<f64>,
-    /// How often it was measured.
+    /// Number of slices measured.
     pub slices: usize,
-    /// How long an answer takes on average, waiting for a worker included: visitors / rate.
+    /// Mean response time including the queue: visitors / rate.
     pub latency: f64,
-    /// What a request did with the time for which it had a worker.
+    /// Time of a request in its worker.
     pub per_request: Share,
 }
 
-/// All visitors, served by a number of workers for some seconds.
+/// Measurement of all visitors over some seconds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Verified {
-    /// So many.
+    /// Number of workers.
     pub workers: u32,
-    /// Requests a second.
+    /// Requests per second.
     pub requests_per_second: f64,
-    /// Half of the answers came within this.
+    /// Median response time.
     pub median: f64,
-    /// 99 of 100, where there were enough to tell.
+    /// 99th percentile of the response time; `None` with too few answers.
     pub p99: Option<f64>,
 }
 
 impl Verified {
-    /// What was seen of so many workers.
+    /// Converts the measurement of `workers` workers.
     pub fn of(workers: u32, served: Served) -> Verified {
         Verified { workers, requests_per_second: served.rate, median: served.median, p99: served.p99 }
     }
 }
 
-/// Memory, in bytes.
+/// Memory use and limit, in bytes.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct MemoryReport {
-    /// What is there whatever the number of workers.
+    /// Memory independent of the number of workers.
     pub base: u64,
-    /// What one more worker costs.
+    /// Memory of one more worker.
     pub one_more: u64,
-    /// What the server may have.
+    /// Memory limit of the server.
     pub allowed: u64,
-    /// How many workers fit into that.
+    /// Number of workers that fit into the limit.
     pub fit: u32,
-    /// By how much a thousand requests make a worker grow.
+    /// Growth of a worker per 1,000 requests.
     pub growth_per_1000: Option<i64>,
 }
 
 impl MemoryReport {
-    /// What so many workers take, with all else.
+    /// Total memory with `workers` workers.
     pub fn of(&self, workers: u32) -> u64 {
         self.base + self.one_more * u64::from(workers)
     }

@@ -1,4 +1,4 @@
-//! The sweep as a picture: what is answered and how long it takes, by the number of workers, with the knee.
+//! Draws the sweep: rate and response time by number of workers, with the knee.
 
 use super::{PointReport, Report};
 use bench::report::units::{three, time};
@@ -16,7 +16,7 @@ text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-weight:600}.belo
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 280.0;
 
-/// An SVG that needs nothing else.
+/// An SVG without external resources.
 pub fn draw(report: &Report) -> String {
     let plots = [rates(report), times(report), latencies(report)];
     let height = HEIGHT * plots.len() as f64;
@@ -70,7 +70,7 @@ fn latencies(report: &Report) -> Plot {
     }
 }
 
-/// The axis of workers, and where the chosen number is.
+/// A plot with the axis of workers and a mark at the chosen number.
 fn framed(report: &Report) -> Plot {
     let last = report.points.last().map_or(2.0, |point| f64::from(point.workers.max(2)));
     let marks = report.points.iter().map(|point| (across(point.workers), point.workers.to_string())).collect();
@@ -87,7 +87,7 @@ fn across(workers: u32) -> f64 {
     f64::from(workers.max(1)).log2()
 }
 
-/// Numbers that would stand on each other are left out.
+/// Leaves out marks that would overlap.
 fn apart(marks: Vec<(f64, String)>) -> Vec<(f64, String)> {
     const LEAST: f64 = 0.25;
     let mut kept: Vec<(f64, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! For a person at a terminal of eighty columns.
+//! The report as text for a terminal of 80 columns.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::{PointReport, Report, Verified};
 use bench::report::units::{three, time};
 use toolkit::units::size;
 
-/// The whole report.
+/// Formats the whole report.
 pub fn text(report: &Report) -> String {
     let mut text = String::new();
     heading(report, &mut text);
@@ -114,7 +114,7 @@ fn changes(report: &Report, text: &mut String) {
     for alike in report.changes.chunk_by(|one, next| one.why == next.why) {
         let names: Vec<&str> = alike.iter().map(|change| change.directive).collect();
         let why = alike.first().map(|change| change.why.as_str()).unwrap_or_default();
-        // That of MaxClients stands above.
+        // The reason of MaxClients is printed above.
         if why != report.reason {
             let _ = writeln!(text, "\n{}", wrapped(&format!("{}: {why}", names.join(", ")), 2));
         }
@@ -135,7 +135,7 @@ fn memory(report: &Report, text: &mut String) {
     );
 }
 
-/// In lines of eighty columns, all but the first indented.
+/// Wraps at 80 columns; all lines but the first are indented.
 fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -1,5 +1,5 @@
-//! An interpreter in a process of its own, for commands that ask Perl: what the code that they load does to its process, and what
-//! it prints, is no matter of the command.
+//! A Perl interpreter in a child process, for commands that measure Perl code. Code loaded there cannot affect the
+//! command's own process or output.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -15,14 +15,14 @@ use toolkit::directives::{Surroundings, of_interpreter};
 use toolkit::options::Program;
 use toolkit::origin::origin;
 
-/// A child that has an interpreter, and says one thing.
+/// A child process with an interpreter, which sends one answer.
 pub struct Child {
     pub pid: Pid,
     answer: PipeReader,
 }
 
 impl Child {
-    /// Starts it. Modules are looked for in `include` first.
+    /// Starts the child. `include` comes first in `@INC`.
     pub fn start(
         include: &[PathBuf],
         work: impl FnOnce(&Interpreter) -> anyhow::Result<String>,
@@ -41,7 +41,7 @@ impl Child {
         }
     }
 
-    /// What it says, when it has ended.
+    /// Waits for the child's end and returns its answer.
     pub fn answer(mut self) -> anyhow::Result<String> {
         let mut text = Vec::new();
         self.answer.read_to_end(&mut text)?;
@@ -60,7 +60,7 @@ fn say(
     work: impl FnOnce(&Interpreter) -> anyhow::Result<String>,
     mut to_parent: PipeWriter,
 ) -> anyhow::Result<()> {
-    // What the code prints is for the user; the command's own output may be for a program.
+    // Send output of the Perl code to stderr, since the command's own stdout may be parsed by a program.
     sys::replace(std::io::stderr().as_raw_fd(), std::io::stdout().as_raw_fd())?;
     let perl = worker::standalone::start(&config.config, config.facts());
     let said = perl.as_ref().map_err(|error| anyhow!("{error:#}")).and_then(work);

@@ -1,4 +1,5 @@
-//! `cameleer bloat`: what Perl code adds to a process that runs it, as perlbloat tells it in mod_perl's documents, and what that took.
+//! `cameleer bloat`: the memory, files and system calls that Perl code needs when loaded, like perlbloat in
+//! mod_perl's documents.
 
 mod table;
 mod trace;
@@ -39,7 +40,7 @@ pub struct Bloat {
     json: bool,
 }
 
-/// What one expression came to.
+/// Result for one expression.
 #[derive(Debug, Serialize)]
 struct Measured {
     expression: String,
@@ -49,15 +50,15 @@ struct Measured {
     found: Found,
 }
 
-/// What Perl knows of it.
+/// Data from Perl about an expression.
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
-    /// Names in `%INC` that were not there before.
+    /// Names added to `%INC`.
     modules: Vec<String>,
     match_variables: Vec<MatchVariable>,
 }
 
-/// A place that names `$&`, `` $` `` or `$'`.
+/// Code that uses `$&`, `` $` `` or `$'`.
 #[derive(Debug, Serialize, Deserialize)]
 struct MatchVariable {
     variable: String,
@@ -86,7 +87,7 @@ impl Bloat {
     }
 }
 
-/// The child's part: it stops where it is to be measured.
+/// Runs in the child, which stops itself before and after the expression for the measurements.
 fn run(perl: &Interpreter, expression: &str) -> anyhow::Result<String> {
     perl.require_module("Cameleer::Bloat")?;
     perl.ask(c"Cameleer::Bloat::begin", "")?;

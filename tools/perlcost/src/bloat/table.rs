@@ -1,11 +1,11 @@
-//! What code comes to, for a person.
+//! The result of `bloat` as a table.
 
 use std::fmt::Write;
 
 use super::Measured;
 use toolkit::units::size;
 
-/// A line each; then who names the variables of a match, and, when asked for, all that was loaded.
+/// Formats a line for each expression, then the uses of match variables and, with `list`, all modules and files.
 pub fn of(measured: &[Measured], list: bool) -> String {
     let mut text = "   private       heap   system calls   files   missed   modules  expression\n".to_owned();
     for one in measured {

@@ -1,4 +1,4 @@
-//! A process between its two stops: its memory at both, its system calls between them.
+//! Traces a process between two stops: its memory at both, and its system calls in between.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,22 +15,22 @@ use serde::Serialize;
 use machine::memory::{Machine, Sizes};
 use sys::{self, SystemCall};
 
-/// As long as a name may be.
+/// Maximum length of a file name, in bytes.
 const LONGEST_NAME: usize = libc::PATH_MAX as usize;
 
-/// What was seen. Sizes are bytes.
+/// Result of the trace. Sizes are in bytes.
 #[derive(Debug, Default, Serialize)]
 pub struct Traced {
-    /// Pages that no other process has.
+    /// Private memory at the first and the second stop.
     pub private_before: u64,
     pub private_after: u64,
-    /// The part of them that belongs to no file: what was computed and allocated.
+    /// The anonymous part of the private memory.
     pub heap_before: u64,
     pub heap_after: u64,
     pub system_calls: u64,
-    /// Those that were opened.
+    /// Files opened.
     pub files: BTreeSet<String>,
-    /// How often a file was looked for that is not there: each folder before the right one in `@INC`.
+    /// Failed look-ups of files, such as in folders of `@INC` before the right one.
     pub missed: u64,
 }
 
@@ -44,12 +44,13 @@ impl Traced {
     }
 }
 
-/// Follows a child that has asked to be traced from its first SIGSTOP to its second, and lets it go. `None` when it ends before that.
+/// Traces a child that has called PTRACE_TRACEME from its first SIGSTOP to its second, then detaches. `None` if the
+/// child ends earlier.
 pub fn follow(child: Pid) -> anyhow::Result<Option<Traced>> {
     let WaitStatus::Stopped(..) = waitpid(child, None)? else {
         return Ok(None);
     };
-    // A program that it becomes is no Perl any more, and ends it.
+    // With PTRACE_O_TRACEEXEC an exec is an event. Otherwise it is a SIGTRAP (ptrace(2)), which would kill the child.
     ptrace::setoptions(
         child,
         Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_EXITKILL | Options::PTRACE_O_TRACEEXEC,
@@ -85,7 +86,7 @@ fn sizes(child: Pid) -> anyhow::Result<Sizes> {
     Machine::default().sizes(child.as_raw()).with_context(|| format!("/proc/{child}/smaps_rollup cannot be read"))
 }
 
-/// What a system call under way does with a file.
+/// Kind of the current system call, if it concerns a file.
 enum FileCall {
     Opens(String),
     LooksAt,
@@ -121,7 +122,7 @@ fn file_call(number: i64, arguments: [u64; 6], memory: &File) -> Option<FileCall
     }
 }
 
-/// The text at this address of the process, up to its NUL.
+/// The text at an address of the process, up to its NUL.
 fn text_at(memory: &File, address: u64) -> String {
     let mut bytes = vec![0; LONGEST_NAME];
     let read = memory.read_at(&mut bytes, address).unwrap_or(0);

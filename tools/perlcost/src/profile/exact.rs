@@ -1,4 +1,5 @@
-//! `cameleer profile --exact`: one request under Devel::NYTProf, which times each statement, in a server of its own: the one that runs is not touched.
+//! `cameleer profile --exact`: profiles one request with Devel::NYTProf, which times each statement. The request runs
+//! in a separate server, so that the running one is unaffected.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,9 +12,9 @@ use anyhow::{Context, bail, ensure};
 use toolkit::conf::Conf;
 use tune::{Interrupt, Shadow, Site};
 
-/// A request that is timed statement by statement takes many times as long.
+/// Timeout of the request, which takes many times as long when each statement is timed.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// What the profiled server says instead of its configuration: one worker, which nobody looks at or ends.
+/// Directives of the profiled server: a single worker without memory and time limits.
 const INSTEAD: [(&str, &str); 7] = [
     ("StartServers", "1"),
     ("MinSpareServers", "1"),
@@ -23,14 +24,15 @@ const INSTEAD: [(&str, &str); 7] = [
     ("RequestTimeout", "0"),
     ("SlowLog", "off"),
 ];
-/// Of subs, so many are shown.
+/// Number of subs in the output.
 const SHOWN: u32 = 20;
-/// Prints the subs that took most themselves, from the file that is its argument.
+/// Perl program that prints the subs with most time of their own; its arguments are the profile and the number of
+/// subs.
 const TOP: &str = "use Devel::NYTProf::Data; my $p = Devel::NYTProf::Data->new({ filename => shift, quiet => 1 }); my $n = shift;
     my @subs = sort { $b->excl_time <=> $a->excl_time } values %{ $p->subname_subinfo_map };
     for (grep { $_->calls } @subs) { last unless $n--; printf qq{%9.3f ms %9.3f ms %8d  %s\\n}, $_->excl_time * 1e3, $_->incl_time * 1e3, $_->calls, $_->subname }";
 
-/// Profiles one request, writes the pages to `into`, and says what took most.
+/// Profiles one request, writes HTML pages to `into`, and returns a summary.
 pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
     let has_module = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", "1"]).output()?.status.success();
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
@@ -43,8 +45,8 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
     Ok(format!("{url}: {said}\n\n      self           all    calls  sub\n{top}\nline by line: {}\n", pages.display()))
 }
 
-/// Serves the site once more, with every statement timed, and asks that server for the page: its status line, and the file that its
-/// worker writes at its end. The mold writes a file of its own, which has no request.
+/// Starts a server that times each statement, and sends the request. Returns the status line, and the profile that
+/// the worker writes at its end. The mold writes a separate profile without the request.
 fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
     let interrupt = Interrupt::new()?;
     let site = Site::of(conf, Some(url))?;
@@ -63,7 +65,7 @@ fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf
     let status = String::from_utf8_lossy(first).trim_end().to_owned();
     let worker = shadow.status()?.workers().first().map_or(0, |worker| worker.pid);
     shadow.stop()?;
-    // `addpid=1` puts the process behind the name.
+    // `addpid=1` appends the pid to the file name.
     Ok((status, PathBuf::from(format!("{file}.{worker}"))))
 }
 

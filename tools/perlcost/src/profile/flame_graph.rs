@@ -1,5 +1,5 @@
-//! The flame graph: how wide a sub is says how much of the time was spent below it. Drawn by the crate inferno; a browser zooms and
-//! searches in it without help from anywhere.
+//! The flame graph: the width of a sub is its share of the time, including the subs that it calls. The crate inferno
+//! draws it; the result can be zoomed and searched in a browser without external resources.
 
 use anyhow::Context;
 use inferno::flamegraph::{Options, from_lines};

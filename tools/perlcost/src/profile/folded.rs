@@ -1,4 +1,4 @@
-//! A line for each stack, the outermost frame first, with its weight: as flame graph programs read them.
+//! Folded stacks, the input of flame graph programs: one line per stack with its weight, the outermost frame first.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::Mode;
 use profiler::{Code, Frame, Profile, Stack};
 
-/// What a stack counts: samples, or microseconds of processors.
+/// Weight of a stack: samples, or CPU time in µs.
 pub fn weight(stack: &Stack, mode: Mode) -> u64 {
     match mode {
         Mode::Wall => stack.samples,
@@ -14,7 +14,7 @@ pub fn weight(stack: &Stack, mode: Mode) -> u64 {
     }
 }
 
-/// By frames, so that lines that look the same are one.
+/// Formats the lines; stacks with equal text are merged.
 pub fn lines(profile: &Profile, mode: Mode, with_lines: bool) -> String {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
     for by in &profile.requests {
@@ -44,7 +44,7 @@ fn name(frame: &Frame, with_lines: bool) -> String {
     in_stack(&(name + &place))
 }
 
-/// A semicolon would begin another frame.
+/// Replaces characters that would begin another frame or line.
 fn in_stack(text: &str) -> String {
     text.replace([';', '\n', '\r'], "_")
 }

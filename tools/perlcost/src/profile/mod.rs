@@ -101,7 +101,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// That of -f, or of the server that runs.
+    /// The configuration of -f, or of the running server.
     fn configuration(&self) -> anyhow::Result<PathBuf> {
         if let Some(file) = &self.which.conf {
             return Ok(file.clone());
@@ -113,7 +113,7 @@ impl Profile {
     }
 }
 
-/// Whether `GET www.example.com/path` is of that path.
+/// Whether a request such as `GET www.example.com/path` has this path.
 fn matches(request: &str, url: &str) -> bool {
     let path = request.find('/').and_then(|at| request.get(at..)).unwrap_or_default();
     is_meant(path, url)

@@ -1,4 +1,4 @@
-//! For a person: what took most, by subs, by requests, and what of it was the database.
+//! The profile as a table: by subs and by requests, and the database's share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -6,10 +6,10 @@ use std::fmt::Write;
 use super::{Mode, folded};
 use profiler::{Code, Frame, Profile, Stack};
 
-/// So many subs are shown, and so many requests.
+/// Maximum of subs and of requests in the table.
 const SHOWN: usize = 20;
 
-/// What a sub has: itself, with all that it calls, and its busiest line.
+/// Weight of a sub: its own, the total with called subs, and by line.
 #[derive(Debug, Default)]
 struct Share {
     own: u64,
@@ -74,7 +74,7 @@ fn frames<'a>(profile: &'a Profile, stack: &'a Stack) -> impl DoubleEndedIterato
     stack.frames.iter().filter_map(|at| profile.frames.get(*at as usize))
 }
 
-/// What took most itself first. An operator belongs to the sub that has it.
+/// Weights by sub, the largest own weight first. An operator counts for the sub that contains it.
 fn by_subs(profile: &Profile, mode: Mode) -> Vec<(String, Share)> {
     let mut subs: BTreeMap<String, Share> = BTreeMap::new();
     for stack in profile.requests.iter().flat_map(|by| &by.stacks) {

@@ -31,7 +31,7 @@ pub struct Size {
     json: bool,
 }
 
-/// What is measured.
+/// A module or script to measure.
 #[derive(Debug, PartialEq, Eq)]
 enum Subject {
     Module(String),
@@ -44,7 +44,7 @@ struct Measured {
     #[serde(default)]
     name: String,
     package: String,
-    /// Sums; of `names`, what names of subs take whose code is elsewhere.
+    /// Sums in bytes and ops. `names`: bytes of sub names whose code belongs to another package.
     #[serde(default)]
     bytes: u64,
     #[serde(default)]
@@ -59,7 +59,7 @@ struct Sub {
     name: String,
     bytes: u64,
     ops: u64,
-    /// Whose code it is, when only the name is the package's.
+    /// Owner of the code, if the package has only the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<String>,
 }
@@ -77,7 +77,7 @@ impl Size {
         })
     }
 
-    /// Each in a process of its own: what one loads is not there for the next.
+    /// Measures in a separate process, so that modules loaded for one subject do not affect the next.
     fn measure(&self, name: &str, subject: &Subject) -> anyhow::Result<Measured> {
         let said = Child::start(&self.include, |perl| {
             perl.require_module("Cameleer::Size")?;
@@ -117,7 +117,7 @@ impl Subject {
     }
 }
 
-/// `My::Module`
+/// Whether the name is a module's, such as `My::Module`.
 fn is_module(name: &str) -> bool {
     let is_word = |word: &str| {
         word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -1,10 +1,10 @@
-//! Sizes for a person.
+//! Sizes as tables.
 
 use std::fmt::Write;
 
 use super::Measured;
 
-/// Each with its subs, the largest first; where there are several, they are compared at the end.
+/// Formats a table of subs for each subject. Several subjects are compared at the end.
 pub fn of(measured: &[Measured]) -> String {
     let mut text = String::new();
     for one in measured {

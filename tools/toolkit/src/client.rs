@@ -1,4 +1,4 @@
-//! The other end of the control socket: finds a running server and asks it.
+//! Client of the control socket: finds a running server and sends commands.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +20,7 @@ use master::pid_file;
 use master::sockets::control_socket::{Command, ControlReply, Told, default_folder};
 use status::{FileId, Status};
 
-/// A master that does not answer within this is stuck.
+/// Timeout of a quick command, after which the master counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Which server is meant; with nothing said, the only one that runs.
@@ -38,7 +38,7 @@ pub struct Which {
 }
 
 impl Which {
-    /// Connects to it.
+    /// Connects to the selected server.
     pub fn connect(&self) -> anyhow::Result<Server> {
         if let Some(path) = &self.socket {
             return Server::connect(path).with_context(|| format!("no server answers at {}", path.display()));
@@ -49,7 +49,7 @@ impl Which {
         match &self.conf {
             Some(file) => by_configuration(file),
             None => {
-                // Another container's servers are asked by name only.
+                // Servers in other containers must be named explicitly.
                 let servers = running().into_iter().filter(|(server, _)| server.is_visible()).collect();
                 only(servers, "no server runs that this user may talk to")
             }
@@ -68,28 +68,28 @@ impl Server {
         Ok(Server { stream: BufReader::new(UnixStream::connect(path)?), path: path.to_owned() })
     }
 
-    /// Whether its process is one of those that we see: not one of another pid namespace.
+    /// Whether the server's process is visible here, that is, not hidden in another pid namespace.
     pub fn is_visible(&self) -> bool {
         self.pid().is_some()
     }
 
-    /// Its process, by the number that it has here.
+    /// Pid of the server, as seen from this process.
     pub fn pid(&self) -> Option<i32> {
         let peer = getsockopt(self.stream.get_ref(), PeerCredentials).ok()?;
         Some(peer.pid()).filter(|pid| *pid > 0)
     }
 
-    /// Whether a process has the same number for it as for us: in another pid namespace it means a stranger.
+    /// Whether the server is in the same pid namespace, so that its pids are valid here.
     pub fn shares_our_numbers(&self) -> bool {
         let namespace = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
         let theirs = self.pid().and_then(|pid| namespace(&pid.to_string()));
         theirs.is_some() && theirs == namespace("self")
     }
 
-    /// Asks, and waits for the answer; an answer that says no is an error.
+    /// Sends a command and waits for the answer. An answer with an error is returned as an error.
     pub fn ask(&mut self, command: Command) -> anyhow::Result<ControlReply> {
-        // A reload takes as long as the site's code takes to load, which StartTimeout ends; a refork, as requests that are
-        // under way.
+        // No timeout for long commands: a reload loads the site's code, up to StartTimeout; a refork waits for
+        // current requests.
         let waits = !matches!(
             command,
             Command::Status
@@ -112,12 +112,12 @@ impl Server {
         }
     }
 
-    /// Has the mold and the workers tell about themselves, and waits for it.
+    /// Returns the reports of the mold and the workers.
     pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<Told>> {
         self.ask(Command::Inspect { what })?.told.context("the server answered nonsense")
     }
 
-    /// Has the profiler tell something, and waits for it.
+    /// Returns the result of a profiler command.
     pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
         let told = self.ask(command)?.told.context("the server answered nonsense")?;
         let said = told.iter().find_map(Told::read);
@@ -140,7 +140,7 @@ impl Server {
         }
     }
 
-    /// Waits until it has ended.
+    /// Waits until the server has ended.
     pub fn wait_for_end(&mut self) -> anyhow::Result<()> {
         self.stream.get_mut().set_read_timeout(None)?;
         let mut rest = Vec::new();
@@ -155,13 +155,13 @@ fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
     let (id, pid) = pid_file::read(file)?
         .ok_or_else(|| anyhow!("{}: no such pid file; the server does not run", file.display()))?;
     let pid = pid.ok_or_else(|| anyhow!("{}: names no process", file.display()))?;
-    // The number may be a stranger's here: the server itself says which pid file it holds.
+    // The pid may belong to another process here, so the server is identified by the pid file that it holds.
     let mut servers = running();
     servers.retain_mut(|(server, _)| server.status().is_some_and(|status| status.pid_file == Some(id)));
     only(servers, &out_of_reach(file, pid))
 }
 
-/// Why none of this user's servers is the one that a pid file names. Each user's control sockets lie in a folder of their own.
+/// The error message if no reachable server holds the pid file. Each user's control sockets are in a separate folder.
 fn out_of_reach(file: &Path, pid: Pid) -> String {
     let file = file.display();
     let owner = std::fs::metadata(format!("/proc/{pid}")).map(|about| Uid::from_raw(about.uid()));
@@ -180,7 +180,7 @@ fn out_of_reach(file: &Path, pid: Pid) -> String {
 
 fn by_configuration(file: &Path) -> anyhow::Result<Server> {
     let origin = Conf::of(file).origin()?;
-    // A configuration that is broken now may well be served as it was.
+    // Even a broken configuration may belong to a running server, which serves an older version.
     let socket = Reading::of(&origin).ok().and_then(|reading| reading.sketch().control_socket);
     if let Some(server) = socket.and_then(|path| Server::connect(&path).ok()) {
         return Ok(server);
@@ -188,7 +188,7 @@ fn by_configuration(file: &Path) -> anyhow::Result<Server> {
     let name = std::path::absolute(file)?.display().to_string();
     let id = FileId::of(file);
     let mut servers = running();
-    // Another container may have another file of this name, and another server of this file.
+    // Other containers may have another file with this name, or another server of this file.
     let serves = |status: Status| match id {
         Some(_) => status.origin_file == id,
         None => status.origin == name,
@@ -197,7 +197,7 @@ fn by_configuration(file: &Path) -> anyhow::Result<Server> {
     only(servers, &format!("no server of {name} runs"))
 }
 
-/// All masters that answer, in the usual place.
+/// All servers that answer in the default folder of control sockets.
 fn running() -> Vec<(Server, PathBuf)> {
     let Ok(folder) = std::fs::read_dir(default_folder()) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = folder.flatten().map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-//! Which configuration file is meant, and what the command line adds to it.
+//! The options that name a configuration file and add to it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -31,22 +31,22 @@ pub struct Conf {
 }
 
 impl Conf {
-    /// `-D DUMP_MODULES`, which httpd takes for a question.
+    /// Whether `-D DUMP_MODULES` is given, for which httpd lists its modules.
     pub fn dumps_modules(&self) -> bool {
         self.defines("DUMP_MODULES")
     }
 
-    /// `-D`
+    /// Whether `-D name` is given.
     pub fn defines(&self, name: &str) -> bool {
         self.defines.iter().any(|defined| defined == name)
     }
 
-    /// A configuration to which nothing is added.
+    /// The options for a configuration file without additions.
     pub fn of(file: &Path) -> Conf {
         Conf { file: Some(file.to_owned()), ..Conf::default() }
     }
 
-    /// The same for another process: `serve -f FILE …`, whatever folder that is started in.
+    /// The same configuration as arguments of another process, `serve -f FILE …`, with absolute paths.
     pub fn arguments(&self) -> anyhow::Result<Vec<OsString>> {
         let mut arguments: Vec<OsString> = vec!["serve".into(), "-f".into(), self.path()?.into()];
         if let Some(root) = &self.root {
@@ -58,7 +58,7 @@ impl Conf {
         Ok(arguments)
     }
 
-    /// Where the configuration is, and what belongs to it.
+    /// The origin of the configuration, with its additions.
     pub fn origin(&self) -> anyhow::Result<ConfigOrigin> {
         let file = self.path()?;
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
@@ -75,11 +75,11 @@ impl Conf {
         })
     }
 
-    /// Its file.
+    /// Absolute path of the configuration file.
     pub fn path(&self) -> anyhow::Result<PathBuf> {
         let usual = ["cameleer.conf", "/etc/cameleer/cameleer.conf"];
         match &self.file {
-            // As httpd: a relative name is relative to ServerRoot.
+            // As in httpd, a relative name is relative to ServerRoot.
             Some(file) => {
                 let file = self.root.as_deref().unwrap_or(Path::new("")).join(file);
                 std::path::absolute(&file).with_context(|| format!("-f {}", file.display()))
@@ -95,7 +95,7 @@ impl Conf {
     }
 }
 
-/// The environment as a configuration may use it.
+/// The environment for a configuration.
 pub fn facts(server_root: PathBuf) -> Facts {
     let env =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

@@ -7,7 +7,8 @@ use anyhow::Context;
 use super::print_error;
 use tls::development::{Files, can_be_for, write};
 
-/// The one in `folder`, for these addresses and this machine. Whoever is at the terminal is told when it is a new one.
+/// Returns the certificate in `folder`, valid for the addresses and this machine. Makes a new one if necessary, and
+/// prints a message then.
 pub fn certificate(folder: &Path, addresses: &[String], host_name: Option<&str>) -> anyhow::Result<Files> {
     let names = names(addresses, host_name);
     let files = write(folder, &names).with_context(|| format!("--tls: a certificate in {}", folder.display()))?;
@@ -21,7 +22,7 @@ pub fn certificate(folder: &Path, addresses: &[String], host_name: Option<&str>)
     Ok(files)
 }
 
-/// All that a client on this machine or near it may call us.
+/// Names and addresses that clients on this machine or nearby may use.
 fn names(addresses: &[String], host_name: Option<&str>) -> Vec<String> {
     let hosts = addresses.iter().filter_map(|address| Some(address.rsplit_once(':')?.0));
     let listening = hosts.map(|host| host.trim_matches(['[', ']'])).filter(|host| !matches!(*host, "0.0.0.0" | "::"));

@@ -1,32 +1,32 @@
-//! What the tools share: the options that name a site or a server, the connection to a running server, and output.
+//! Shared parts of the tools: options that name a site or a server, the connection to a running server, and output.
 
 #![forbid(unsafe_code)]
 
-// What a command prints, and how it refuses a command line.
+// Output of commands, and the error for a wrong command line.
 mod output;
 
-// Which configuration.
+// Options that select a configuration.
 pub mod conf;
 
-// The options of `cameleer run`, and the program that it serves.
+// The options of `cameleer run`, and of the program that it serves.
 pub mod options;
 
 // The certificate of `cameleer run --tls`.
 pub mod development;
 
-// `cameleer run …` as directives.
+// Translation of `cameleer run …` into directives.
 pub mod directives;
 
-// A program as a configuration.
+// The origin of a configuration made from a program.
 pub mod origin;
 
-// Which running server, and its control socket.
+// Connection to a running server's control socket.
 pub mod client;
 
-// Which paths of requests.
+// Patterns of request paths.
 pub mod path_pattern;
 
-// Sizes and durations as people read them.
+// Human-readable sizes and durations.
 pub mod units;
 
 pub use output::{Misuse, print, print_error};

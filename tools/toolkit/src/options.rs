@@ -94,12 +94,12 @@ impl Program {
         self.program.as_ref().or(self.app.as_ref())
     }
 
-    /// Whether nothing was said.
+    /// Whether no program is given.
     pub fn is_empty(&self) -> bool {
         self.path().is_none() && self.eval.is_none() && self.modules.is_empty()
     }
 
-    /// For the line that says that it is served.
+    /// Name of the program for messages.
     pub fn name(&self) -> String {
         match (self.path(), &self.eval, self.modules.first()) {
             (Some(path), ..) => path.display().to_string(),

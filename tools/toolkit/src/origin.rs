@@ -1,11 +1,11 @@
-//! The configuration of a command that takes a program in place of a file.
+//! The configuration origin of commands that take a program instead of a file.
 
 use master::configuration::{ConfigOrigin, From, OptionText};
 
 use super::conf::facts;
 use super::options::Program;
 
-/// A configuration of these directives, now and at each reload.
+/// A configuration of these directives, which a reload reads again.
 pub fn origin(text: Vec<OptionText>, program: &Program) -> anyhow::Result<ConfigOrigin> {
     let mut facts = facts(std::env::current_dir()?);
     let environment = program.environment.clone().or_else(|| std::env::var("PLACK_ENV").ok());

@@ -1,20 +1,21 @@
-//! What a command prints, and how it refuses a command line.
+//! Output of commands, and the error for a wrong command line.
 
 use std::fmt;
 use std::io::Write;
 
-/// Writes to standard output. A reader that has gone, as in `check | head`, is no error: the exit status is that of the command.
+/// Writes to standard output. Ignores errors such as a closed pipe (`check
+/// head`), so that the exit status is the command's own.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(())
 }
 
-/// Writes a line to standard error, whether or not it can be written.
+/// Writes a line to standard error; ignores errors.
 pub fn print_error(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// A command line that is wrong in a way that clap does not check. Its exit status is 2, as clap's.
+/// A wrong command line that clap does not detect. Exit status 2, as for clap's own errors.
 #[derive(Debug)]
 pub struct Misuse(pub String);
 

@@ -1,6 +1,6 @@
-//! Which paths are meant: `/page` alone, `/page*` all that begin so.
+//! Patterns of request paths: `/page` matches exactly, `/page*` matches a prefix.
 
-/// Whether this path is.
+/// Whether `path` matches `pattern`.
 pub fn is_meant(path: &str, pattern: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(beginning) => path.starts_with(beginning),

@@ -1,6 +1,6 @@
-//! Sizes and times as a person reads them.
+//! Human-readable sizes and times.
 
-/// `450 ms`, `12 s`, `5 min`, `3 h`, `9 d`
+/// Formats a duration: `450 ms`, `12 s`, `5 min`, `3 h`, `9 d`.
 pub fn duration(ms: u64) -> String {
     let s = ms / 1000;
     match s {
@@ -12,7 +12,7 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
-/// `812 kB`, `12.3 MB`, `214 MB`, `23.1 GB`: seven columns at most, up to a terabyte.
+/// Formats a size: `812 kB`, `12.3 MB`, `214 MB`, `23.1 GB`; at most seven columns up to a terabyte.
 pub fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 2] = [(1 << 30, "GB"), (1 << 20, "MB")];
     match UNITS.into_iter().find(|(unit, _)| bytes >= *unit) {

@@ -1,10 +1,10 @@
-//! Where the server listens, from options as plackup takes them.
+//! Listen addresses from options in plackup's syntax.
 
 use super::super::Misuse;
 use super::super::options::Run;
 use super::Surroundings;
 
-/// What `--listen`, `--host` and `--port` say, or what the surroundings do.
+/// Addresses of `--listen`, `--host` and `--port`, or else from the environment or systemd.
 pub fn listen(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
     if !run.listen.is_empty() {
         return run.listen.iter().map(|spelled| address(spelled, around)).collect();
@@ -18,7 +18,7 @@ pub fn listen(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<String>> {
     Ok(vec![format!("{}:{port}", host(run.host.as_deref().unwrap_or("")))])
 }
 
-/// `HOST:PORT`, `:PORT`, `PORT` and paths of sockets, as plackup takes them.
+/// Parses `HOST:PORT`, `:PORT`, `PORT` and socket paths, as plackup does.
 fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
     if spelled.contains('/') || spelled.ends_with(".sock") {
         let path = spelled.strip_prefix("unix:").unwrap_or(spelled);
@@ -34,7 +34,7 @@ fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
     Ok(format!("{}:{port}", host(name)))
 }
 
-/// plackup's `0` and nothing at all mean every address.
+/// Maps an empty name, plackup's `0` and `*` to all addresses.
 fn host(name: &str) -> &str {
     if matches!(name, "" | "0" | "*") { "0.0.0.0" } else { name }
 }

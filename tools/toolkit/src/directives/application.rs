@@ -1,6 +1,6 @@
-//! Whether a Perl file is a PSGI application or a CGI script. plackup would run it to see; but to run a CGI script before
-//! anybody asks for it is to do what it is for. So it is told by the text: what its last statement gives is what the file
-//! gives, and a CGI script ends with none of these.
+//! Distinguishes PSGI applications from CGI scripts. plackup would run the file, but running a CGI script has
+//! effects. The text decides instead: the value of the last statement is the value of the file. A CGI script does not end
+//! with an application.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A program that is larger is not looked at, and a script.
+/// Maximum file size in bytes that is searched; a larger file is no application.
 const LARGEST: u64 = 1 << 20;
 
-/// By its extension, and by what it ends with; without an extension, by its `#!` line.
+/// Whether a file is a CGI script: by its extension and last statement or, with another extension, by its `#!` line.
 pub fn is_script(path: &Path) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("psgi") => false,
@@ -24,7 +24,7 @@ pub fn is_script(path: &Path) -> bool {
     }
 }
 
-/// Whether the file's last statement gives an application.
+/// Whether the file's last statement returns an application.
 fn is_application(file: &Path) -> bool {
     let is_small = std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() <= LARGEST);
     let text = if is_small { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
@@ -52,7 +52,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(&format!("(?s)(?:{text})")).expect("written here")
 }
 
-/// Without POD, lines that are comments, and what stands behind the end.
+/// The text without POD, comments, and everything after `__END__` or `__DATA__`.
 fn code(text: &str) -> String {
     let mut code = String::new();
     let mut is_pod = false;
@@ -72,7 +72,7 @@ fn code(text: &str) -> String {
     code
 }
 
-/// From the end back to what ended the statement before: a semicolon, or the brace of a block, outside of all brackets.
+/// The last statement: from the last semicolon, or block end before a line break, outside brackets.
 fn last_statement(code: &str) -> &str {
     let code = code.trim_end_matches([';', ' ', '\t', '\n']);
     let mut depth = 0_usize;

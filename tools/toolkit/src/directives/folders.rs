@@ -1,4 +1,4 @@
-//! Folders: of CGI scripts, and of the pages and images beside them.
+//! Folders of CGI scripts, and of static files beside them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -6,21 +6,22 @@ use std::path::Path;
 use super::application::is_script;
 use super::text::Text;
 
-/// What browsers show or fetch and nobody runs. A file of another kind may be a program, whose source is nobody's business.
+/// Extensions of static files. A file with another extension may be a program, whose source must not be sent.
 const STATIC: &str = "html?|css|js|mjs|map|json|txt|xml|svg|png|jpe?g|gif|webp|avif|ico|bmp|pdf|woff2?|ttf|otf|eot|mp[34]|\
     webm|og[agv]|wav|wasm|zip|gz|webmanifest";
 
-/// More names are not looked at.
+/// Maximum of directory entries examined.
 const MOST: usize = 2000;
 
-/// Files of these kinds are taken from `folder`. A dot in the name of a folder above would be a script's, with a path of
-/// its own behind it.
+/// Serves static files of `folder`. Folder names with a dot are excluded, since they may be scripts followed by
+/// PATH_INFO.
 pub fn statics(folder: &Path, text: &mut Text) {
     let pattern = format!("(?i)^/((?:[^/.]+/)*[^/]+\\.(?:{STATIC}))$");
     text.line("AliasMatch", &[&pattern, &format!("{}/$1", template(folder))]);
 }
 
-/// Scripts by their names, compiled before the fork if they are kept; at `/` the index.html that is there, or a list of the scripts.
+/// Serves scripts by their names, compiled before the fork if `is_kept`. At `/` an existing index.html or a list of
+/// scripts is shown.
 pub fn scripts(folder: &Path, statics: Option<&Path>, is_kept: bool, text: &mut Text) {
     let has_index = |folder: &&Path| folder.join("index.html").is_file();
     let home = statics.filter(has_index).unwrap_or(folder);
@@ -28,7 +29,7 @@ pub fn scripts(folder: &Path, statics: Option<&Path>, is_kept: bool, text: &mut 
     let name = format!("{}/", folder.display());
     text.line("ScriptAlias", &["/", &name]);
     if is_kept {
-        // Those that are broken are named at the start; the others serve.
+        // Broken scripts are reported at the start; the others work.
         text.line("RegistryPreload", &["/", &name]);
     }
     let hidden = no_scripts(folder);
@@ -37,12 +38,12 @@ pub fn scripts(folder: &Path, statics: Option<&Path>, is_kept: bool, text: &mut 
     text.section("LocationMatch", "^/$", &inside);
 }
 
-/// A folder in the second argument of `AliasMatch`, where `$1` means something.
+/// Escapes a folder for the second argument of `AliasMatch`, in which `$1` is a reference.
 fn template(folder: &Path) -> String {
     folder.display().to_string().replace('$', "\\$")
 }
 
-/// What lies in a folder of scripts and is none, as a list of names takes it.
+/// Names of other files in a folder of scripts, as IndexIgnore patterns.
 fn no_scripts(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
     let is_none = |path: &Path| {

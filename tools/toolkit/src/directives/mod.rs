@@ -1,4 +1,5 @@
-//! `cameleer run …` as directives: what `--show-config` prints and the configuration reads as `command line`.
+//! Translates `cameleer run …` into directives, which `--show-config` prints and the configuration reads as `command
+//! line`.
 
 mod addresses;
 mod application;
@@ -16,7 +17,7 @@ use master::sockets::listeners::Listeners;
 use program::program;
 use text::Text;
 
-/// What the directives depend on besides the options.
+/// Inputs of the translation besides the options.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     folder: PathBuf,
@@ -24,24 +25,25 @@ pub struct Surroundings {
     env: Vec<String>,
     port: Option<String>,
     concurrency: Option<String>,
-    /// Where the certificate of `--tls` is kept.
+    /// Folder of the certificate for `--tls`.
     certificates: PathBuf,
-    /// What this machine calls itself.
+    /// Host name of this machine.
     host_name: Option<String>,
-    /// Addresses of systemd's sockets.
+    /// Addresses of sockets passed by systemd.
     passed: Vec<String>,
 }
 
-/// Not the program's business, ours and systemd's; and what is said in another way.
+/// Prefixes of environment variables that requests do not see: those of Cameleer and systemd, and PLACK_ENV, which is
+/// passed separately.
 const HIDDEN: [&str; 5] = ["CAMELEER_", "LISTEN_", "NOTIFY_SOCKET", "WATCHDOG_", "PLACK_ENV"];
 
 impl Surroundings {
-    /// This process's.
+    /// The environment of this process.
     pub fn ours() -> anyhow::Result<Surroundings> {
         let var = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut env: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
         env.retain(|name| is_plain(name) && HIDDEN.iter().all(|prefix| !name.starts_with(prefix)));
-        // The shell's note to itself.
+        // The shell sets `_` for its own use.
         env.retain(|name| name != "_");
         env.sort();
         let passed = Listeners::passed_addresses().iter().map(address_name).collect();
@@ -64,7 +66,7 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The directives.
+/// Translates options into directives.
 pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
     let mut text = Text::default();
     let addresses = listen(run, around)?;
@@ -88,16 +90,16 @@ pub fn of(run: &Run, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
     Ok(text.finish())
 }
 
-/// The directives of a program that is only to be checked.
+/// Directives of a program for `check`.
 pub fn of_program(what: &Program, around: &Surroundings) -> anyhow::Result<Vec<OptionText>> {
     let mut text = Text::default();
-    // Nothing is bound; a configuration without it would be wrong.
+    // The address is not bound, but a configuration needs one.
     text.by("--port").line("Listen", &["5000"]);
     program(what, around, &mut text)?;
     Ok(text.finish())
 }
 
-/// Those of an interpreter that has the Apache API and serves nobody.
+/// Directives of an interpreter with the Apache API that serves no requests.
 pub fn of_interpreter(include: &[PathBuf], around: &Surroundings) -> Vec<OptionText> {
     let mut text = Text::default();
     text.by("--port").line("Listen", &["5000"]);
@@ -108,7 +110,7 @@ pub fn of_interpreter(include: &[PathBuf], around: &Surroundings) -> Vec<OptionT
     text.finish()
 }
 
-/// A certificate of our own making, kept in the user's folder.
+/// Uses a self-made certificate in the user's folder.
 fn tls(addresses: &[String], around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
     let files = development::certificate(&around.certificates, addresses, around.host_name.as_deref())?;
     text.by("--tls").line("SSLCertificateFile", &[&files.certificate.display().to_string()]);

@@ -1,4 +1,4 @@
-//! What kind of program it is, and the directives that let it answer.
+//! Determines the kind of program, and the directives that serve it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::folders;
 use super::text::Text;
 use config::program::CgiMode;
 
-/// What kind of program it is.
+/// Kind of program.
 enum ProgramKind {
     Psgi(PathBuf),
     Code(String),
@@ -19,7 +19,7 @@ enum ProgramKind {
     Handler(String),
 }
 
-/// Loads the program and lets it answer.
+/// Adds the directives that load and serve the program.
 pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> anyhow::Result<()> {
     for folder in &program.include {
         text.by("-I").line("PerlLib", &[&around.folder.join(folder).display().to_string()]);
@@ -31,7 +31,7 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
     };
     text.by("the environment");
     if matches!(kind, ProgramKind::Psgi(_) | ProgramKind::Code(_)) {
-        // Frameworks take it for the sign that they are to give an application.
+        // Frameworks return an application if PLACK_ENV is set.
         text.line("PerlPassEnv", &["PLACK_ENV"]);
     }
     if !around.env.is_empty() {
@@ -57,7 +57,7 @@ pub fn program(program: &Program, around: &Surroundings, text: &mut Text) -> any
     Ok(())
 }
 
-/// `--cgi-mode`; and where `-I` leads to, for perls that scripts start as programs.
+/// Adds `--cgi-mode` and, for scripts run as programs, the folders of `-I` as PERL5LIB.
 fn cgi_mode(program: &Program, kind: &ProgramKind, around: &Surroundings, text: &mut Text) -> anyhow::Result<CgiMode> {
     let is_cgi = matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_));
     let said = program.cgi_mode.as_deref();
@@ -77,7 +77,7 @@ fn cgi_mode(program: &Program, kind: &ProgramKind, around: &Surroundings, text: 
     Ok(mode)
 }
 
-/// The folder of `--static`, for programs that have no other means.
+/// The folder of `--static`, which is allowed only for CGI scripts.
 fn statics(program: &Program, kind: &ProgramKind, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
     let Some(folder) = &program.statics else { return Ok(None) };
     if !matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_)) {
@@ -91,7 +91,7 @@ fn statics(program: &Program, kind: &ProgramKind, around: &Surroundings) -> anyh
     }
 }
 
-/// What the user has typed to name it.
+/// The argument that names the program, for messages.
 fn named(program: &Program) -> String {
     match (&program.eval, program.path(), program.modules.last()) {
         (Some(_), ..) => "-e".to_owned(),
@@ -108,7 +108,7 @@ fn psgi(directive: &str, value: &str, text: &mut Text) {
 
 fn script(file: &Path, is_kept: bool, text: &mut Text) {
     let name = file.display().to_string();
-    // What follows in the URL is the script's PATH_INFO.
+    // The rest of the path is the script's PATH_INFO.
     text.line("ScriptAlias", &["/", &format!("{name}/")]);
     if is_kept {
         text.line("RegistryPreload", &["/", &name]);
@@ -130,7 +130,7 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<ProgramKind>
         (None, None) => around.folder.join("app.psgi"),
     };
     if path.is_dir() {
-        // Without the slash at its end, if there was one.
+        // Removes a trailing slash.
         return Ok(ProgramKind::Folder(path.components().collect()));
     }
     if !path.is_file() {
@@ -140,7 +140,7 @@ fn kind(program: &Program, around: &Surroundings) -> anyhow::Result<ProgramKind>
     Ok(if is_script(&path) { ProgramKind::Script(path) } else { ProgramKind::Psgi(path) })
 }
 
-/// Directives are lines; code of several lines becomes a Perl string that is evaluated.
+/// Converts code to one line, since a directive is a line: several lines become an evaluated string.
 pub fn one_line(code: &str) -> String {
     if !code.contains(['\n', '\r']) {
         return code.to_string();

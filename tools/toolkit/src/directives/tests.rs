@@ -23,7 +23,7 @@ fn site() -> Surroundings {
     let folder = std::env::temp_dir().join(format!("cameleer-run-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("cgi-bin")).expect("folder");
     for (name, text) in [("app.psgi", "sub {}"), ("info", "#!/usr/bin/perl\n")] {
-        // Another test may read it: no moment in which it is empty.
+        // Rename atomically: another test may read the file at the same time.
         let (file, new) = (folder.join(name), folder.join(format!("{name}.{:?}", std::thread::current().id())));
         std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, file)).expect("file");
     }

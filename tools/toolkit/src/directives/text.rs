@@ -1,21 +1,21 @@
-//! Directives as they stand in a file, and which option asked for them.
+//! Directives as text, with the option that each comes from.
 
 use master::configuration::OptionText;
 
-/// Directives as text.
+/// Directives as text, grouped by option.
 #[derive(Debug, Default)]
 pub struct Text {
     said: Vec<OptionText>,
 }
 
 impl Text {
-    /// What follows is said by that option.
+    /// Sets the option of the following directives.
     pub fn by(&mut self, option: &str) -> &mut Text {
         self.said.push(OptionText { option: option.to_owned(), directives: String::new() });
         self
     }
 
-    /// A directive.
+    /// Adds a directive.
     pub fn line(&mut self, name: &str, args: &[&str]) {
         let mut line = name.to_owned();
         for arg in args {
@@ -25,7 +25,7 @@ impl Text {
         self.add(&line);
     }
 
-    /// A section with directives in it.
+    /// Adds a section.
     pub fn section(&mut self, name: &str, arg: &str, inside: &[(&str, &str)]) {
         self.add(&format!("<{name} {}>", quote(arg)));
         for (name, value) in inside {
@@ -41,14 +41,14 @@ impl Text {
         }
     }
 
-    /// All, in order.
+    /// All groups with directives, in order.
     pub fn finish(mut self) -> Vec<OptionText> {
         self.said.retain(|said| !said.directives.is_empty());
         self.said
     }
 }
 
-/// As httpd reads it: only a word with blanks or quotes needs quotation marks.
+/// Quotes a word for httpd's syntax, if it has blanks, quotes or other special characters.
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-:*+,=@%~[]|".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

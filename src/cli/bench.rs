@@ -1,4 +1,4 @@
-//! `cameleer bench`: the options of the load tester.
+//! `cameleer bench`: options of the load tester.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -19,9 +19,9 @@ const HINT: &str = "\
 Any HTTP server will do; Ctrl-C reports what was done so far. Exit code 1 when requests failed.
 docs/bench.md says how to read the numbers";
 
-/// How long it asks when nothing is said.
+/// Default duration, in seconds.
 const SECONDS: f64 = 10.0;
-/// A body is held in memory.
+/// Maximum size in bytes of a request body, which is held in memory.
 const LARGEST_BODY: u64 = 256 << 20;
 
 /// Measure how fast a server answers
@@ -137,7 +137,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The report, how many requests there were, and how many failed.
+    /// Runs one plan. Returns the report, the number of requests, and the number of failures.
     fn one(&self, plan: &Plan, page: Option<Page>) -> anyhow::Result<(String, u64, u64)> {
         let outcome = bench::run(plan)?;
         clear_progress(plan);
@@ -209,7 +209,7 @@ impl Bench {
 
     fn end(&self) -> End {
         let after = match (self.requests, self.time) {
-            // A log has an end of its own.
+            // A log replayed at its own times ends by itself.
             (None, None) if self.log_rate.is_some() => None,
             (None, None) => Some(Duration::from_secs_f64(SECONDS)),
             (_, time) => time,
@@ -243,7 +243,7 @@ impl Bench {
     }
 }
 
-/// The file of `--html`, opened before the run: what cannot be written is said before it takes its time.
+/// The file of `--html`. It is created before the run, so that an error is reported at once.
 struct Page {
     path: PathBuf,
     file: File,
@@ -260,7 +260,7 @@ impl Page {
     }
 }
 
-/// The line of progress would stand beside the report.
+/// Clears the progress line before the report.
 fn clear_progress(plan: &Plan) {
     if plan.progress {
         eprint!("\r\x1b[K");
@@ -277,7 +277,7 @@ fn read_body(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Some ten years: what is added to the time of day must stay one.
+/// Maximum duration in seconds, about ten years: adding it to the present time must not overflow.
 const LONGEST: f64 = 3e8;
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -297,13 +297,13 @@ fn rate(text: &str) -> Result<f64, String> {
     (1e-6..=1e7).contains(&rate).then_some(rate).ok_or_else(|| "expected up to 10,000,000 requests a second".to_owned())
 }
 
-/// `2x` is twice as fast.
+/// Parses a factor: `2x` is twice as fast.
 fn times(text: &str) -> Result<f64, String> {
     let times: f64 = text.trim_end_matches('x').parse().map_err(|_| "expected a factor, such as 2x".to_owned())?;
     (1e-3..=1e6).contains(&times).then_some(times).ok_or_else(|| "expected a factor from 0.001x".to_owned())
 }
 
-/// `33.6k` is 33,600 bits a second, as modems say it.
+/// Parses bits per second: `33.6k` is 33,600.
 fn bits(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix(['k', 'K']) {
         Some(number) => (number, 1e3),

@@ -1,20 +1,20 @@
-//! What this binary was made of.
+//! Built-in modules and properties of this binary.
 
 use config::MODULES;
 
-/// As httpd lists them; all are built in.
+/// Lists the modules in httpd's format; all are static.
 pub fn modules() -> String {
     let lines: String = MODULES.iter().map(|(_, identifier)| format!(" {identifier} (static)\n")).collect();
     format!("Loaded Modules:\n{lines}")
 }
 
-/// Their source files.
+/// Lists the modules' source files.
 pub fn module_files() -> String {
     let lines: String = MODULES.iter().map(|(file, _)| format!("  {file}\n")).collect();
     format!("Compiled in modules:\n{lines}")
 }
 
-/// For -V.
+/// Description for -V.
 pub fn kind() -> String {
     format!("Master, front and workers in one binary; {} {}", std::env::consts::OS, std::env::consts::ARCH)
 }

@@ -1,15 +1,15 @@
-//! What `check` reports of the CGI programs of a site.
+//! Report of `check` about the CGI programs of a site.
 
 use compat::programs::{Program, Programs};
 use config::program::CgiMode;
 
-/// Lines of one kind.
+/// Maximum of lines per kind.
 const MOST_LINES: usize = 20;
 
-/// The search has reached a limit.
+/// Message if the search has reached a limit.
 pub const CUT: &str = "the folders of CGI programs are large: not all of their files were looked at";
 
-/// Files that cannot run, what could break where scripts stay compiled, and what was not looked at.
+/// Lists files that cannot run, risks of persistent scripts, and files not examined.
 pub fn report(programs: &Programs) -> Vec<String> {
     let faults = programs.all.iter().filter_map(|program| {
         let fault = program.fault.as_ref()?;
@@ -24,7 +24,7 @@ pub fn report(programs: &Programs) -> Vec<String> {
     lines
 }
 
-/// Of the mode that its place has.
+/// Risks of a program in its own CgiMode.
 fn risks(program: &Program) -> impl Iterator<Item = String> {
     let line = |line: u32, text: String| format!("{}:{line}: {text}", program.file.display());
     program.risks_of(program.mode).map(move |risk| line(risk.line, format!("{}: {}", risk.what, risk.note)))

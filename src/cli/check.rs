@@ -1,4 +1,4 @@
-//! `cameleer check`: reads everything and compiles the Perl, as a start would, and serves nothing.
+//! `cameleer check`: reads the configuration and compiles the Perl code as at a start, without serving requests.
 
 use clap::Args;
 
@@ -51,7 +51,7 @@ impl Check {
     }
 }
 
-/// Says that it would serve, or why not.
+/// Compiles the configuration. Prints warnings and the result.
 pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let warnings = trial::compile(origin)?;
     warnings.iter().for_each(|warning| print_error(&printable::lines(&warning.to_string())));

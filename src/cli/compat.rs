@@ -1,4 +1,4 @@
-//! `cameleer check --compat`: what of a site written for mod_perl 1.x runs here, line by line.
+//! `cameleer check --compat`: lists features of a mod_perl 1.x site and whether they are supported.
 
 use std::io::{IsTerminal, Write};
 
@@ -8,7 +8,7 @@ use compat::programs::{self, Programs};
 use compat::{Finding, Light, survey};
 use master::configuration::{ConfigOrigin, Survey};
 
-/// Lists what the site uses; an error when something of it is red.
+/// Prints the findings. Returns an error if any is red.
 pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let Survey { tree, server_root, mistakes, warnings, config } = Survey::of(origin);
     let mut findings = survey(&tree, &server_root, &mistakes, &warnings);
@@ -31,7 +31,7 @@ pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {
     }
 }
 
-/// `httpd.conf:12: red    RewriteRule: use …`
+/// Formats a finding: `httpd.conf:12: red    RewriteRule: use …`.
 fn line(finding: &Finding, color: bool) -> String {
     let (word, code) = match finding.light {
         Light::Green => ("green", "32"),

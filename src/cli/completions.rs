@@ -1,4 +1,4 @@
-//! `cameleer completions`: what bash, zsh or fish read to complete a command line, from the same source as `--help`.
+//! `cameleer completions`: completions for bash, zsh and other shells, from the same source as `--help`.
 
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
@@ -17,7 +17,7 @@ impl Completions {
     }
 }
 
-/// The commands that `--help` lists: bash's generator would offer the hidden ones too.
+/// The command line without hidden commands, which bash's generator would include.
 fn visible(cli: &Command) -> Command {
     let commands = cli.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     Command::new("cameleer").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true).subcommands(commands)

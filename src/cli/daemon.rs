@@ -1,4 +1,4 @@
-//! In the background: the shell gets its prompt back when the server serves, or the exit code when it does not.
+//! Background mode: the shell's command returns when the server is ready, or with its exit code if the start fails.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,7 +9,7 @@ use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, pipe2, setsid};
 
 use super::ready::Then;
 
-/// Runs `serve` in a process of its own session, and returns or exits when it is ready or has failed.
+/// Runs `serve` in a background session. Returns or exits when it is ready or has failed.
 pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let (reads, writes) = pipe2(OFlag::O_CLOEXEC)?;
     if sys::fork()?.is_some() {
@@ -17,7 +17,7 @@ pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()>
         return wait(reads);
     }
     setsid()?;
-    // A session leader could be given a terminal again; its child cannot.
+    // A session leader may acquire a terminal again; its child cannot.
     if sys::fork()?.is_some() {
         std::process::exit(0);
     }
@@ -25,7 +25,7 @@ pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()>
     let told = writes.try_clone()?;
     let result = serve(Box::new(move || {
         tell(told, 0);
-        // Only now: until here the terminal was to see what is wrong.
+        // Leave the terminal only now, so that earlier errors are displayed.
         let _ = leave_terminal();
     }));
     if let Err(error) = &result {
@@ -34,7 +34,7 @@ pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()>
     result
 }
 
-/// The first byte is the exit code; no byte means that it was killed.
+/// Waits for the exit code, the first byte. Without one, the server was killed.
 fn wait(reads: OwnedFd) -> anyhow::Result<()> {
     let mut code = [super::FAILED];
     let _ = std::fs::File::from(reads).read(&mut code)?;
@@ -42,12 +42,12 @@ fn wait(reads: OwnedFd) -> anyhow::Result<()> {
 }
 
 fn tell(to: OwnedFd, code: u8) {
-    // The shell may have been interrupted and not wait any more.
+    // The waiting process may have been interrupted.
     let _ = std::fs::File::from(to).write(&[code]);
 }
 
-/// Nobody waits for what is written to a file; who reads a terminal or a pipe may wait until the last of us lets go of it.
-/// Errors go where ErrorLog says: the master points descriptor 2 there after this.
+/// Redirects standard streams to /dev/null. Files are retained; a reader of a terminal or pipe would wait until all
+/// copies are closed. The master redirects descriptor 2 to ErrorLog afterwards.
 fn leave_terminal() -> anyhow::Result<()> {
     let null = open("/dev/null", OFlag::O_RDWR | OFlag::O_CLOEXEC, Mode::empty())?;
     dup2_stdin(&null)?;
@@ -60,8 +60,8 @@ fn leave_terminal() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where errors go when the configuration does not say it: nobody would read them on the standard error of a terminal
-/// that was left. Read before the configuration, which has the last word.
+/// Default ErrorLog in the background if stderr is no file, since output to the terminal is lost. The configuration
+/// overrides this, since it is read later.
 pub fn error_log() -> Option<String> {
     (!is_file(std::io::stderr())).then(|| "ErrorLog error_log".to_owned())
 }

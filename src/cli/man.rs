@@ -1,8 +1,8 @@
-//! `cameleer man`: the man page, from the same source as `--help`.
+//! `cameleer man`: prints the man page, from the same source as `--help`.
 
 use clap::{Args, CommandFactory};
 
-/// Where the pages belong: a server is a system administrator's command (man(1), sections of the manual).
+/// Section of the manual: 8 is for system administration commands (man(1)).
 const SECTION: &str = "8";
 
 /// Print the man page of a command.

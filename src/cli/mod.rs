@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand. What they do is done elsewhere.
+//! The command line, with one file per subcommand. The work is done in other crates.
 
 mod bench;
 mod built_in;
@@ -27,11 +27,11 @@ use master::configuration::{CodeError, Mistakes};
 use perlcost::{bloat, profile, size};
 use toolkit::{Misuse, options};
 
-/// It ran and failed.
+/// Exit code of a failed command.
 const FAILED: u8 = 1;
-/// The command line makes no sense; clap's own code, too.
+/// Exit code of a wrong command line; same as clap's.
 const USAGE: u8 = 2;
-/// EX_CONFIG: a configuration, or Perl that does not compile. systemd's RestartPreventExitStatus knows it.
+/// EX_CONFIG: wrong configuration, or Perl code that does not compile. Used in systemd's RestartPreventExitStatus.
 const CONFIGURATION: u8 = 78;
 
 /// The application server for Perl: preloaded, pre-forked workers behind an async front.
@@ -116,7 +116,7 @@ enum Command {
     Expander,
 }
 
-/// Does what the command line says.
+/// Runs the command line.
 pub fn run() -> anyhow::Result<()> {
     sys::keep_inherited_from_children();
     let arguments: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -156,14 +156,14 @@ pub fn run() -> anyhow::Result<()> {
     }
 }
 
-/// `name` instead of `exe`, as whom top and killall would know it.
+/// Runs a process of the server. Sets its name, which would otherwise be `exe` in top and killall.
 fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let channel = sys::control_channel().map_err(|_| Misuse("only a running cameleer starts this".to_string()))?;
     nix::sys::prctl::set_name(name)?;
     run(channel)
 }
 
-/// `serve -t` found something; apachectl's users expect 1, whatever it is.
+/// An error of `serve -t` or `check --compat`. Exit code 1 whatever the cause, as users of apachectl expect.
 #[derive(Debug)]
 struct Unfit(String);
 
@@ -175,14 +175,14 @@ impl std::fmt::Display for Unfit {
 
 impl std::error::Error for Unfit {}
 
-/// What the user is told about an error; those of a configuration begin with file and line, for editors to find.
+/// The message for an error. Errors of a configuration begin with file and line, so that editors can parse them.
 pub fn report(error: &anyhow::Error) -> String {
     let speaks_for_itself = error.is::<Mistakes>() || error.is::<CodeError>() || error.is::<Unfit>();
-    // Names of files and words of programs are on it.
+    // The message may contain file names and output of programs, which must be escaped.
     printable::lines(&if speaks_for_itself { error.to_string() } else { format!("cameleer: {error:#}") })
 }
 
-/// What the shell is told about an error.
+/// The exit code for an error.
 pub fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<Misuse>() {
         USAGE

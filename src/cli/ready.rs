@@ -1,4 +1,4 @@
-//! What happens when the first worker answers: one line for who waits at the terminal.
+//! The message on the terminal when the first worker is ready.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -7,10 +7,10 @@ use base::printable;
 use config::{Listen, Spoken};
 use master::OnReady;
 
-/// What else is done then.
+/// Further action when the server is ready.
 pub type Then = Box<dyn FnOnce()>;
 
-/// Prints that `name` is served, and where; then does `more`.
+/// Prints the name and addresses when the server is ready, then runs `more`.
 pub fn announce(name: String, more: Then) -> OnReady {
     Box::new(move |addresses| {
         say(&mut std::io::stdout(), &name, addresses);
@@ -18,15 +18,15 @@ pub fn announce(name: String, more: Then) -> OnReady {
     })
 }
 
-/// Writes the line.
+/// Writes the message.
 pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, Spoken)]) {
     let urls: Vec<String> = addresses.iter().map(url).collect();
-    // Whoever started us may have closed its end.
+    // Ignore errors: the terminal may be closed.
     let line = printable::line(&format!("Cameleer serves {name} at {}", urls.join(" and ")));
     let _ = writeln!(terminal, "{line}");
 }
 
-/// What to type into a browser, or where a program of another protocol connects.
+/// The URL for a browser, or the address for another protocol.
 fn url((address, spoken): &(Listen, Spoken)) -> String {
     let (scheme, usual) = match spoken {
         Spoken::Http => ("http", Some(80)),

@@ -1,4 +1,4 @@
-//! `cameleer run`: a program and a few options, put into directives and served.
+//! `cameleer run`: serves a program by translating the options into directives.
 
 use super::{daemon, ready};
 use master::{self, Options};

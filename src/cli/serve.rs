@@ -1,4 +1,4 @@
-//! `cameleer serve`: an Apache-style configuration, with httpd's options.
+//! `cameleer serve`: serves an Apache-style configuration, with httpd's options.
 
 use clap::{Args, ValueEnum};
 use nix::unistd::Pid;

@@ -1,7 +1,7 @@
-//! `cameleer serve -X`: everything in one process and nothing forked, for debuggers and profilers.
+//! `cameleer serve -X`: everything in one process without a fork, for debuggers and profilers.
 //!
-//! The worker has the main thread, because Perl and gdb expect it there; the front has another, and two more do what is
-//! left of a master: one listens to what the front tells it, one waits for TERM.
+//! The worker runs on the main thread, where Perl and gdb expect it. The front has another thread. Two more replace
+//! the master: one receives messages of the front, one waits for TERM.
 
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -21,11 +21,11 @@ use master::logs::{Logs, Opened};
 use master::pid_file::PidFile;
 use master::sockets::listeners::{Bound, Listeners};
 
-/// The only generation and its only worker.
+/// Numbers of the only generation and the only worker.
 const GENERATION: u32 = 1;
 const SLOT: u32 = 0;
 
-/// Serves until TERM asks it to end, or INT and the like kill it.
+/// Serves until TERM, which lets the front finish; INT and similar signals kill the process.
 pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let ours = Listeners::passed()?;
     sys::raise_file_limit()?;
@@ -42,7 +42,7 @@ pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     checked.config.apply_log_levels(None);
     opened.take_stderr()?;
     let is_elsewhere = checked.config.error_log != LogTarget::Standard;
-    // From here on the error log is told, and at the end the terminal too.
+    // Errors now go to the error log and, at the end, to the terminal too.
     serve(origin, checked, bound, opened).inspect_err(|error| {
         if is_elsewhere {
             log::crit("master", format_args!("{error:#}"));
@@ -63,7 +63,7 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
         generation: GENERATION,
         logs: opened.access.len() + opened.hosts.len(),
         listeners: names,
-        // Perl is loaded after the front has started: no module has named itself yet.
+        // Perl is loaded after the front has started, so modules have not registered their names yet.
         software: worker::single::software(&checked.config, checked.facts()),
     };
     let memory = [checked.in_memory()?, checked.identities_in_memory()?];
@@ -80,7 +80,7 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
 
     let spoken = |listen: &Listen| checked.config.spoken_at(listen);
     let addresses: Vec<_> = bound.iter().map(|bound| (bound.address.clone(), spoken(&bound.address))).collect();
-    // Before Perl makes descriptor 1 a part of the response.
+    // Copy stdout before Perl makes descriptor 1 a part of the response.
     let mut terminal = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     let name = origin.name();
     let announce = move || ready::say(&mut terminal, &name, &addresses);
@@ -89,20 +89,20 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
     spawn(move || {
         let served = front::run(fronts, std::process::id());
         drop(pid_file);
-        // The worker's sign to leave, and the process ends with the worker. A close would not do: children of programs
-        // may have copies.
+        // Makes the worker leave, and the process end. Closing would not suffice, since child processes may hold
+        // copies.
         shutdown(to_worker.as_raw_fd(), Shutdown::Both)?;
         served
     });
     let facts = checked.facts().clone();
     let mut config = checked.config;
-    // It is the process: when it left, the debugger's subject would be gone.
+    // No limit: the worker's end would end the debugged process.
     config.pool.max_requests = 0..=0;
     let hosts = opened.hosts.iter().map(|log| log.try_clone()).collect::<Result<_, _>>()?;
     worker::single::run(config, &facts, worker::Wire { socket: to_front, memory: shared }, hosts)
 }
 
-/// Waits for a byte on the descriptor that it gives back the other end of, then lets the front finish.
+/// Starts a thread that stops the front when a byte is written to the returned descriptor.
 fn until_term(front: Arc<Channel<ToFront, FromFront>>) -> std::io::Result<OwnedFd> {
     let (mut term, asked) = std::io::pipe()?;
     spawn(move || {
@@ -113,13 +113,13 @@ fn until_term(front: Arc<Channel<ToFront, FromFront>>) -> std::io::Result<OwnedF
     Ok(asked.into())
 }
 
-/// Says when the worker is ready; everything else a master would care for.
+/// Receives messages of the front. Announces the first readiness; ignores messages for a real master.
 fn listen(front: &Channel<ToFront, FromFront>, announce: impl FnOnce(), asked: OwnedFd) {
     let mut announce = Some((announce, asked));
     while let Ok(Some((message, _))) = front.receive() {
         match (message, announce.take()) {
             (FromFront::Ready { .. }, Some((announce, asked))) => {
-                // The interpreter, made for workers, has taken them from the terminal.
+                // Perl's start gave the signals a worker's disposition; restore the default and handle TERM.
                 let _ = sys::default_signals().and_then(|()| sys::ask_on_term(asked));
                 announce();
             }

@@ -1,10 +1,10 @@
-//! Words that other servers' command lines have, and what they are here. clap's own tips go by the spelling, which leads
-//! from `--server` to `--user`.
+//! Tips for options and commands of other servers. clap's own tips compare spellings, which would lead from
+//! `--server` to `--user`.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// (subcommand, option, what to type here), the options of `run` as plackup, Starman, Starlet, uWSGI, hypnotoad and puma
-/// spell them, those of `serve` as httpd, nginx and `run` do.
+/// Subcommand, option, and replacement. Options of `run` are spelled as in plackup, Starman, Starlet, uWSGI,
+/// hypnotoad and puma; options of `serve` as in httpd, nginx and `run`.
 const OPTIONS: &[(&str, &str, &str)] = &[
     ("run", "-s", "Cameleer is the server: leave it out"),
     ("run", "--server", "Cameleer is the server: leave it out"),
@@ -97,7 +97,7 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("stop", "--now", "--fast"),
 ];
 
-/// What else is typed where a subcommand stands.
+/// Words typed instead of a subcommand, and their replacements.
 const COMMANDS: &[(&str, &str)] = &[
     ("start", "cameleer serve -k start, or cameleer run -D app.psgi"),
     ("restart", "cameleer reload"),
@@ -109,7 +109,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("version", "cameleer --version"),
 ];
 
-/// `error` with the right tip, where we know one.
+/// Returns `error` with a better tip, if there is one.
 pub fn improve(mut error: clap::Error, arguments: &[String]) -> clap::Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
@@ -138,7 +138,7 @@ fn tip_for_argument(command: &str, argument: &str) -> Option<String> {
         return Some((*tip).to_owned());
     }
     match command {
-        // An option before any subcommand: plackup's users begin so.
+        // An option without a subcommand, as for plackup.
         option if option.starts_with('-') => Some(format!("cameleer run {option}")),
         "serve" if !argument.starts_with('-') => Some(format!("cameleer serve -f {argument}")),
         _ => None,
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// An option that we have needs no tip; a tip names only options that we have.
+    /// Options that exist need no tip.
     #[test]
     fn no_tip_is_about_an_option_of_ours() {
         let cli = Cli::command();

@@ -1,4 +1,4 @@
-//! Which lines of the configuration speak of a request: those of the sections that apply.
+//! Lines of the configuration that apply to a request, by section.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -6,34 +6,34 @@ use std::fmt::Write;
 use config::{At, Config, Directive, Scope, is_about_requests};
 use front::Route;
 
-/// Containers that begin a section; others only group lines.
+/// Containers that begin a section; other containers only group lines.
 const SECTIONS: [&str; 7] =
     ["VirtualHost", "Directory", "DirectoryMatch", "Files", "FilesMatch", "Location", "LocationMatch"];
 
-/// All lines, by the section that they stand in.
+/// All lines by section.
 pub struct Lines<'a> {
     config: &'a Config,
-    /// By where they begin.
+    /// Lines of each section, by the file and line where it begins.
     sections: HashMap<(&'a str, u32), Vec<&'a Directive>>,
-    /// Outside of all sections.
+    /// Lines outside all sections.
     outside: Vec<&'a Directive>,
 }
 
 impl<'a> Lines<'a> {
-    /// Of a configuration's tree.
+    /// Collects the lines of a configuration's tree.
     pub fn of(config: &'a Config, tree: &'a [Directive]) -> Lines<'a> {
         let mut lines = Lines { config, sections: HashMap::new(), outside: Vec::new() };
         lines.outside = lines.own(tree);
         lines
     }
 
-    /// What stands in `tree` and no section within it; those sections are kept.
+    /// Returns the lines of `tree` outside nested sections; stores the lines of these sections.
     fn own(&mut self, tree: &'a [Directive]) -> Vec<&'a Directive> {
         let mut own = Vec::new();
         for directive in tree {
             match &directive.section {
                 None => own.push(directive),
-                // It is about no request.
+                // A WorkerPool concerns no single request.
                 Some(_) if directive.name.eq_ignore_ascii_case("WorkerPool") => {}
                 Some(inner) if is_section(&directive.name) => {
                     let inner = self.own(inner);
@@ -45,7 +45,7 @@ impl<'a> Lines<'a> {
         own
     }
 
-    /// The lines for a route, section by section in the order in which they count.
+    /// The lines that apply to a route, by section in order of precedence.
     pub fn for_route(&self, route: &Route) -> String {
         let mut text = String::new();
         let main = self.config.hosts.first().map(|host| host.base);
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
         text
     }
 
-    /// The last line of those for a route that has one of these names.
+    /// Position of the last applicable line with one of these names.
     pub fn last(&self, route: &Route, names: &[&str]) -> Option<&'a At> {
         let main = self.config.hosts.first().map(|host| host.base);
         let of = |number: &u16| {
@@ -95,7 +95,7 @@ fn block<'a>(title: &str, lines: impl Iterator<Item = &'a Directive>, text: &mut
     }
 }
 
-/// Of each folder its name and the text of its file, as workers get them.
+/// Formats `.htaccess` texts from folder and text pairs, as sent to workers.
 fn htaccess(overrides: &[u8]) -> String {
     let mut text = String::new();
     let mut parts = overrides.split(|byte| *byte == 0).map(String::from_utf8_lossy);

@@ -1,4 +1,4 @@
-//! `cameleer explain GET /path`: what a configuration means for one request, and which lines say so.
+//! `cameleer explain GET /path`: shows the effects of a configuration on a request, and the responsible lines.
 
 mod lines;
 mod report;
@@ -33,13 +33,13 @@ pub struct Explain {
     url: String,
 }
 
-/// The request that is meant.
+/// The request to explain.
 #[derive(Debug)]
 pub struct Asked {
     pub method: String,
-    /// `Host`, with its port if that is said.
+    /// The host, with its port if given.
     pub host: String,
-    /// Without the query.
+    /// Path without the query.
     pub path: String,
     local: Address,
 }

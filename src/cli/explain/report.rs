@@ -1,4 +1,4 @@
-//! What is said: where the request leads, who answers, what happens in which phase, and the lines that say so.
+//! The report: target of the request, responder, phases, and the responsible lines.
 
 use std::fmt::Write;
 
@@ -91,7 +91,7 @@ fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
     }
 }
 
-/// How many rules may lead it elsewhere: that depends on more of a request than its path.
+/// Number of rewrite rules. These are not evaluated, since they may depend on more than the path.
 fn rules(config: &Config, route: &Route) -> Option<String> {
     let host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite);
     let count = |rules: Option<&Rewrite>| rules.filter(|rules| rules.is_on()).map_or(0, |rules| rules.rules.len());
@@ -106,7 +106,7 @@ fn at(route: &Route, lines: &Lines<'_>, names: &[&str]) -> String {
     lines.last(route, names).map_or_else(String::new, |at| format!("  {at}"))
 }
 
-/// What happens in each without Perl, and which Perl code has a say.
+/// Lists the built-in action and the Perl handlers of each phase.
 fn phases(text: &mut String, config: &Config, route: &Route) {
     for phase in Phase::ALL.into_iter().filter(|phase| *phase <= Phase::Cleanup) {
         let perl = match phase {
@@ -123,7 +123,7 @@ fn phases(text: &mut String, config: &Config, route: &Route) {
     }
 }
 
-/// What we do ourselves: in the front, unless Perl code has a say before the answer; then the worker does it in its turn.
+/// The built-in action of a phase. The front performs it, or a worker if Perl code runs before the answer.
 fn without_perl(phase: Phase, config: &Config, route: &Route) -> Option<String> {
     let access = &route.settings.access;
     let who = if route.settings.has_perl_phases() { "worker" } else { "front" };

@@ -89,7 +89,7 @@ pub struct WorkerIdentity {
     pub forked: Instant,
 }
 
-/// What a worker shares with the front.
+/// Socket and memory that a worker shares with the front.
 pub struct Wire {
     /// The worker's end of a packet socket.
     pub socket: OwnedFd,

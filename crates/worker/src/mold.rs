@@ -169,7 +169,7 @@ struct Mold {
     retiring: bool,
 }
 
-/// What a forked child needs to become a worker.
+/// Data that a forked child needs to become a worker.
 struct Birth {
     wire: Wire,
     identity: WorkerIdentity,

@@ -1,4 +1,4 @@
-//! How long a worker lives: `MaxRequestsPerChild`, counted in requests.
+//! Lifetime of a worker in requests: `MaxRequestsPerChild`.
 
 use std::ops::RangeInclusive;
 

@@ -201,7 +201,7 @@ impl Site {
                 return Err(Stop(500));
             }
             match judged {
-                // Look up the name anew: the one in the frame may be unverified.
+                // Look up the name again: the one in the frame may be unverified.
                 Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
                 settled => return Ok(settled),
             }

@@ -13,7 +13,7 @@ use crate::location::ResolvedLocation;
 use crate::site::Site;
 use base::path::{PATH, Text, normalise, stays_below};
 
-/// How a folder is answered.
+/// Answer for a folder.
 enum Folder {
     /// This URI answers instead.
     Index(Vec<u8>),
@@ -65,7 +65,7 @@ impl Site {
             && matches!(self.folder(sub, location, &apache::filename(sub)), Some(Folder::Moved(_)))
     }
 
-    /// Whether the front answers a request for a folder of programs, as mod_dir does: by the folder's index, or by a
+    /// Whether the front answers a request for a folder of programs. As in mod_dir, the answer is the folder's index or a
     /// redirect to the URI with a slash.
     pub(super) fn is_the_servers_folder(&self, location: &ResolvedLocation, request: u64) -> bool {
         let file = apache::filename(request);

@@ -46,7 +46,7 @@ pub struct Site {
     concerns_workers: Cell<bool>,
     /// Whether `psgix.cleanup.handlers` are waiting for the response to be sent.
     pub(super) psgi_cleanup: Cell<bool>,
-    /// Users with verified passwords.
+    /// Caches of password files and of verified passwords.
     pub(super) users: Users,
     /// Number of `.htaccess` sections passed to Perl modules.
     pub(super) told_sections: Cell<u32>,

@@ -25,7 +25,7 @@ pub enum Ended {
     Lost(io::Error),
 }
 
-/// Transfers all output of the program. Returns at its end, on a timeout, when the client disconnects, or on a read error.
+/// Transfers all output of the program. Returns at its end, on a timeout, on a disconnect, or on a read error.
 pub fn all(child: &mut Child, request: u64) -> Ended {
     let mut buffer = vec![0; PIECE];
     let mut has_said = false;

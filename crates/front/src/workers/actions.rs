@@ -1,4 +1,4 @@
-//! Does what the pool wants: in workers' sockets and by word to the master; what is for a request goes to its thread.
+//! Performs the pool's actions: on workers' sockets, towards the master, and as notices to the threads of requests.
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Instant;
@@ -19,7 +19,7 @@ use crate::base::shared::count;
 use base::log;
 use sys::is_stopped;
 
-/// Tells the thread of that number.
+/// Sends a notice to the thread with this index.
 type Tell<'a> = &'a mut dyn FnMut(u8, Notice);
 
 impl SharedPool {
@@ -35,7 +35,7 @@ impl SharedPool {
             Action::Begin { worker, request } => self.begin(state, worker, request),
             Action::TakeBack(worker) => take_back(state, worker),
             Action::WaitAgain(request) => {
-                // Its exchange has heard nothing of it yet.
+                // The request's exchange has not received any reply yet, so only `begun` is reset.
                 if let Some(waiting) = state.requests.get_mut(&request) {
                     waiting.begun = None;
                 }
@@ -111,7 +111,8 @@ impl SharedPool {
     }
 
     fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: Option<Stretch>) {
-        // A handler that waits for the client of its connection hears no signal, but the end. What is no socket stays as it is.
+        // A handler blocked on its client's connection ignores signals, so the socket is shut down. `shutdown` fails
+        // harmlessly on a body file.
         let interrupted = state.requests.get(&request).and_then(|interrupted| interrupted.body.as_ref());
         if let Some(body) = interrupted.and_then(LateClose::get) {
             let _ = shutdown(body.as_raw_fd(), Shutdown::Both);

@@ -1,14 +1,14 @@
-//! How long a worker's body is, held against what its head has said. Nobody can know which of the two is wrong, so the
-//! client must see that something is.
+//! Compares the length of a worker's body with its Content-Length. The front cannot know which is wrong, so the client
+//! must be able to detect the error.
 
 use std::fmt::Arguments;
 use std::rc::{Rc, Weak};
 
-/// Whoever has passed the promise on.
+/// The response that sent the Content-Length to the client.
 pub trait Promised {
-    /// It is not kept; for the log.
+    /// Logs that the body's length differs from the Content-Length.
     fn is_broken(&self, why: Arguments<'_>);
-    /// More comes than the client was told: it could take the rest for another answer.
+    /// Closes the connection after a longer body, whose rest the client could take for another response.
     fn end_connection(&self);
 }
 
@@ -16,19 +16,19 @@ pub trait Promised {
 pub struct ContentLength {
     came: u64,
     promised: Option<u64>,
-    /// Whose answer it is.
+    /// The response to report to; dangling when it is gone.
     answer: Option<Weak<dyn Promised>>,
     told: bool,
 }
 
 impl ContentLength {
-    /// `bytes` more are here.
+    /// Counts `bytes` more of the body.
     pub fn add(&mut self, bytes: usize) {
         self.came += bytes as u64;
         self.check();
     }
 
-    /// The head of that answer promises so many.
+    /// Sets the Content-Length that `answer` has sent to the client.
     pub fn promise(&mut self, promised: u64, answer: Weak<dyn Promised>) {
         self.promised = Some(promised);
         self.answer = Some(answer);
@@ -43,7 +43,7 @@ impl ContentLength {
         }
     }
 
-    /// Nothing more will come.
+    /// Checks at the end of the body that it is not too short.
     pub fn check_end(&mut self) {
         if self.promised.is_some_and(|promised| self.came < promised) && !self.told {
             self.complain("shorter", format_args!("{} have come", self.came));
@@ -62,12 +62,12 @@ impl ContentLength {
         self.answer.as_ref()?.upgrade()
     }
 
-    /// Whether more has come than was promised.
+    /// Whether the body is longer than its Content-Length.
     pub fn is_exceeded(&self) -> bool {
         self.promised.is_some_and(|promised| self.came > promised)
     }
 
-    /// Whether what was promised has come, and nothing else.
+    /// Whether the body is exactly as long as its Content-Length.
     pub fn is_reached(&self) -> bool {
         self.promised == Some(self.came)
     }

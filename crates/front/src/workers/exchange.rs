@@ -1,11 +1,12 @@
-//! One request's time with a worker. The request's future and the worker's task share it and wake one another through
-//! it; neither a task nor a channel is made for a request.
+//! The state of one request at a worker. The request's future and the worker's task share it and wake one another
+//! through it, without a task or channel for each request.
 //!
 //! ```text
 //!   Queued ──▶ Running ──▶ Over        Over is reached by End, by a Failure, or when the client leaves the queue
 //! ```
 //!
-//! When the client leaves while it is `Running`, the worker goes on, and what it still says is thrown away.
+//! When the client leaves while the exchange is `Running`, the worker continues, and the rest of its response is
+//! discarded.
 
 use std::cell::RefCell;
 use std::io;
@@ -27,93 +28,93 @@ use super::submitted::{Begun, Label};
 use crate::base::failure::{Failure, Truncated};
 use config::scheduling::PoolShare;
 
-/// More informational heads than this are no help to anybody.
+/// Most informational (1xx) heads of one response.
 const MAX_INFOS: u32 = 32;
-/// No program asks for more time, or sends nothing, more often than this within one request.
+/// Most messages of one request without content (empty body, more time). Guards against a worker that loops.
 const MAX_IDLE: u32 = 1_000_000;
 
-/// Shared by the request's future and what its worker says.
+/// An exchange, shared by the request's future and the worker's task.
 pub type SharedExchange = Rc<RefCell<Exchange>>;
 
-/// See the diagram above.
+/// State of an exchange; see the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Waits for a worker.
+    /// The request waits for a worker.
     Queued,
-    /// A worker has begun to answer it.
+    /// A worker has begun to answer the request.
     Running,
-    /// Nothing more will come.
+    /// No further reply will arrive.
     Over,
 }
 
-/// What is done with an exchange that is over.
+/// Called with an exchange when it is over.
 pub type OnEnd = Box<dyn FnOnce(&Exchange)>;
 
 pub struct Exchange {
-    /// Answers must carry it.
+    /// Identifies the request in the worker's replies.
     pub id: RequestId,
-    /// See [`Stage`].
+    /// State of the exchange.
     pub stage: Stage,
-    /// Where its answer comes, which may have to wait for the client.
+    /// Port on which the response arrives; resumed when the spool has room again.
     port: Option<Rc<ReplyPort>>,
-    /// How it came to the worker that had it, when it is over.
+    /// When and where the request began; set when the exchange is over.
     pub begun: Option<Begun>,
-    /// How long that worker had it.
+    /// Time from the request's start at the worker to its end; set when the exchange is over.
     pub had_for: Duration,
-    /// Informational heads that were not passed on yet.
+    /// Informational (1xx) heads that are not passed on yet.
     pub infos: Vec<Head>,
     /// The response's head, until the request's future takes it.
     pub head: Option<Head>,
-    /// The path of this server that the program has led the request to.
+    /// Path of this server to which the program moved the request.
     pub moved: Option<Vec<u8>>,
-    /// Where to look instead, a path of this server.
+    /// Path of this server that serves the response instead (internal redirect).
     pub elsewhere: Option<Vec<u8>>,
-    /// The file to send instead of a body; the head, if there is one, has headers for it.
+    /// File to send as the body; `head`, if present, has its headers.
     pub file: Option<Vec<u8>>,
-    /// Body that the client has not taken yet.
+    /// Body bytes that the client has not read yet.
     pub spool: Spool,
-    /// Of the body, as far as it has come.
+    /// Bytes of the body received so far, checked against its Content-Length.
     pub length: ContentLength,
-    /// How it ended.
+    /// End of the response, or the failure.
     pub outcome: Option<Result<End, Failure>>,
-    /// What waits for the worker's end: the client has its whole answer before, or has left.
+    /// Called when the worker is done, because the client may have its whole response earlier, or has left.
     pub on_end: Option<OnEnd>,
     said_infos: u32,
-    /// Messages that changed nothing of the answer.
+    /// Messages without content; limited by `MAX_IDLE`.
     idle: u32,
     said_head: bool,
-    /// The response is all here, though its worker is not free yet.
+    /// The response is complete, but its worker still cleans up.
     whole: bool,
     abandoned: bool,
-    /// The client was too slow and loses the rest.
+    /// The client was too slow and loses the rest of its response.
     is_cut: bool,
-    /// How fast the client takes the answer.
+    /// How fast the client reads the response.
     pressure: Pressure,
-    /// The client has the body that it was promised, though more may come.
+    /// The client has the whole body as promised by its Content-Length, although the worker may send more.
     served: bool,
     waker: Option<Waker>,
 }
 
-/// What a request is asked of a worker with.
+/// A request to submit to a pool.
 pub struct Job<'a> {
-    /// Larger than that of every job before.
+    /// Unique; larger than the id of every earlier job.
     pub id: RequestId,
     /// The encoded request.
     pub frame: Vec<u8>,
-    /// Its body when that is in a file.
+    /// The request's body, if it is in a file.
     pub body: Option<LateClose>,
-    /// For logs and status.
+    /// Name of the request in logs and on the status page.
     pub label: Label,
-    /// How long it may take.
+    /// Limits on queueing and running.
     pub timeouts: RequestTimeouts,
-    /// The share of the pool that it counts for.
+    /// The `PoolShare` that counts this request.
     pub share: Option<&'a PoolShare>,
-    /// Whom the time that it takes a worker is added to.
+    /// The client whose `SpeedLimit` is charged with the worker's time.
     pub charged_to: Option<ClientId>,
 }
 
 impl Exchange {
-    /// A request that waits.
+    /// Creates the exchange of a queued request.
     pub fn new(id: RequestId, store: Rc<Store>) -> Exchange {
         Exchange {
             id,
@@ -142,7 +143,7 @@ impl Exchange {
         }
     }
 
-    /// Takes a message of the worker; the order of messages is `Info* [Moved] Head Body* [Complete] End` or
+    /// Handles a message of the worker. Messages arrive in the order `Info* [Moved] Head Body* [Complete] End` or
     /// `[Moved] [Head] File [Complete] End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
@@ -177,7 +178,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// Takes a piece of the body that lies in the worker's memory. It stays there until it is sent, unless the worker needs the place.
+    /// Handles a piece of the body in the worker's memory. The piece stays there until it is sent, or is copied if the
+    /// worker is short of blocks (`is_needed`).
     pub fn hear_block(&mut self, piece: Block, is_needed: bool) -> Result<(), Malformed> {
         if self.outcome.is_some() || self.whole || !self.takes_body() {
             return Err(Malformed("messages out of order"));
@@ -205,7 +207,7 @@ impl Exchange {
         self.said_head && self.file.is_none() && self.elsewhere.is_none()
     }
 
-    /// Only a head that the client has not got yet can still be a file's.
+    /// A file may replace the body only while the client has neither the head nor any of the body.
     fn takes_file(&self) -> bool {
         let untouched = self.elsewhere.is_none() && self.file.is_none() && self.spool.is_empty();
         !self.said_head || (self.head.is_some() && untouched)
@@ -222,23 +224,23 @@ impl Exchange {
         }
     }
 
-    /// Whether its worker sends more than the client was promised, and has got.
+    /// Whether the worker still sends although the client already has all bytes of its Content-Length.
     pub fn is_for_nobody(&self) -> bool {
         self.served && !self.abandoned && self.length.is_exceeded() && self.outcome.is_none()
     }
 
-    /// The first word of its answer comes on `port`.
+    /// Starts the exchange when the first reply arrives, on `port`.
     pub fn start(&mut self, port: Rc<ReplyPort>) {
         self.stage = Stage::Running;
         self.port = Some(port);
     }
 
-    /// Whether [`Exchange::start`] was called with that port.
+    /// Whether the exchange was started with `port`; see [`Exchange::start`].
     pub fn is_heard_from(&self, port: &Rc<ReplyPort>) -> bool {
         self.port.as_ref().is_some_and(|own| Rc::ptr_eq(own, port))
     }
 
-    /// The worker has said everything.
+    /// Ends the exchange: the worker is done with the request.
     pub fn over(&mut self, begun: Option<Begun>) {
         self.begun = begun;
         self.had_for = begun.map(|begun| begun.since.elapsed()).unwrap_or_default();
@@ -249,10 +251,10 @@ impl Exchange {
         }
     }
 
-    /// Ends it without an answer, or without the rest of one.
+    /// Ends the exchange without a response, or with a truncated one.
     pub fn fail(&mut self, failure: Failure, begun: Option<Begun>) {
         self.outcome = Some(Err(failure));
-        // A head that the client has not seen is not worth showing: it gets the error's instead.
+        // The error's head replaces a head that the client has not received.
         if !self.whole {
             (self.head, self.file) = (None, None);
         }
@@ -260,34 +262,34 @@ impl Exchange {
         self.wake();
     }
 
-    /// Lets the request's future look again.
+    /// Wakes the request's future.
     pub fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
     }
 
-    /// Whether the worker must wait for the client.
+    /// Whether the worker must wait until the client reads more.
     pub fn is_full(&self) -> bool {
         self.spool.is_full()
     }
 
-    /// Whether everything that will come is here, and whole.
+    /// Whether the whole response is here.
     pub fn is_complete(&self) -> bool {
         self.whole || matches!(&self.outcome, Some(Ok(end)) if !end.truncated)
     }
 
-    /// Whether the client has everything that will ever come, and that was whole.
+    /// Whether the client has read the whole response, and its length was right.
     pub fn is_exhausted(&self) -> bool {
         self.spool.is_empty() && self.is_complete() && !self.length.is_exceeded()
     }
 
-    /// What is to be written to its file next.
+    /// The next batch to write to the response's file.
     pub fn next_batch(&mut self) -> Option<Batch> {
         self.spool.next_batch()
     }
 
-    /// What came of the last batch, which had so many bytes. A worker that has waited for the disk goes on.
+    /// Handles the result of writing the last batch, of `bytes` bytes. Resumes a worker that waited for the disk.
     pub fn written(&mut self, result: io::Result<()>, bytes: usize) {
         if result.is_ok() {
             self.pressure.taken(bytes);
@@ -298,7 +300,7 @@ impl Exchange {
         }
     }
 
-    /// Others wait for its worker: what its client does not take goes to a file.
+    /// Lets the spool use a file, because requests wait for the worker.
     pub fn spill(&mut self) {
         self.spool.spill();
         if !self.spool.is_full() {
@@ -306,23 +308,23 @@ impl Exchange {
         }
     }
 
-    /// Whether the worker must wait for the client although the answer may be stored.
+    /// Whether the worker must wait for the client although the response may be stored in a file.
     pub fn is_stuck(&self) -> bool {
         self.spool.is_stuck()
     }
 
-    /// Whether the client, for whose worker requests wait, has been too slow for so long.
+    /// Whether the client reads too slowly, measured over `patience`, while requests wait for its worker.
     pub fn is_too_slow(&mut self, patience: Duration, now: Instant) -> bool {
         self.spool.is_stuck() && !self.abandoned && self.pressure.is_too_much(patience, now)
     }
 
-    /// The client loses the rest of its answer. To be followed by [`Exchange::abandon`].
+    /// Truncates the response. Call [`Exchange::abandon`] afterwards.
     pub fn cut(&mut self) {
         self.is_cut = true;
         self.wake();
     }
 
-    /// Ready when there is a head, a file or a failure to answer with.
+    /// Ready with a head, a file or a redirect, or with the failure.
     pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         if self.head.is_some() || self.file.is_some() || self.elsewhere.is_some() {
             return Poll::Ready(Ok(()));
@@ -333,7 +335,7 @@ impl Exchange {
         self.wait(cx)
     }
 
-    /// The next piece of the body; an error when there is more that will never come.
+    /// The next piece of the body; an error if the body is truncated.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
         if self.is_cut {
             return Poll::Ready(Some(Err(Truncated)));
@@ -367,7 +369,8 @@ impl Exchange {
         self.port.iter().for_each(|port| port.resume());
     }
 
-    /// The client is not interested any more. A worker that has kept its promise may end in peace, but is still heard.
+    /// Handles a client that left. A worker that has sent its whole Content-Length is not abandoned; its further
+    /// messages are still read.
     pub fn abandon(&mut self) {
         self.served = self.spool.is_empty() && self.length.is_reached();
         self.abandoned = !self.served;
@@ -376,17 +379,17 @@ impl Exchange {
         self.resume();
     }
 
-    /// Whether [`Exchange::abandon`] has told that somebody lost the rest of the answer.
+    /// Whether the response was cut and [`Exchange::abandon`] was called.
     pub fn is_abandoned(&self) -> bool {
         self.is_cut && self.abandoned
     }
 
-    /// Whether the client left before it had what it was promised.
+    /// Whether the client left before it had all of its response.
     pub fn is_owed(&self) -> bool {
         self.abandoned
     }
 
-    /// Whether the answer is all here, though its worker may not be free yet.
+    /// Whether the response is complete, although its worker may still clean up.
     pub fn is_whole(&self) -> bool {
         self.whole
     }

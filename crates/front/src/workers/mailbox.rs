@@ -1,4 +1,4 @@
-//! What the pool decides about a request goes to the thread that has the request.
+//! Notices: decisions of the pool, sent to the thread that owns the request.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,61 +13,61 @@ use super::worker::{Way, Worker};
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 
-/// What a thread is to know.
+/// A decision of the pool for one thread.
 pub enum Notice {
-    /// There is a worker, and this is how its answers reach the thread.
+    /// A worker was added; its replies reach the thread by this way.
     Worker(Arc<Worker>, Way),
-    /// Others wait for its worker: what its client does not take goes to a file.
+    /// Requests wait for the worker of this request: spool the response to a file.
     Spill(RequestId),
-    /// Its client holds a worker that others wait for, and must not be too slow for so long.
+    /// Requests wait for the worker of this request: cut the response if its client is too slow during this time.
     Press(RequestId, Duration),
-    /// It has its whole answer, or nobody waits for one.
+    /// The request is over: its response is complete, or its client has left.
     Over(RequestId, Option<Begun>),
-    /// It will not be answered, or not whole.
+    /// The request failed before or during its response.
     Failed(RequestId, Failure, Option<Begun>),
-    /// The generation is over: a thread that has nothing to do must let go of it, too.
+    /// The generation is over: an idle thread must release its view of it.
     GenerationIsOver,
 }
 
-/// Mostly it is one.
+/// Notices of one event; usually one.
 pub type Notices = SmallVec<[Notice; 1]>;
 
-/// Where notices about requests of a pool reach a thread.
+/// Receives the notices for one thread.
 pub type Mailbox = UnboundedReceiver<(PoolId, Notice)>;
 
-/// The way there.
+/// Sends notices to one thread.
 pub type Address = UnboundedSender<(PoolId, Notice)>;
 
-/// For a thread.
+/// Creates the mailbox of a thread.
 pub fn mailbox() -> (Address, Mailbox) {
     unbounded_channel()
 }
 
-/// The ways to all threads, by their numbers.
+/// Addresses of all threads, by thread index.
 #[derive(Clone, Default)]
 pub struct Mailboxes(Arc<Mutex<Vec<Address>>>);
 
 impl Mailboxes {
-    /// Adds the next thread.
+    /// Adds the address of the next thread.
     pub fn add(&self, address: Address) {
         lock(&self.0).push(address);
     }
 
-    /// Has all threads listen to a worker, each on its way, the first thread's first.
+    /// Makes all threads listen to a worker; `ways` are in the order of the threads.
     pub fn listen(&self, pool: PoolId, worker: &Arc<Worker>, ways: Vec<Way>) {
         for (thread, way) in (0..).zip(ways) {
             self.tell(thread, pool, Notice::Worker(worker.clone(), way));
         }
     }
 
-    /// Tells all threads that a generation is over.
+    /// Notifies all threads that a generation is over.
     pub fn tell_over(&self, generation: GenerationNumber) {
         lock(&self.0)
             .iter()
             .for_each(|address| drop(address.send((PoolId { generation, pool: 0 }, Notice::GenerationIsOver))));
     }
 
-    /// Tells a thread. One that is not there any more has no requests.
+    /// Sends a notice to a thread. A thread that has ended has no requests, so a failed send is ignored.
     pub(super) fn tell(&self, thread: u8, pool: PoolId, notice: Notice) {
         if let Some(address) = lock(&self.0).get(usize::from(thread)) {
             let _ = address.send((pool, notice));

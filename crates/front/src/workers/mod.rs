@@ -1,5 +1,5 @@
-//! The workers of one pool of a generation: carries events to the [`Pool`](pool::Pool), which decides, and what it decides to workers'
-//! sockets, to the exchanges of requests and to the master.
+//! Drives the workers of one pool of a generation. [`Pool`](pool::Pool) decides; this module feeds it events and
+//! carries out its actions on workers' sockets, on the exchanges of requests and towards the master.
 //!
 //! ```text
 //!   each thread                                 all threads
@@ -60,27 +60,27 @@ pub use submitted::Label;
 pub use takeover::take_over;
 pub use worker::Worker;
 
-/// The workers of one pool, as one thread has them.
+/// One thread's access to the workers of one pool.
 pub struct Workers {
-    /// What all threads have.
+    /// The pool's state, shared by all threads.
     pub pool: Arc<SharedPool>,
-    /// The number of this thread: of its requests, and of its rings.
+    /// Index of this thread; it selects this thread's ring in each worker's memory.
     thread: u8,
-    /// The requests of this thread.
+    /// Requests of this thread that are not over.
     exchanges: RefCell<FxHashMap<RequestId, SharedExchange>>,
     store: Rc<spool::Store>,
-    /// Where packets of workers are received.
+    /// Receive buffers for workers' packets.
     buffers: Rc<RefCell<Buffers>>,
 }
 
 impl Workers {
-    /// For the thread `thread`; `buffers` are where it receives packets.
+    /// Creates the access of `thread`, which receives packets into `buffers`.
     pub fn new(pool: Arc<SharedPool>, thread: u8, config: &Config, buffers: Rc<RefCell<Buffers>>) -> Workers {
         let store = Rc::new(spool::Store::new(config.spooling.clone(), spool::Totals::of_front()));
         Workers { pool, thread, exchanges: RefCell::default(), store, buffers }
     }
 
-    /// Tells the pool of an event, and does what it wants.
+    /// Passes an event to the pool, then performs the resulting actions.
     fn tell<T>(self: &Rc<Self>, event: impl FnOnce(&mut Pool) -> T) -> T {
         self.tell_state(|state| event(&mut state.pool))
     }
@@ -91,7 +91,7 @@ impl Workers {
         told
     }
 
-    /// Gives the job to a worker, or puts it into the queue.
+    /// Sends the job to a worker, or queues it. Fails when the queue is full or overloaded.
     pub fn submit(self: &Rc<Self>, job: Job) -> Result<SharedExchange, Failure> {
         let now = Instant::now();
         let id = job.id;
@@ -99,7 +99,8 @@ impl Workers {
             id,
             lane: 0,
             timeouts: job.timeouts,
-            // What goes through memory would overtake what lies in a socket.
+            // A request in shared memory would overtake one in the socket, so `small` requires both: no body file and a
+            // short frame.
             small: job.body.is_none() && job.frame.len() <= MAX_FRAME,
             charged_to: job.charged_to,
         };
@@ -116,7 +117,7 @@ impl Workers {
         Ok(exchange)
     }
 
-    /// What this thread is to know.
+    /// Handles a notice for a request or worker of this thread.
     pub fn receive(self: &Rc<Self>, notice: Notice) {
         match notice {
             Notice::Worker(worker, way) => {
@@ -128,7 +129,7 @@ impl Workers {
                 storing::store(exchange);
             }),
             Notice::Press(id, patience) => self.press(id, patience),
-            // Whoever looks for its view has noticed.
+            // Receiving this notice wakes the thread; looking up its view then drops the old generation.
             Notice::GenerationIsOver => {}
             Notice::Over(id, begun) => self.take(id).iter().for_each(|exchange| exchange.borrow_mut().over(begun)),
             Notice::Failed(id, failure, begun) => {
@@ -137,7 +138,7 @@ impl Workers {
         }
     }
 
-    /// A client that left: a request that waits will not be started.
+    /// Handles a client that left: a queued request is never started.
     pub fn abandon(self: &Rc<Self>, exchange: &SharedExchange) {
         let (id, owed, unfinished) = {
             let mut exchange = exchange.borrow_mut();
@@ -150,7 +151,8 @@ impl Workers {
         self.tell(|pool| pool.client_gone(id, owed, unfinished));
     }
 
-    /// Requests wait for the worker of this one. A client that was too slow for so long loses the rest of its answer.
+    /// Handles a slow client whose worker others wait for. A client below the minimum speed during `patience` loses the
+    /// rest of its response.
     fn press(self: &Rc<Self>, id: RequestId, patience: Duration) {
         let Some(exchange) = self.exchange(id) else { return };
         if !exchange.borrow_mut().is_too_slow(patience, Instant::now()) {
@@ -171,19 +173,19 @@ impl Workers {
         self.abandon(&exchange);
     }
 
-    /// The client of `exchange` sends nothing more. Says whether it can be given its answer all the same.
+    /// Handles a client that closed its sending side. Returns whether the client can still get its response.
     pub fn hang_up(self: &Rc<Self>, exchange: &SharedExchange) -> bool {
         let id = exchange.borrow().id;
         self.tell(|pool| pool.client_hung_up(id));
         self.tell(|pool| pool.told_hung_up(id))
     }
 
-    /// Counts a request of `client` where its speed is limited, or refuses it.
+    /// Charges a request to `client` under a `SpeedLimit`, or refuses it.
     pub fn keep_pace(&self, limit: &SpeedLimit, client: IpAddr) -> Result<ClientId, TooFast> {
         self.pool.keep_pace(limit, client)
     }
 
-    /// Counts a request where only some may be under way; `None`: as many as may be are.
+    /// Counts a request under `MaxConcurrentReqs`. `None`: the limit is reached.
     pub fn take_turn(&self, throttle: &Throttle) -> Option<Turn> {
         self.pool.take_turn(throttle)
     }

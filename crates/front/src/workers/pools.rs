@@ -1,32 +1,32 @@
-//! One of something for each pool of a generation.
+//! A collection with one value for each pool of a generation.
 
 use wire::control::PoolNumber;
 
-/// Those of all pools, by their numbers.
+/// Values indexed by pool number.
 pub struct Pools<T> {
-    /// Of the server's own pool.
+    /// Value of the server's own pool, number 0.
     own: T,
     others: Vec<T>,
 }
 
 impl<T> Pools<T> {
-    /// Makes one for each of so many.
+    /// Calls `make` for each pool number below `count`, which is at least 1.
     pub fn new(count: PoolNumber, mut make: impl FnMut(PoolNumber) -> T) -> Pools<T> {
         Pools { own: make(0), others: (1..count).map(make).collect() }
     }
 
-    /// That of a pool; the server's own where there is none of that number.
+    /// The value of `pool`, or of the server's own pool if that number is unknown.
     pub fn of(&self, pool: PoolNumber) -> &T {
         let other = usize::from(pool).checked_sub(1).and_then(|at| self.others.get(at));
         other.unwrap_or(&self.own)
     }
 
-    /// All.
+    /// All values, in the order of pool numbers.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         std::iter::once(&self.own).chain(&self.others)
     }
 
-    /// Whether there is more than the server's own.
+    /// Whether there are pools beside the server's own.
     pub fn are_several(&self) -> bool {
         !self.others.is_empty()
     }

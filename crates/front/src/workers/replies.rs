@@ -1,4 +1,4 @@
-//! What workers say.
+//! Reads the replies of workers.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::worker::{Way, Worker};
 use super::{Failure, RequestId, Workers};
 
 impl Workers {
-    /// Hears what `worker` says to this thread until it has gone. One that falls silent and lives is of no use to anybody, and would keep
-    /// its place in the pool.
+    /// Reads the replies of `worker` until it is gone. A worker that closes its socket but lives would occupy its slot,
+    /// so it is discarded.
     pub async fn listen(self: &Rc<Self>, worker: Arc<Worker>, way: Way) {
         let port = match ReplyPort::new(worker, self.thread, way) {
             Ok(port) => Rc::new(port),
@@ -40,7 +40,7 @@ impl Workers {
         }
     }
 
-    /// Takes a packet of a worker. One that breaks the protocol is as good as dead.
+    /// Handles a packet of a worker. A worker that breaks the protocol is discarded.
     fn hear(self: &Rc<Self>, port: &Rc<ReplyPort>, packet: &[u8]) {
         if let Err(malformed) = self.read(port, packet) {
             self.pool.discard(port.worker.id, &malformed.to_string(), Failure::WorkerLied);
@@ -61,7 +61,7 @@ impl Workers {
                 Some(_) => return Err(Malformed("answers to two requests in one packet")),
                 None => match self.speaks_of(port, id)? {
                     Some(exchange) => heard.insert(exchange),
-                    // It is for a front that has died.
+                    // The reply is for an earlier front, which has died.
                     None => continue,
                 },
             };
@@ -87,11 +87,11 @@ impl Workers {
         Ok(())
     }
 
-    /// What is about no request.
+    /// Handles a reply without a request: `Ready` or `Greeted`.
     fn read_own(self: &Rc<Self>, worker: &Arc<Worker>, reply: Reply<'_>) -> Result<(), Malformed> {
         match (reply, self.is_adopted(worker)) {
             (Reply::Ready { fork_us }, false) | (Reply::Greeted { fork_us }, true) => self.ready(worker, fork_us),
-            // It was being forked for the front before us.
+            // The worker was being forked for the earlier front.
             (Reply::Ready { .. }, true) => Ok(()),
             _ => Err(Malformed("an answer to no request")),
         }
@@ -106,10 +106,10 @@ impl Workers {
         self.tell(|pool| pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
     }
 
-    /// The exchange of a request that a worker speaks of, if it may; `None`: it is none of ours, and need not be.
+    /// The exchange of a request that the worker replies to. `None`: the reply is for an earlier front.
     fn speaks_of(self: &Rc<Self>, port: &Rc<ReplyPort>, id: RequestId) -> Result<Option<SharedExchange>, Malformed> {
         if !port.worker.speaks_to_us() {
-            // The front before us has counted its requests from 1, too.
+            // The earlier front counted its requests from 1, too, so ids are ambiguous.
             return Ok(None);
         }
         let exchange = self.exchange(id).ok_or(Malformed("an answer to no request"))?;
@@ -122,7 +122,7 @@ impl Workers {
         Ok(Some(exchange))
     }
 
-    /// After a packet for `exchange`: the client may go on, and at the end the worker too.
+    /// After a packet for `exchange`: wakes its future, stores its spool, and reports its progress to the pool.
     fn progress(self: &Rc<Self>, port: &Rc<ReplyPort>, exchange: &SharedExchange) {
         let mut heard = exchange.borrow_mut();
         heard.wake();

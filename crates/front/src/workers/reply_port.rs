@@ -1,5 +1,5 @@
-//! Where a worker reaches one thread: a ring of the memory that they share, for answers; and for one of the threads its
-//! socket, for what is about no request.
+//! A worker's replies to one thread: a ring in shared memory for responses, and for one thread also the worker's
+//! socket, for replies without a request.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind};
@@ -18,32 +18,33 @@ use super::ring::Ring;
 use super::share::{Share, go_on_later};
 use super::worker::{Way, Worker};
 
-/// So many packets of a worker that has ended are heard: a child of its program may hold its socket, and go on sending.
+/// Most packets read from the socket of a worker that has ended. A child of its program may hold the socket open and
+/// continue to send.
 const LAST_WORDS: usize = 64;
 
-/// Where packets of workers are received, one after the other: clearing it for each would cost more than reading.
+/// Receive buffers, reused for all packets, because clearing a buffer for each packet costs more than reading it.
 pub struct Buffers {
-    /// As long as the longest packet of a socket.
+    /// For packets of a socket; as long as the longest one.
     pub packet: Vec<u8>,
-    /// For those that come through a ring.
+    /// For entries of a ring.
     pub entry: Vec<u8>,
 }
 
 pub struct ReplyPort {
-    /// Whose it is.
+    /// The worker that sends the replies.
     pub worker: Arc<Worker>,
     ring: Rc<Ring>,
     socket: Option<AsyncFd<Arc<SocketFront>>>,
-    /// The request whose slow client holds it up, and since when; it is not read meanwhile.
+    /// The request whose slow client pauses this port, and since when. A paused ring is not read.
     paused: Cell<Option<(RequestId, Instant)>>,
-    /// For which request, and how long, a slow client held it up, until the pool is told.
+    /// The request, and for how long, that was paused; consumed by [`ReplyPort::was_held`].
     held: Cell<Option<(RequestId, Duration)>>,
-    /// The task that listens to it.
+    /// The task that reads this port.
     task: RefCell<Option<Waker>>,
 }
 
 impl ReplyPort {
-    /// The way of a thread, whose runtime listens to it.
+    /// Opens the port of a worker on this thread's runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a port owns its descriptor and never changes it")]
     pub fn new(worker: Arc<Worker>, number: u8, way: Way) -> io::Result<ReplyPort> {
         let listen = |socket| AsyncFd::with_interest(socket, Interest::READABLE);
@@ -58,13 +59,13 @@ impl ReplyPort {
         })
     }
 
-    /// Stops listening until [`ReplyPort::resume`]: the client of this request is slow.
+    /// Pauses reading until [`ReplyPort::resume`], because the client of `request` is slow.
     pub fn pause(&self, request: RequestId) {
         self.paused.set(Some((request, Instant::now())));
         self.ring.pause(true);
     }
 
-    /// Listens again.
+    /// Resumes reading.
     pub fn resume(&self) {
         if let Some((request, since)) = self.paused.take() {
             let before = self.held.take().filter(|(held, _)| *held == request).map_or(Duration::ZERO, |(_, held)| held);
@@ -74,13 +75,13 @@ impl ReplyPort {
         }
     }
 
-    /// For which request, and how long, a slow client has held it up since this was asked last.
+    /// The request, and for how long, that its slow client paused this port since the last call.
     pub fn was_held(&self) -> Option<(RequestId, Duration)> {
         self.held.take()
     }
 
-    /// Receives packets until the end and hands each to `hear`. `Ok`: the worker has ended or nobody wants to hear it. An error is a
-    /// packet that no worker of ours sends.
+    /// Reads packets and passes each to `hear`. Ready with `Ok` when the worker has ended or was closed; an error is an
+    /// invalid packet.
     pub fn poll_listen(
         &self,
         cx: &mut Context<'_>,
@@ -96,7 +97,8 @@ impl ReplyPort {
             self.paused.set(None);
             self.ring.pause(false);
         }
-        // Before the ring: an adopted worker says here that what lies there is for us.
+        // The socket comes before the ring: an adopted worker's `Greeted` arrives on the socket and makes the ring's
+        // content ours.
         let socket = match has_ended {
             true => Poll::Ready(self.hear_last_words(&mut buffers.packet, &mut hear)),
             false => self.poll_socket(cx, &mut buffers.packet, &mut hear),
@@ -108,7 +110,7 @@ impl ReplyPort {
         socket
     }
 
-    /// Hears what is about no request, until the worker closes its end.
+    /// Reads the socket until the worker closes its end.
     fn poll_socket(
         &self,
         cx: &mut Context<'_>,
@@ -134,8 +136,8 @@ impl ReplyPort {
         }
     }
 
-    /// The same when its process has ended. The runtime's word that nothing is there would not do here: it may only mean that
-    /// others must have their turn.
+    /// Reads the rest of the socket after the worker's process has ended. The runtime may report "not ready" only
+    /// because the task has used up its budget, so this calls the kernel directly.
     fn hear_last_words(&self, packet: &mut [u8], mut hear: impl FnMut(&[u8])) -> io::Result<()> {
         let Some(socket) = &self.socket else { return Ok(()) };
         for _ in 0..LAST_WORDS {
@@ -148,7 +150,7 @@ impl ReplyPort {
         Ok(())
     }
 
-    /// A task's waker stays the same, so once is enough.
+    /// Stores the task's waker; it does not change, so storing it once is enough.
     fn remember(&self, cx: &mut Context<'_>) {
         let mut task = self.task.borrow_mut();
         if task.is_none() {
@@ -170,10 +172,10 @@ mod tests {
 
     use super::*;
 
-    /// More than the runtime lets a task do in one go.
+    /// More packets than tokio's budget lets a task read in one turn.
     const MANY: usize = 200;
 
-    /// A worker and its process, of a front with one thread, which hears it in this way.
+    /// A worker's front end, its way to the only thread, and its process's end.
     fn ends() -> (Arc<Worker>, Way, WorkerPort) {
         let (front, theirs) = pair().expect("a pair");
         let memory = wire::memory::create().expect("a memfd");

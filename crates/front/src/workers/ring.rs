@@ -1,5 +1,5 @@
-//! A ring of a worker's memory, read by a thread. While the thread is awake it looks into the rings of the workers that it hears
-//! of whenever it has done something, so that they need not wake it; before it sleeps it asks them to.
+//! A thread's reader of a ring in a worker's memory. A running thread polls the rings of its active workers after each
+//! piece of work, so workers need not wake it. Before it sleeps, it asks them to ring its bell.
 //!
 //! ```text
 //!   asleep ── the worker rings ──▶ read, until it is empty ──▶ watched ── nothing came, and the thread sleeps ──▶ asleep
@@ -21,22 +21,22 @@ use wire::memory::replies::Reader;
 use super::share::{Share, go_on_later};
 use super::worker::Worker;
 
-/// A thread that does not come to sleep pays its bells after so many looks.
+/// Looks after which owed wake-ups are sent to workers, if the thread does not come to sleep.
 const LOOKS: u32 = 16;
 
 thread_local! {
-    /// Rings whose workers do not ring.
+    /// Rings that this thread polls; their workers do not ring.
     static WATCHED: RefCell<Vec<Rc<Ring>>> = const { RefCell::new(Vec::new()) };
-    /// Workers that may sleep beside what was left for them.
+    /// Workers that may sleep although a request lies in their memory.
     static OWED: RefCell<Vec<Arc<Worker>>> = const { RefCell::new(Vec::new()) };
-    /// Since the first of them was owed one.
+    /// Looks since the wake-ups were last sent.
     static LOOKED: Cell<u32> = const { Cell::new(0) };
-    /// For so long the thread lets events come together before it waits for the next.
+    /// How long the thread sleeps before it waits for events, so that several arrive together.
     static COALESCED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// Requests lie in the memory of `worker`, and it is to be woken for them, once for all that come in this turn of the thread:
-/// to wake a worker costs more than a small request does.
+/// Notes that `worker` must be woken for requests in its memory. One wake-up serves all requests of this turn, because
+/// a wake-up costs more than a small request.
 pub(super) fn owe_bell(worker: &Arc<Worker>) {
     OWED.with_borrow_mut(|owed| {
         if !owed.iter().any(|other| Arc::ptr_eq(other, worker)) {
@@ -50,7 +50,7 @@ fn pay_bells() {
     OWED.with_borrow_mut(|owed| owed.drain(..).for_each(|worker| worker.wake_if_asleep()));
 }
 
-/// Looks into the rings that this thread watches. Cheap: a look at a word for each.
+/// Wakes the tasks of watched rings with news. Cheap: it reads one word of each ring.
 pub fn look() {
     WATCHED.with_borrow(|watched| {
         watched.iter().filter(|ring| ring.has_news()).for_each(|ring| ring.wake());
@@ -60,13 +60,14 @@ pub fn look() {
     }
 }
 
-/// What comes within so long need not be heard at once: see [`Pool::slack`](super::pool::Pool::slack). It holds for the next sleep only,
-/// because the pool may look otherwise then.
+/// Lets the next sleep of the thread be delayed by `slack`; see [`Pool::slack`](super::pool::Pool::slack). It applies
+/// only once, because the pool's load changes.
 pub(super) fn coalesce(slack: Duration) {
     COALESCED.set(slack);
 }
 
-/// The thread is about to sleep: from now on workers ring. What has come meanwhile keeps it awake.
+/// To be called before the thread sleeps: asks workers to ring from now on. Entries that arrived meanwhile keep the
+/// thread awake.
 pub fn before_sleep() {
     pay_bells();
     let slack = COALESCED.take();
@@ -79,17 +80,17 @@ pub fn before_sleep() {
 pub struct Ring {
     worker: Arc<Worker>,
     reader: RefCell<Reader>,
-    /// Written by the worker to wake the thread. It is never read: each writing is news to epoll.
+    /// Written by the worker to wake the thread. The counter is never read: each write triggers epoll's edge.
     bell: AsyncFd<Arc<EventFd>>,
-    /// It is not read now, because of a slow client.
+    /// The ring is not read, because a client is slow.
     is_paused: Cell<bool>,
     is_watched: Cell<bool>,
-    /// The task that reads it.
+    /// The task that reads the ring.
     task: RefCell<Option<Waker>>,
 }
 
 impl Ring {
-    /// Is listened to by this thread's runtime.
+    /// Opens the ring on this thread's runtime.
     #[allow(deprecated, reason = "the new spelling is unsafe; a bell owns its descriptor and never changes it")]
     pub fn new(worker: Arc<Worker>, bell: Arc<EventFd>, reader: Reader) -> io::Result<Rc<Ring>> {
         Ok(Rc::new(Ring {
@@ -102,12 +103,12 @@ impl Ring {
         }))
     }
 
-    /// Whether it is left unread.
+    /// Sets whether the ring is left unread.
     pub(super) fn pause(&self, is_paused: bool) {
         self.is_paused.set(is_paused);
     }
 
-    /// Hands what is there to `hear`, as far as `share` allows. The task of `cx` is woken when there is more.
+    /// Passes entries to `hear`, as far as `share` allows; then the task of `cx` is scheduled again.
     pub(super) fn read(
         self: &Rc<Self>,
         cx: &mut Context<'_>,
@@ -157,7 +158,7 @@ impl Ring {
         }
     }
 
-    /// Whether something is there; otherwise the worker rings from now on.
+    /// Whether the ring has entries; if not, the worker rings from now on.
     fn stays_awake(&self) -> bool {
         self.reader.borrow().sleeps.raise();
         let stays = self.has_news();

@@ -1,44 +1,44 @@
-//! How much of what a worker sends is read at once. A worker that always has more must not keep the thread from its clients.
+//! Limits how much a task reads from one worker at once, so that a busy worker does not starve the thread's clients.
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::Context;
 
-/// Packets that are read at once.
+/// Most packets read in one turn.
 const PACKETS: usize = 32;
-/// Bytes in packets that are read at once; the packet that exceeds it is the last one.
+/// Most bytes read in one turn; the packet that reaches the limit is the last.
 const BYTES: usize = 32 * 1024;
 
-/// What may still be read in this turn of the task that listens to a worker.
+/// What the task of one worker may still read in this turn.
 pub struct Share {
     packets: usize,
     bytes: usize,
 }
 
 impl Share {
-    /// A turn begins.
+    /// A full share, for the begin of a turn.
     pub fn new() -> Share {
         Share { packets: PACKETS, bytes: BYTES }
     }
 
-    /// A turn for all that is left of a worker whose process has ended, if it is no more than `packets`.
+    /// A share for the rest of a worker that has ended: up to `packets`, of any length.
     pub fn of_last_words(packets: usize) -> Share {
         Share { packets, bytes: usize::MAX }
     }
 
-    /// A packet of so many bytes was read.
+    /// Deducts a packet of `bytes` bytes.
     pub fn spend(&mut self, bytes: usize) {
         self.packets = self.packets.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(bytes);
     }
 
-    /// Whether nothing more may be read in this turn.
+    /// Whether the turn is over.
     pub fn is_spent(&self) -> bool {
         self.packets == 0 || self.bytes == 0
     }
 }
 
-/// Has the task of `cx` woken after all others, and what has come from sockets, had their turn.
+/// Schedules the task of `cx` behind all other tasks and the I/O driver, as `yield_now` does.
 pub fn go_on_later(cx: &mut Context<'_>) {
     let _ = pin!(tokio::task::yield_now()).poll(cx);
 }

@@ -1,5 +1,5 @@
-//! A pool of a generation as all threads drive it: whoever brings an event locks it, and does what the pool wants before
-//! the next event: in workers' sockets and by word to the master at once, for requests by [`Notice`] to their threads.
+//! A pool of a generation, shared by all threads. A thread with an event locks the pool and performs all actions before
+//! the next event. Actions for requests are sent to their threads as [`Notice`]s.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,11 +25,11 @@ use config::access::Throttle;
 use config::scheduling::{PoolShare, SpeedLimit};
 
 pub struct SharedPool {
-    /// Whose workers these are.
+    /// The generation and number of this pool.
     pub id: PoolId,
-    /// Its configuration has no other.
+    /// The configuration has no other pool.
     pub(super) is_alone: bool,
-    /// What all parts of the front share.
+    /// State shared by all parts of the front.
     pub front: Arc<shared::Shared>,
     mailboxes: Mailboxes,
     state: Mutex<State>,
@@ -39,15 +39,15 @@ pub(super) struct State {
     pub pool: Pool,
     pub workers: BTreeMap<WorkerId, Arc<Worker>>,
     pub requests: FxHashMap<RequestId, Submitted>,
-    /// The request that each worker has ended last, and how long that had waited: for the status.
+    /// Each worker's last request and its queueing time, for the status page.
     pub last: FxHashMap<WorkerId, (Label, Duration)>,
-    /// For what is taken back.
+    /// Receive buffer for requests that are taken back from a worker.
     pub buffer: Box<[u8]>,
 }
 
-/// A place among the requests that are under way, given back when this goes.
+/// A request counted under `MaxConcurrentReqs`; dropping it ends the count.
 pub struct Turn {
-    /// Of which line.
+    /// Id of the `MaxConcurrentReqs` line.
     pub line: u32,
     pool: Arc<SharedPool>,
 }
@@ -59,11 +59,11 @@ impl Drop for Turn {
 }
 
 impl SharedPool {
-    /// Without workers yet; they come by [`SharedPool::add`].
+    /// Creates a pool without workers; see [`SharedPool::add`].
     pub fn new(front: &Arc<shared::Shared>, mailboxes: &Mailboxes, id: PoolId, config: &Config) -> SharedPool {
         let pool = config.pool_of(id.pool);
         let sizes = Sizes { workers: pool.max_clients, length: pool.queue_length, stale: pool.queue_stale };
-        // A place may have its share from one section and its pool from another.
+        // All shares are included, because a place may have its share from one section and its pool from another.
         let shares = config.sections.iter().filter_map(|section| section.said.scheduling.share.as_ref());
         let state = State {
             pool: Pool::new(sizes, shares, Instant::now()),
@@ -81,24 +81,24 @@ impl SharedPool {
         }
     }
 
-    /// How many workers it has.
+    /// Number of workers.
     pub fn count(&self) -> usize {
         lock(&self.state).workers.len()
     }
 
-    /// Looks at it.
     pub(super) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         look(&lock(&self.state))
     }
 
-    /// Brings an event that the clock or the master brings.
+    /// Passes an event of the clock or the master to the pool.
     fn tell(&self, event: impl FnOnce(&mut Pool)) {
         let mut state = lock(&self.state);
         event(&mut state.pool);
         self.perform_all(&mut state, |thread, notice| self.mail(thread, notice));
     }
 
-    /// Brings an event from a thread. What that is to do about its own requests it is given, for when the lock is free again.
+    /// Passes an event of a thread to the pool. Returns the notices for this thread's own requests, to be handled after
+    /// the lock is released.
     pub(super) fn tell_from<T>(&self, thread: u8, event: impl FnOnce(&mut State) -> T) -> (T, Notices) {
         let mut own = Notices::new();
         let mut state = lock(&self.state);
@@ -115,7 +115,7 @@ impl SharedPool {
         (told, own)
     }
 
-    /// The same from no thread in particular, when workers come or go.
+    /// Passes a worker's arrival or departure to the pool, and publishes the new load.
     fn tell_of_worker(&self, event: impl FnOnce(&mut Pool)) {
         self.tell(event);
         self.front.pool_changed(self.load());
@@ -125,45 +125,45 @@ impl SharedPool {
         self.mailboxes.tell(thread, self.id, notice);
     }
 
-    /// Counts a request of `client` where its speed is limited, or refuses it.
+    /// Charges a request to `client` under a `SpeedLimit`, or refuses it.
     pub fn keep_pace(&self, limit: &SpeedLimit, client: IpAddr) -> Result<ClientId, TooFast> {
         lock(&self.state).pool.keep_pace(limit, client, Instant::now())
     }
 
-    /// Counts a request where only some may be under way; `None`: as many as may be are.
+    /// Counts a request under `MaxConcurrentReqs`. `None`: the limit is reached.
     pub fn take_turn(self: &Arc<Self>, throttle: &Throttle) -> Option<Turn> {
         let taken = lock(&self.state).pool.take_turn(throttle.id, throttle.most);
         taken.then(|| Turn { line: throttle.id, pool: self.clone() })
     }
 
-    /// Takes a worker in that was asked of the mold.
+    /// Adds a worker that the mold forks, or that is `adopted` from an earlier front.
     pub fn add(&self, worker: Arc<Worker>, adopted: bool) {
         let id = worker.id;
         lock(&self.state).workers.insert(id, worker);
         self.tell_of_worker(|pool| pool.add(id, adopted, Instant::now()));
     }
 
-    /// `worker` has ended: a request that it had is lost.
+    /// Handles the end of a worker: its current request is lost.
     pub fn gone(&self, worker: WorkerId) {
         self.tell_of_worker(|pool| pool.gone(worker, Instant::now()));
     }
 
-    /// `worker` is beyond help: have it killed.
+    /// Has a broken worker killed; its requests fail with `failure`.
     pub fn discard(&self, worker: WorkerId, reason: &str, failure: Failure) {
         self.tell_of_worker(|pool| pool.discard(worker, reason, failure, Instant::now()));
     }
 
-    /// Asks up to `count` idle workers to leave, those first that were idle longest.
+    /// Asks up to `count` idle workers to leave, the longest idle first.
     pub fn leave_idle(&self, count: usize) {
         self.tell(|pool| pool.leave_idle(count, Instant::now()));
     }
 
-    /// From now on at most so many workers have a request at one time.
+    /// Limits the number of busy workers to `most`.
     pub fn admit(&self, most: u32) {
         self.tell_of_worker(|pool| pool.admit(most, Instant::now()));
     }
 
-    /// From now on a worker may work that was ready before the master had said which process it is.
+    /// Lets a worker serve that was ready before the master reported its pid.
     pub fn employ(&self, worker: WorkerId) {
         self.tell_of_worker(|pool| {
             let _ = pool.ready(worker, Instant::now());
@@ -175,7 +175,7 @@ impl SharedPool {
         self.tell_of_worker(|pool| pool.dismiss(worker, Instant::now()));
     }
 
-    /// The same, and to become a mold first, which has this control channel to the master.
+    /// Asks `worker` to become a mold, with the channel `control` to the master, as soon as it has no request.
     pub fn promote(&self, worker: WorkerId, control: OwnedFd) {
         let found = self.look(|state| state.workers.get(&worker).cloned());
         if let Some(found) = found {
@@ -184,22 +184,22 @@ impl SharedPool {
         }
     }
 
-    /// No new requests will come: workers leave as soon as nothing waits.
+    /// Begins to drain: no new requests arrive, and workers leave as soon as the queue is empty.
     pub fn drain(&self) {
         self.tell(|pool| pool.drain(Instant::now()));
     }
 
-    /// Ends what has waited or run for too long. Called by the clock.
+    /// Enforces the timeouts. Called periodically by the clock.
     pub fn expire(&self, now: Instant) {
         self.tell(|pool| pool.tick(now));
     }
 
-    /// Closes the sockets of workers that were asked to leave; what was sent to them they still receive.
+    /// Closes the sockets of all workers, which still receive what was sent before.
     pub fn close(&self) {
         self.tell(|pool| pool.close(Instant::now()));
     }
 
-    /// What lies in the socket of a worker that had another front is for nobody.
+    /// Discards the requests in the socket of an adopted worker, because their front has died.
     pub(super) fn empty(&self, worker: &Worker) {
         drop(worker.take_back(&mut lock(&self.state).buffer));
     }
@@ -209,12 +209,12 @@ impl SharedPool {
         self.look(|state| state.workers.values().cloned().collect())
     }
 
-    /// Whether it is one of them.
+    /// Whether `worker` belongs to this pool.
     pub fn has(&self, worker: WorkerId) -> bool {
         self.look(|state| state.workers.contains_key(&worker))
     }
 
-    /// Tells all workers of new error logs; the first one's number is given.
+    /// Sends new error logs to all workers; `first` is the index of the first log.
     pub fn reopen_logs(&self, first: u16, logs: &[BorrowedFd<'_>]) {
         self.look(|state| state.workers.values().for_each(|worker| worker.reopen_logs(first, logs)));
     }
@@ -223,7 +223,7 @@ impl SharedPool {
         self.front.master.say(message);
     }
 
-    /// How busy they are.
+    /// The current load: idle and busy workers, and requests that wait for one.
     pub fn load(&self) -> Load {
         self.look(|state| load(self.id, &state.pool))
     }
@@ -239,7 +239,7 @@ fn load(id: PoolId, pool: &Pool) -> Load {
 }
 
 impl State {
-    /// A request has come, which counts for that share.
+    /// Submits a request, which is counted for `share`.
     pub fn submit(
         &mut self,
         new: NewRequest,
@@ -255,7 +255,7 @@ impl State {
         accepted
     }
 
-    /// For the status, what a worker was at last.
+    /// Stores the last request of a worker, for the status page.
     pub fn remember(&mut self, label: Label, begun: Option<Begun>) {
         if let Some(begun) = begun
             && self.workers.contains_key(&begun.worker)
@@ -264,7 +264,7 @@ impl State {
         }
     }
 
-    /// `worker=3 pid=4711`
+    /// `worker=3 pid=4711`, for the log.
     pub fn name(&self, id: WorkerId) -> String {
         format!("worker={} pid={}", id.slot, self.workers.get(&id).map_or(0, |worker| worker.pid()))
     }

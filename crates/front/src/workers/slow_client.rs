@@ -1,11 +1,11 @@
-//! How fast a client takes an answer, while requests wait for the worker that it holds.
+//! Measures how fast a client reads its response while requests wait for its worker.
 
 use std::time::{Duration, Instant};
 
-/// Bytes that a client has to take in a second.
+/// Minimum speed of a client, in bytes per second.
 const SPEED: u64 = 64 * 1024;
 
-/// What a client has taken since it was looked at first.
+/// Bytes that a client has read during the current measurement.
 #[derive(Debug, Default)]
 pub struct Pressure {
     taken: u64,
@@ -13,12 +13,13 @@ pub struct Pressure {
 }
 
 impl Pressure {
-    /// The client took so many bytes.
+    /// Counts `bytes` read by the client.
     pub fn taken(&mut self, bytes: usize) {
         self.taken += bytes as u64;
     }
 
-    /// Whether the client took too little for the length of `patience`. The first look begins a measurement, as does the end of one.
+    /// Whether the client was too slow during `patience`. Starts a measurement if none runs, or if the last look was
+    /// too long ago.
     pub fn is_too_much(&mut self, patience: Duration, now: Instant) -> bool {
         let Some(since) = self.since.filter(|since| now.saturating_duration_since(*since) <= 4 * patience) else {
             return self.begin(now);

@@ -1,4 +1,4 @@
-//! What a status says of the workers of a generation.
+//! The status of a pool and its workers.
 
 use std::time::{Duration, Instant};
 
@@ -11,37 +11,37 @@ use base::printable;
 use config::{Config, Host};
 
 impl SharedPool {
-    /// Whether nothing is under way or waits.
+    /// Whether no request is running or queued.
     pub fn is_quiet(&self) -> bool {
         self.look(|state| state.pool.is_quiet())
     }
 
-    /// Whether every idle worker was seen to wait for its next request.
+    /// Whether every idle worker was seen waiting for its next request.
     pub fn is_at_rest(&self) -> bool {
         self.look(|state| state.pool.is_at_rest())
     }
 
-    /// Whether it was told to drain.
+    /// Whether the pool drains.
     pub fn is_draining(&self) -> bool {
         self.look(|state| state.pool.is_draining())
     }
 
-    /// How many requests wait.
+    /// Number of queued requests.
     pub fn queued(&self) -> u32 {
         self.look(|state| state.pool.queued())
     }
 
-    /// For how long workers have had requests, all together.
+    /// Sum of all workers' busy time.
     pub fn worked(&self) -> Duration {
         self.look(|state| state.pool.worked(Instant::now()))
     }
 
-    /// Whether more requests come than are answered.
+    /// Whether a lane of the queue is overloaded.
     pub fn is_overloaded(&self) -> bool {
         self.look(|state| state.pool.queue().lanes().iter().any(Lane::is_overloaded))
     }
 
-    /// What the requests of each `PoolShare` have; of one of several pools, of each whose requests have come to it.
+    /// Status of each `PoolShare`. With several pools, only shares whose requests have come to this pool.
     pub fn shares(&self) -> Vec<ShareStatus> {
         let status = |lane: &Lane<RequestId>| {
             lane.share.as_ref().map(|(_, place)| ShareStatus {
@@ -57,7 +57,7 @@ impl SharedPool {
         self.look(|state| state.pool.queue().lanes().iter().filter(is_told).filter_map(status).collect())
     }
 
-    /// All workers, of this configuration.
+    /// Status of all workers; `config` is this generation's.
     pub fn status(&self, config: &Config) -> Vec<WorkerStatus> {
         self.look(|state| state.pool.workers().map(|(id, worker)| self.status_of(state, id, worker, config)).collect())
     }
@@ -99,7 +99,7 @@ fn activity(worker: &pool::Worker) -> Activity {
     }
 }
 
-/// Empty where no host is named.
+/// Name of the host for the status page; empty if it has none.
 fn host_name(hosts: &[Host], host: u16) -> String {
     let name = hosts.get(usize::from(host)).and_then(|host| host.server_name.as_deref());
     name.map(printable::line).unwrap_or_default()

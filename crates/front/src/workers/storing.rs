@@ -1,11 +1,11 @@
-//! Writes responses to files on other threads. A slow or hanging disk delays only the responses that are written there.
+//! Writes responses to files on other threads, so that a slow disk delays only the responses stored there.
 
 use std::io::ErrorKind;
 
 use super::exchange::SharedExchange;
 use crate::base::blocking;
 
-/// Starts to write what the spool of `exchange` has for its file, batch by batch, unless that is under way.
+/// Writes the unwritten batches of `exchange` to its file, unless a write is already running.
 pub fn store(exchange: &SharedExchange) {
     let Some(first) = exchange.borrow_mut().next_batch() else { return };
     let exchange = exchange.clone();

@@ -1,4 +1,4 @@
-//! A request as all threads have it, from when it is submitted until it is over.
+//! A submitted request, as all threads see it until it is over.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -9,45 +9,45 @@ use wire::control::WorkerId;
 use super::spool::LateClose;
 use base::printable;
 
-/// Characters of a request in a table.
+/// Most characters of a request in a table.
 const SHOWN: usize = 200;
 
-/// See the module.
+/// A request from its submission until it is over.
 pub struct Submitted {
-    /// The thread that has it.
+    /// Index of the thread that owns the request.
     pub thread: u8,
-    /// The encoded request. It is kept until the end: a worker that has not begun may give it back.
+    /// The encoded request. Stored until the end, because a worker that has not begun may give it back.
     pub frame: Vec<u8>,
     /// The request's body when it is in a file.
     pub body: Option<LateClose>,
-    /// For logs and status.
+    /// Name of the request in logs and on the status page.
     pub label: Label,
-    /// When it was submitted.
+    /// Time of submission.
     pub at: Instant,
-    /// Since a worker has it.
+    /// When and where a worker began the request.
     pub begun: Option<Begun>,
 }
 
-/// How a request came to its worker.
+/// When and where a request began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begun {
-    /// How long it waited for that.
+    /// Time in the queue.
     pub waited: Duration,
-    /// When it came there.
+    /// Time of the start.
     pub since: Instant,
-    /// Which worker has or had it.
+    /// The worker that serves or served the request.
     pub worker: WorkerId,
-    /// Its process.
+    /// Process id of that worker.
     pub pid: i32,
 }
 
-/// How logs and tables name a request: `GET /path`.
+/// Name of a request in logs and tables: `GET /path`.
 pub struct Label {
-    /// Its host, by the place that it has in the configuration.
+    /// Index of the request's host in the configuration.
     pub host: u16,
-    /// Its method.
+    /// Request method.
     pub method: Method,
-    /// What it asks for.
+    /// Request target.
     pub target: Box<[u8]>,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for Label {
 }
 
 impl Label {
-    /// For a table: what a client sends may be long, and made for whoever looks.
+    /// Shortened and printable, because a client may send anything to whoever reads the table.
     pub fn shown(&self) -> String {
         let mut text = self.to_string();
         if let Some((end, _)) = text.char_indices().nth(SHOWN) {

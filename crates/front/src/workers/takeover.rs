@@ -1,5 +1,5 @@
-//! Workers that had another front, which has died. The master holds their sockets, so they have noticed nothing but that
-//! nobody takes what they say.
+//! Takes over workers of an earlier front, which has died. The master holds their sockets, so these workers notice only
+//! that their replies are not read.
 //!
 //! ```text
 //!   new front                            worker
@@ -18,8 +18,8 @@ use super::shared_pool::SharedPool;
 use super::worker::Worker;
 use super::{Failure, Workers};
 
-/// Takes `worker` over. What it works on is for nobody, and may take as long as it is `allowed`, which a request of an old
-/// generation may, too.
+/// Takes over `worker`. Its current request may run for `allowed`, like a request of an old generation; then the worker
+/// is discarded. Zero: no limit.
 pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration) {
     pool.empty(worker);
     if let Err(error) = worker.greet() {
@@ -39,7 +39,7 @@ pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration
 }
 
 impl SharedPool {
-    /// What `worker` says may be for the front before us.
+    /// Whether replies of `worker` may still be for the earlier front.
     fn is_adopted(&self, worker: &Worker) -> bool {
         self.look(|state| state.pool.is_adopted(worker.id))
     }

@@ -1,4 +1,4 @@
-//! A worker as all threads of the front have it: its socket, for what it is told.
+//! A worker as seen by all threads of the front: its socket, for orders, and its state.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,44 +18,44 @@ use wire::transport::{Order, Sent, SocketFront};
 use crate::base::lock::lock;
 use base::log;
 
-/// How a worker reaches a thread.
+/// The path of a worker's replies to one thread.
 pub struct Way {
-    /// Wakes it for what lies in its ring.
+    /// Wakes the thread when replies lie in its ring.
     pub bell: Arc<EventFd>,
-    /// One of them hears what is about no request.
+    /// The worker's socket, on exactly one thread, for replies without a request.
     pub socket: Option<Arc<SocketFront>>,
 }
 
-/// The worker says that it is ready.
+/// The worker has sent `Ready`.
 const READY: u8 = 1;
-/// The master says which process it is.
+/// The master has reported the worker's pid.
 const KNOWN: u8 = 2;
 
-/// What the worker is at, the [`Pool`](super::pool::Pool) knows.
+/// The front's handle of a worker. The [`Pool`](super::pool::Pool) knows what the worker is doing.
 pub struct Worker {
-    /// Its place in the pool, and which of those that had it.
+    /// Slot in the pool and serial number within that slot.
     pub id: WorkerId,
-    /// Its process; 0 until the mold has forked it.
+    /// Process id; 0 until the mold has forked the worker.
     pid: AtomicI32,
-    /// [`READY`] and [`KNOWN`], as they have come.
+    /// Bits [`READY`] and [`KNOWN`], set in any order.
     heard: AtomicU8,
     socket: Arc<SocketFront>,
-    /// Its process has ended: what its sockets still hold is the last that comes, though a child may keep them open.
+    /// The process has ended. A child may hold its socket open, so only what the socket contains now is read.
     ended: AtomicBool,
-    /// Nobody wants to hear it any more.
+    /// No thread shall read the worker's replies any more.
     closed: AtomicBool,
-    /// It works for this front, and not for one that has died.
+    /// The worker serves this front, not an earlier one that has died.
     is_ours: AtomicBool,
-    /// Threads that listen to it.
+    /// Number of threads that read the worker's replies.
     listened_to: AtomicUsize,
-    /// Wake the tasks that listen to them.
+    /// Wakers of the tasks that read the replies.
     tasks: Mutex<Vec<Waker>>,
-    /// When it leaves it becomes a mold, with this channel to the master.
+    /// Channel to the master, if the worker is to become a mold when it leaves.
     promotion: Mutex<Option<OwnedFd>>,
 }
 
 impl Worker {
-    /// The front's end of a worker's socket; one that is adopted works for another front still.
+    /// Creates the handle of a worker. An `adopted` worker still serves an earlier front.
     pub fn new(id: WorkerId, socket: SocketFront, adopted: bool) -> Worker {
         Worker {
             id,
@@ -71,36 +71,37 @@ impl Worker {
         }
     }
 
-    /// Its process; 0 until the mold has forked it.
+    /// Process id; 0 until the mold has forked the worker.
     pub fn pid(&self) -> i32 {
         self.pid.load(Relaxed)
     }
 
-    /// The master says which process it is. True: it may work from now on.
+    /// Sets the pid reported by the master. True: the worker is ready and may serve from now on.
     #[must_use]
     pub fn set_pid(&self, pid: i32) -> bool {
         self.pid.store(pid, Relaxed);
         self.heard.fetch_or(KNOWN, SeqCst) == READY
     }
 
-    /// It says that it is ready. True: it may work from now on; else the master has not said yet which process it is, and
-    /// without that no log could name who answered.
+    /// Notes that the worker is ready. True: the worker may serve from now on. False: its pid is unknown, so no log
+    /// line could name the process.
     #[must_use]
     pub(super) fn set_ready(&self) -> bool {
         self.heard.fetch_or(READY, SeqCst) & KNOWN != 0
     }
 
-    /// Its socket.
+    /// The socket to the worker.
     pub fn socket(&self) -> Arc<SocketFront> {
         self.socket.clone()
     }
 
-    /// The memory that it shares with us.
+    /// The memory shared with the worker.
     pub fn memory(&self) -> &FrontMemory {
         self.socket.memory()
     }
 
-    /// Makes the ways on which so many threads hear it, and tells it of them.
+    /// Creates the ways to `threads` threads, and sends their bells to the worker. The first thread also gets the
+    /// socket.
     pub fn ways(&self, threads: usize) -> io::Result<Vec<Way>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
@@ -110,60 +111,58 @@ impl Worker {
         Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { bell: bell.into(), socket }).collect())
     }
 
-    /// What it says is for us.
+    /// Whether the worker's replies are for this front.
     pub(super) fn speaks_to_us(&self) -> bool {
         self.is_ours.load(SeqCst)
     }
 
-    /// It has ended what it had under way for another front.
+    /// Notes that the worker has finished its request of an earlier front.
     pub(super) fn set_ours(&self) {
         if !self.is_ours.swap(true, SeqCst) {
             self.wake();
         }
     }
 
-    /// Takes over a piece of a body that it says it has left in its memory.
+    /// Takes ownership of a block with a piece of a body, as announced by the worker.
     pub(super) fn take_block(&self, block: u32, length: u32) -> Result<Block, Malformed> {
         self.memory().lender().take(block, length)
     }
 
-    /// Whether it has few blocks left.
     pub(super) fn is_short_of_blocks(&self) -> bool {
         self.memory().lender().is_short()
     }
 
-    /// Nobody listens to it any more.
+    /// Stops all threads from reading the worker's replies.
     pub fn close(&self) {
         self.closed.store(true, SeqCst);
         self.wake();
     }
 
-    /// Whether nobody listens to it any more.
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(SeqCst)
     }
 
-    /// A thread has heard all that it ever will. Says whether it was the last one.
+    /// Notes that one thread has read all replies. True for the last thread.
     pub(super) fn is_all_heard(&self) -> bool {
         self.listened_to.fetch_sub(1, SeqCst) == 1
     }
 
-    /// Sends it a request, to be answered to that thread.
+    /// Sends a request, which the worker answers to thread `reply_to`.
     pub fn send(&self, frame: &[u8], body: Option<BorrowedFd<'_>>, reply_to: u8) -> io::Result<Sent> {
         self.socket.send(&Order::Request { frame, body, reply_to })
     }
 
-    /// Wakes it, if it sleeps beside what was left in its memory.
+    /// Wakes the worker if it sleeps although orders lie in its memory.
     pub(super) fn wake_if_asleep(&self) {
         self.socket.wake_if_asleep();
     }
 
-    /// Whether it waits for something to come.
+    /// Whether the worker sleeps until an order arrives.
     pub(super) fn waits(&self) -> bool {
         self.memory().is_worker_asleep()
     }
 
-    /// Takes back the requests that it has not begun, oldest first; their numbers are told.
+    /// Takes back the requests that the worker has not begun. Returns their ids, oldest first.
     pub fn take_back(&self, buffer: &mut [u8]) -> Vec<u64> {
         self.socket.take_back(buffer).unwrap_or_else(|error| {
             log::error("front", format_args!("worker={} gives nothing back: {error}", self.id.slot));
@@ -171,12 +170,12 @@ impl Worker {
         })
     }
 
-    /// When it is asked to leave it is to become a mold first.
+    /// Makes the worker a mold when it leaves; `control` is its channel to the master.
     pub fn will_be_promoted(&self, control: OwnedFd) {
         *lock(&self.promotion) = Some(control);
     }
 
-    /// Asks it to leave. One that cannot hear it is at its end anyway.
+    /// Asks the worker to leave. A failed send is ignored, because the worker is then ending anyway.
     pub fn ask_to_leave(&self) {
         let _ = match lock(&self.promotion).take() {
             Some(control) => self.socket.send(&Order::Promote { control: control.as_fd() }),
@@ -184,40 +183,41 @@ impl Worker {
         };
     }
 
-    /// Has it tell about itself, when it has no request. One that cannot hear it tells nothing.
+    /// Asks an idle worker to describe itself into `into`. A failed send is ignored; no description is written then.
     pub fn inspect(&self, what: Inspection, into: BorrowedFd<'_>, done: BorrowedFd<'_>, with: &[BorrowedFd<'_>]) {
         let _ = self.socket.send(&Order::Inspect { what, into, done, with });
     }
 
-    /// Asks it to say when it has done with the requests of the front before this one.
+    /// Asks an adopted worker to reply when it has finished the request of the earlier front.
     pub fn greet(&self) -> io::Result<()> {
         self.socket.send(&Order::Greet).map(drop)
     }
 
-    /// Tells it that nobody waits for its request any more. One that cannot hear it works on.
+    /// Notifies the worker that the client of its request has left. A failed send is ignored: the worker continues.
     pub fn tell_abandoned(&self, request: u64) {
         let _ = self.socket.send(&Order::Abandoned { request });
     }
 
-    /// Tells it that the client of its request sends nothing more. One that cannot hear it works on.
+    /// Notifies the worker that the client of its request sends nothing more. A failed send is ignored: the worker
+    /// continues.
     pub fn tell_hung_up(&self, request: u64) {
         let _ = self.socket.send(&Order::HungUp { request });
     }
 
-    /// Tells it of new error logs; the first one's number is given. One that cannot hear it keeps the old ones.
+    /// Sends new error logs; `first` is the index of the first. If the send fails, the worker writes to the old logs.
     pub fn reopen_logs(&self, first: u16, logs: &[BorrowedFd<'_>]) {
         for (first, logs) in (first..).step_by(MAX_FDS).zip(logs.chunks(MAX_FDS)) {
             let _ = self.socket.send(&Order::Logs { first, logs });
         }
     }
 
-    /// Its process has ended.
+    /// Notes that the worker's process has ended.
     pub fn set_ended(&self) {
         self.ended.store(true, SeqCst);
         self.wake();
     }
 
-    /// Whether its process has ended.
+    /// Whether the worker's process has ended.
     pub fn has_ended(&self) -> bool {
         self.ended.load(SeqCst)
     }

@@ -1,4 +1,4 @@
-//! What the [`Pool`](super::Pool) wants done.
+//! Actions: what the [`Pool`](super::Pool) wants done.
 
 use std::time::Duration;
 
@@ -9,70 +9,69 @@ use super::queue::Change;
 use super::{RequestId, Stretch};
 use crate::base::failure::Failure;
 
-/// One thing to do, in the order that they are given.
+/// One action. Perform actions in the order in which the pool returns them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Send the request to the worker, which has nothing else or, with `ahead`, is at another request. When that cannot
-    /// be done: [`Pool::not_sent`](super::Pool::not_sent).
+    /// Send the request to the worker, which is idle or, with `ahead`, runs another request. If that fails, call
+    /// [`Pool::not_sent`](super::Pool::not_sent).
     Send {
         worker: WorkerId,
         request: RequestId,
-        /// The worker is to take it when it has done with what it has.
+        /// The worker shall take the request after its current ones.
         ahead: bool,
     },
-    /// The worker begins with a request that was sent ahead.
+    /// The worker begins a request that was sent ahead.
     Begin { worker: WorkerId, request: RequestId },
-    /// Take back what the worker has not begun: answered by [`Pool::taken_back`](super::Pool::taken_back).
+    /// Take back what the worker has not begun, then call [`Pool::taken_back`](super::Pool::taken_back).
     TakeBack(WorkerId),
-    /// A request that was thought to be begun waits in the queue again.
+    /// A request that was believed begun is queued again.
     WaitAgain(RequestId),
-    /// Nobody waits for the request any more: tell the worker, which has it.
+    /// The client of the running request has left: notify its worker.
     TellAbandoned { worker: WorkerId, request: RequestId },
-    /// The client of the request sends nothing more: tell the worker, which has it.
+    /// The client of the running request sends nothing more: notify its worker.
     TellHungUp { worker: WorkerId, request: RequestId },
-    /// Others wait for the worker: what the client of this request does not take goes to a file.
+    /// Requests wait for the worker of this request: spool the response to a file.
     Spill(RequestId),
-    /// Requests wait, and the client of this one holds a worker: it loses the rest of its answer when it was too slow for so long.
+    /// Requests wait for the worker of this request: cut the response if its client is too slow during `patience`.
     Press { request: RequestId, patience: Duration },
-    /// The request has taken too long: have its worker interrupt it.
+    /// The request exceeds its timeout: have its worker interrupted.
     Interrupt {
         worker: WorkerId,
         request: RequestId,
-        /// What takes so long, if it was not interrupted before.
+        /// The stretch that exceeds the timeout, at its first interrupt.
         first: Option<Stretch>,
     },
-    /// Find out whether the worker's process is stopped: answered by [`Pool::looked`](super::Pool::looked).
+    /// Check whether the worker's process is stopped, then call [`Pool::looked`](super::Pool::looked).
     Look(WorkerId),
-    /// Find out whether the worker waits for a request: answered by [`Pool::looked_for_rest`](super::Pool::looked_for_rest).
+    /// Check whether the worker waits for a request, then call [`Pool::looked_for_rest`](super::Pool::looked_for_rest).
     LookForRest(WorkerId),
-    /// Ask the worker to leave, and tell the master.
+    /// Ask the worker to leave, and notify the master.
     AskToLeave(WorkerId),
-    /// The worker leaves of its own will: tell the master.
+    /// The worker leaves by its own decision: notify the master.
     Leaves { worker: WorkerId, reason: LeaveReason },
     /// Have the worker killed.
     Kill {
         worker: WorkerId,
-        /// Why, for the log.
+        /// Reason for the log.
         reason: String,
-        /// Why, for the count.
+        /// Reason for the statistics.
         exit: ExitReason,
     },
-    /// The worker is no longer of this pool: close its socket.
+    /// The worker no longer belongs to the pool: close its socket.
     Forget(WorkerId),
-    /// The request has its whole answer, or nobody waits for one.
+    /// The request is over: its response is complete, or its client has left.
     Over(RequestId),
-    /// The request will not be answered, or not whole.
+    /// The request failed before or during its response.
     Fail {
         request: RequestId,
-        /// What its client is told.
+        /// Determines the client's error response.
         failure: Failure,
-        /// How it came to that.
+        /// Cause, for statistics and logs.
         cause: Cause,
     },
-    /// A lane of the queue became overloaded, or is so no more.
+    /// A lane of the queue became overloaded, or has recovered.
     Overload {
         lane: usize,
-        /// What has changed.
         change: Change,
     },
 }
@@ -80,14 +79,14 @@ pub enum Action {
 /// Why a request fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The queue is full, or the pool overloaded.
+    /// The queue is full, or its lane is overloaded.
     QueueFull,
-    /// It has waited for its QueueTimeout.
+    /// The request has waited for its `QueueTimeout`.
     QueueTimeout,
-    /// Its worker has ended.
+    /// The request's worker has ended.
     Lost(WorkerId),
-    /// The same, and it had answered: only cleanups were left.
+    /// The worker has ended after a complete response; only cleanups were left.
     LostCleanups(WorkerId),
-    /// It was sent ahead to a worker that has ended, and may have been begun.
+    /// The request was sent ahead to a worker that has ended, and may have been begun.
     PerhapsBegun,
 }

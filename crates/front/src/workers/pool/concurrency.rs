@@ -1,15 +1,15 @@
-//! `MaxConcurrentReqs`: how many requests of one line are under way.
+//! `MaxConcurrentReqs`: counts running requests for each line of the configuration.
 
 use std::collections::HashMap;
 
 use super::Pool;
 
-/// The requests that are counted, by the number of the line.
+/// Number of counted requests, by the id of the line.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay(HashMap<u32, u32>);
 
 impl UnderWay {
-    /// Of that line.
+    /// The count of `line`.
     #[cfg(test)]
     pub fn count(&self, line: u32) -> u32 {
         self.0.get(&line).copied().unwrap_or(0)
@@ -17,8 +17,8 @@ impl UnderWay {
 }
 
 impl Pool {
-    /// Counts a request for the line of that number, of which `most` may be under way; false when as many are. What is
-    /// counted is given back by [`Pool::give_turn_back`].
+    /// Counts a request for `line`, unless `most` are counted already. A counted request needs [`Pool::give_turn_back`]
+    /// at its end.
     pub fn take_turn(&mut self, line: u32, most: u32) -> bool {
         let count = self.under_way.0.entry(line).or_default();
         let may = *count < most;
@@ -26,7 +26,7 @@ impl Pool {
         may
     }
 
-    /// A request that was counted for that line is over.
+    /// Ends the count of a request for `line`.
     pub fn give_turn_back(&mut self, line: u32) {
         if let Some(count) = self.under_way.0.get_mut(&line) {
             *count = count.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Workers that are lost: what they had not begun waits again, the rest fails.
+//! Lost workers: requests that they had not begun are queued again, others fail.
 
 use std::time::Instant;
 
@@ -9,12 +9,12 @@ use super::{Action, Cause, Pool};
 use crate::base::failure::Failure;
 
 impl Pool {
-    /// A worker has ended: the request that it had is lost.
+    /// Handles the end of a worker: its current request is lost.
     pub fn gone(&mut self, worker: WorkerId, now: Instant) {
         self.lose(worker, Failure::WorkerGone, now);
     }
 
-    /// A worker is beyond help: it is killed, and what it had fails like this.
+    /// Has a broken worker killed; its requests fail with `failure`.
     pub fn discard(&mut self, worker: WorkerId, reason: impl Into<String>, failure: Failure, now: Instant) {
         if self.workers.get(&worker).is_some_and(|discarded| discarded.state != WorkerState::Gone) {
             let exit = match failure {
@@ -34,7 +34,7 @@ impl Pool {
         self.act(Action::TakeBack(worker));
     }
 
-    /// What a lost worker has not given back fails.
+    /// Fails all requests that a lost worker has not given back.
     pub(super) fn bury(&mut self, worker: WorkerId, now: Instant) {
         self.set_held(worker, false);
         let current = self.vacate(worker, now);
@@ -44,7 +44,7 @@ impl Pool {
             self.ending -= 1;
             self.fail_begun(request, failure, Cause::Lost(worker));
         }
-        // Its last answer may have been lost with it: then it has begun what was sent ahead.
+        // The end of the last response may be lost, too, so the worker may have begun requests that were sent ahead.
         for request in lost.ahead {
             self.ahead -= 1;
             self.fail_begun(request, failure, Cause::PerhapsBegun);

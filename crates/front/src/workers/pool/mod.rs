@@ -1,6 +1,6 @@
-//! The workers of one generation and the requests that want one, as a state machine without I/O: events go in as method
-//! calls, [`Action`]s come out of [`Pool::next_action`]. It has no clock, no socket and no task; whoever drives it does
-//! every action, in order, before the next event.
+//! The workers of one generation and the requests that need one, as a state machine without I/O. Events are method
+//! calls; [`Action`]s come out of [`Pool::next_action`]. The pool has no clock, socket or task. Its driver performs all
+//! actions, in order, before the next event.
 //!
 //! ```text
 //!   submit ────────────▶ ┌──────┐ ──▶ Send, Begin, TakeBack, TellAbandoned …   to workers
@@ -8,7 +8,8 @@
 //!   client_gone, tick ─▶ └──────┘ ──▶ Leaves, Kill, Interrupt, Look            to the master and the kernel
 //! ```
 //!
-//! The next request goes to the worker that was busy last, so that its caches are warm and spare workers stay untouched.
+//! The next request goes to the worker that was busy last, because its caches are warm and the pages of spare workers
+//! stay untouched.
 
 mod action;
 mod concurrency;
@@ -54,40 +55,40 @@ use stretch::TimedStretch;
 pub struct Pool {
     workers: BTreeMap<WorkerId, Worker>,
     requests: FxHashMap<RequestId, Request>,
-    /// The last is the one that was busy last.
+    /// Idle workers, in the order in which they became idle; the last one gets the next request.
     idle: Vec<WorkerId>,
     queue: Queue<RequestId>,
-    /// Requests that somebody waits for and nobody has begun, those included that were sent ahead.
+    /// Requests that are not begun and not abandoned, including those sent ahead.
     queued: u32,
     busy: u32,
-    /// So many workers may have a request at one time; the others are idle although requests wait.
+    /// Limit on busy workers; the others stay idle although requests wait.
     most_busy: u32,
-    /// For how long workers have had requests, all together, until that moment.
+    /// Sum of all workers' busy time until the given moment.
     worked: (Duration, Instant),
-    /// Requests that were sent ahead.
+    /// Number of requests that were sent ahead.
     ahead: u32,
-    /// Requests that have ended where their worker is, and not here.
+    /// Number of requests whose worker has begun another, but whose end has not been read yet.
     ending: u32,
-    /// Workers that a slow client holds up.
+    /// Number of workers held up by a slow client.
     held: u32,
-    /// The worker that had been idle and was given a request last, and when.
+    /// The idle worker that got a request last, and when.
     latest: Option<(WorkerId, Instant)>,
     pace: Pace,
-    /// How fast clients ask, where that is limited.
+    /// Accounts of clients under a `SpeedLimit`.
     clients: Clients,
     under_way: UnderWay,
-    /// With clients that are too slow.
+    /// Patience with slow clients.
     patience: Patience,
     draining: bool,
     actions: VecDeque<Action>,
 }
 
-/// A worker said what it may not say where it is in its life.
+/// A worker sent a reply that is not allowed in its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfTurn(pub &'static str);
 
 impl Pool {
-    /// Without workers, with a lane of the queue for each share.
+    /// Creates a pool without workers, with a lane of the queue for each share.
     pub fn new<'a>(sizes: Sizes, shares: impl Iterator<Item = &'a PoolShare>, now: Instant) -> Pool {
         Pool {
             workers: BTreeMap::new(),
@@ -111,7 +112,7 @@ impl Pool {
         }
     }
 
-    /// What is to be done next.
+    /// The next action to perform.
     pub fn next_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
@@ -120,7 +121,7 @@ impl Pool {
         self.actions.push_back(action);
     }
 
-    /// A worker was asked of the mold, or is taken over from a front that has died.
+    /// Adds a worker that the mold forks, or that is adopted from a front that has died.
     pub fn add(&mut self, worker: WorkerId, adopted: bool, now: Instant) {
         self.workers.insert(worker, Worker::new(adopted, now));
         if self.draining {
@@ -128,7 +129,7 @@ impl Pool {
         }
     }
 
-    /// A worker waits for its first request.
+    /// Handles a worker that waits for its first request.
     pub fn ready(&mut self, worker: WorkerId, now: Instant) -> Result<(), OutOfTurn> {
         let Some(ready) = self.workers.get_mut(&worker) else { return Ok(()) };
         if std::mem::replace(&mut ready.booted, true) {
@@ -141,8 +142,8 @@ impl Pool {
         Ok(())
     }
 
-    /// A worker has said something about this request. Whether it may: each thread of the front hears what is for its own
-    /// requests, so the first word of one may be heard before the last word of the one before.
+    /// Handles the first reply to a request; an error if the worker may not reply to it. Each thread reads the replies
+    /// to its own requests, so the first reply to one request may be read before the end of the previous one.
     pub fn heard_of(&mut self, worker: WorkerId, id: RequestId, now: Instant) -> Result<(), OutOfTurn> {
         let Some(speaker) = self.workers.get_mut(&worker) else { return Ok(()) };
         if speaker.current == Some(id) || speaker.ending.contains(&id) {
@@ -159,7 +160,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The request that `worker` has must have ended there.
+    /// Moves the worker's current request to `ending`: its end is sent, but not read yet.
     fn pass(&mut self, worker: WorkerId, now: Instant) {
         let Some(id) = self.vacate(worker, now) else { return };
         self.set_held(worker, false);
@@ -172,7 +173,7 @@ impl Pool {
         }
     }
 
-    /// A worker has said everything about a request; `leaving`: and will take no other.
+    /// Handles the end of a request. With `leaving`, the worker takes no further request.
     pub fn ended(&mut self, worker: WorkerId, id: RequestId, leaving: Option<LeaveReason>, now: Instant) {
         if self.current(worker) == Some(id) {
             self.vacate(worker, now);
@@ -185,7 +186,7 @@ impl Pool {
             self.ending -= 1;
             self.over(worker, id, now);
         }
-        // Its share has a place again: one that waited for that may have any worker that is idle.
+        // The request's share has a free place, so a request that waited for the share may get any idle worker.
         self.serve_queue(now);
     }
 
@@ -202,7 +203,7 @@ impl Pool {
         self.act(Action::Over(id));
     }
 
-    /// What `worker` does when it has ended the request that it had.
+    /// Decides what `worker` does after its request.
     fn next(&mut self, worker: WorkerId, leaving: Option<LeaveReason>, now: Instant) {
         let Some(ended) = self.workers.get_mut(&worker).filter(|ended| ended.state == WorkerState::Busy) else {
             return;
@@ -216,11 +217,11 @@ impl Pool {
         }
     }
 
-    /// Gives `worker` the next request that waits, or lets it rest, or leave.
+    /// Gives `worker` the next queued request, or lets it become idle or leave.
     fn free(&mut self, worker: WorkerId, now: Instant) {
         self.rest(worker, now);
         if self.ahead > 0 && self.queue.peek().is_none() {
-            // What it gives back is served at once.
+            // A request that comes back is served at once.
             self.overloaded().into_iter().for_each(|other| self.take_back(other));
         }
         self.serve_queue(now);
@@ -238,7 +239,7 @@ impl Pool {
         self.idle.push(worker);
     }
 
-    /// `worker` has this request from now on.
+    /// Makes the request the current one of `worker`.
     fn occupy(&mut self, worker: WorkerId, id: RequestId, now: Instant) {
         if let Some(busy) = self.workers.get_mut(&worker) {
             busy.current = Some(id);
@@ -270,30 +271,30 @@ impl Pool {
         Some(id)
     }
 
-    /// Counts a request of `client` where its speed is limited, or refuses it.
+    /// Charges a request to `client` under a `SpeedLimit`, or refuses it.
     pub fn keep_pace(&mut self, limit: &SpeedLimit, client: IpAddr, now: Instant) -> Result<ClientId, TooFast> {
         self.clients.enter(limit, client, now)
     }
 
-    /// From now on at most so many workers have a request at one time, and one in any case; shares are parts of that.
+    /// Limits busy workers to `most`, and at least one. Shares are computed from this limit.
     pub fn admit(&mut self, most: u32, now: Instant) {
         self.most_busy = most.max(1);
         self.queue.resize(self.most_busy);
         self.serve_queue(now);
     }
 
-    /// The worker that gets the next request, if any may.
+    /// The worker for the next request, if `most_busy` allows one.
     fn next_idle(&self) -> Option<WorkerId> {
         self.idle.last().copied().filter(|_| self.busy < self.most_busy)
     }
 
-    /// Asks up to `count` idle workers to leave, those first that were idle longest.
+    /// Asks up to `count` idle workers to leave, the longest idle first.
     pub fn leave_idle(&mut self, count: usize, now: Instant) {
         let leaving: Vec<WorkerId> = self.idle.drain(..count.min(self.idle.len())).collect();
         leaving.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
     }
 
-    /// Asks `worker` to leave, at once or when it has no request any more.
+    /// Asks `worker` to leave, at once or after its current request.
     pub fn dismiss(&mut self, worker: WorkerId, now: Instant) {
         let Some(dismissed) = self.workers.get_mut(&worker) else { return };
         dismissed.dismissed = true;
@@ -312,7 +313,7 @@ impl Pool {
         }
     }
 
-    /// No new requests will come: workers leave as soon as nothing waits.
+    /// Begins to drain: no new requests arrive, and workers leave as soon as the queue is empty.
     pub fn drain(&mut self, now: Instant) {
         self.draining = true;
         if self.queued == 0 {
@@ -323,13 +324,13 @@ impl Pool {
         away.into_iter().for_each(|worker| self.ask_to_leave(worker, now));
     }
 
-    /// Lets go of all workers; what was sent to them they still receive.
+    /// Releases all workers, which still receive what was sent before.
     pub fn close(&mut self, now: Instant) {
         let all: Vec<WorkerId> = self.workers.keys().copied().collect();
         all.into_iter().for_each(|worker| self.lose(worker, Failure::WorkerGone, now));
     }
 
-    /// Ends what has waited or run for too long. To be called every few milliseconds while something waits or runs.
+    /// Enforces the timeouts. Call it every few milliseconds while a request waits or runs.
     pub fn tick(&mut self, now: Instant) {
         self.take_back_from_slow(now);
         self.look_at_silent(now);
@@ -341,8 +342,8 @@ impl Pool {
         self.look_at_remains();
     }
 
-    /// The slow client of this request holds `worker` up: the time limit stands still until [`Pool::resumed`]. `stuck`: although
-    /// its answer may be stored.
+    /// Notes that a slow client holds up `worker`: the request's timeout stands still until [`Pool::resumed`]. `stuck`:
+    /// the response cannot be stored, although it may use a file.
     pub fn hold(&mut self, worker: WorkerId, id: RequestId, stuck: bool) {
         if self.current(worker) != Some(id) {
             return;
@@ -352,12 +353,12 @@ impl Pool {
             held.stuck = stuck;
         }
         if self.queued > 0 && !stuck {
-            // It came to wait while the worker was not held.
+            // The request began to wait before the worker was held up.
             self.act(Action::Spill(id));
         }
     }
 
-    /// The slow client of this request held `worker` up for so long.
+    /// Ends [`Pool::hold`]; `after` is the time that the client held up the worker.
     pub fn resumed(&mut self, worker: WorkerId, id: RequestId, after: Duration) {
         if self.current(worker) == Some(id) {
             self.set_held(worker, false);
@@ -377,53 +378,53 @@ impl Pool {
         }
     }
 
-    /// Whether nothing is under way or waits.
+    /// Whether no request is running or queued.
     pub fn is_quiet(&self) -> bool {
         self.busy == 0 && self.queued == 0 && self.ending == 0
     }
 
-    /// Whether it was told to drain.
+    /// Whether the pool drains.
     pub fn is_draining(&self) -> bool {
         self.draining
     }
 
-    /// What `worker` says may be for a front that has died.
+    /// Whether replies of `worker` may be for a front that has died.
     pub fn is_adopted(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|worker| worker.adopted && worker.state != WorkerState::Gone)
     }
 
-    /// The request that `worker` has.
+    /// The request that `worker` runs.
     pub fn current(&self, worker: WorkerId) -> Option<RequestId> {
         self.workers.get(&worker)?.current
     }
 
-    /// Its workers, by their ids.
+    /// All workers, ordered by id.
     pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
         self.workers.iter().map(|(id, worker)| (*id, worker))
     }
 
-    /// How many workers wait for a request.
+    /// Number of idle workers.
     pub fn idle(&self) -> u32 {
         self.idle.len() as u32
     }
 
-    /// How many workers have a request.
+    /// Number of busy workers.
     pub fn busy(&self) -> u32 {
         self.busy
     }
 
-    /// How many requests wait.
+    /// Number of queued requests, including those sent ahead.
     pub fn queued(&self) -> u32 {
         self.queued
     }
 
-    /// For how long workers have had requests, all together.
+    /// Sum of all workers' busy time until `now`.
     pub fn worked(&self, now: Instant) -> Duration {
         let (worked, until) = self.worked;
         worked + now.saturating_duration_since(until) * self.busy
     }
 
-    /// The queue, to look at.
+    /// The queue, read-only.
     pub fn queue(&self) -> &Queue<RequestId> {
         &self.queue
     }

@@ -1,21 +1,21 @@
-//! Slow clients that hold workers although their answers may be stored: the disk is full, or a limit is reached. While requests
-//! wait, each such client has to take its answer at a minimum speed, which its own thread measures.
+//! Slow clients that hold workers although their responses may be stored in files, because the disk is full or a limit
+//! is reached. While requests wait, each such client needs a minimum speed, which its own thread measures.
 
 use std::time::{Duration, Instant};
 
 use super::{Action, Pool};
 
-/// For how long a client may be too slow.
+/// Longest time that a client may be too slow.
 const MOST: Duration = Duration::from_secs(1);
-/// The same after many clients in a row were too slow: the next ones are most likely of the same kind.
+/// Shortest time, after several slow clients in a row: the next ones are probably slow, too.
 const LEAST: Duration = Duration::from_millis(100);
-/// Without a client that was too slow for so long, the next one may be slow for [`MOST`] again.
+/// After this time without a slow client, the patience is [`MOST`] again.
 const FORGIVEN: Duration = Duration::from_secs(10);
 
-/// For how long clients may be too slow, by how many were of late.
+/// How long clients may be too slow, depending on how many were lately.
 #[derive(Debug, Default)]
 pub struct Patience {
-    /// When the last client was given up, and how many before it.
+    /// When the last slow client was cut, and how many were in this series.
     last: Option<(Instant, u32)>,
 }
 
@@ -36,7 +36,7 @@ impl Patience {
 }
 
 impl Pool {
-    /// Requests wait: has the speed of those clients measured that hold a worker although their answers may be stored.
+    /// While requests wait, has the speed measured of clients that hold a stuck worker.
     pub(super) fn press_slow(&mut self, now: Instant) {
         if self.held == 0 || self.queued == 0 {
             return;
@@ -47,7 +47,7 @@ impl Pool {
         pressed.into_iter().for_each(|request| self.act(Action::Press { request, patience }));
     }
 
-    /// A client was too slow and loses the rest of its answer.
+    /// Notes that a slow client has lost the rest of its response.
     pub fn gave_up_slow(&mut self, now: Instant) {
         self.patience.lose(now);
     }

@@ -1,9 +1,9 @@
-//! Requests that are sent to a busy worker ahead of time.
+//! Prefetch: requests that are sent to a busy worker ahead of time.
 //!
-//! To put a process to sleep and wake it takes longer than a small request does. While requests are that quick, a busy
-//! worker is sent the next ones, so that it goes on without sleeping; while they are short, it is sent the next one. They stay
-//! everybody's: a worker that becomes idle, turns out slow, leaves or dies gives them back to the queue, and of the front and the
-//! worker exactly one gets each.
+//! A sleep and wake-up of a process takes longer than a small request. While requests are quick, a busy worker is sent
+//! several more, so that it continues without sleeping; while they are short, one more. Prefetched requests are not
+//! bound to their worker: one that becomes idle, slow, leaves or dies gives them back. Exactly one of front and worker
+//! gets each request.
 
 use std::time::{Duration, Instant};
 
@@ -14,29 +14,31 @@ use super::request::{RequestId, Stage};
 use super::{Action, Pool, Worker};
 use crate::base::failure::Failure;
 
-/// Up to this typical time, in microseconds, a worker is sent several requests ahead; up to the second, one, so that it need not sleep
-/// between two.
+/// Below this mean time, in µs, a worker is sent several requests ahead; below the second, one, so that it need not
+/// sleep between two.
 const QUICK: u64 = 500;
 const SHORT: u64 = 5000;
-/// Requests that come so soon one after the other come together.
+/// A request that arrives within this time after the previous one counts as simultaneous.
 const TOGETHER: Duration = Duration::from_micros(100);
-/// What a worker has and what it is sent ahead may typically take so long, in microseconds: while others are idle, and while none is.
+/// Limits, in µs, on the expected time of a worker's current and prefetched requests: while other workers are idle, and
+/// while none is.
 const AMONG_IDLE: u64 = 300;
 const AMONG_BUSY: u64 = 1500;
-/// A worker that is at one request for longer, and for longer than this many typical ones take, gives back what it was sent ahead.
+/// A worker whose current request takes longer than this, and longer than this multiple of the mean, gives back its
+/// prefetched requests.
 const SLOW: Duration = Duration::from_millis(2);
 const MUCH_SLOWER: u64 = 3;
-/// The most that [`Pool::slack`] is: clients wait for their answers so much longer.
+/// Upper limit of [`Pool::slack`]: clients wait that much longer for their responses.
 const MAX_SLACK: Duration = Duration::from_millis(1);
-/// As many as there are slots in a worker's memory, beside the one that it has begun.
+/// Slots in a worker's memory, less one for the current request.
 const MAX_AHEAD: usize = SLOTS - 1;
 
-/// A moving average of what a request takes a worker, in microseconds.
+/// Moving average of a request's time in a worker, in µs.
 #[derive(Debug)]
 pub(super) struct Pace(u64);
 
 impl Default for Pace {
-    /// Nothing is known yet: no request is taken for quick.
+    /// Initially unknown: no request counts as quick or short.
     fn default() -> Pace {
         Pace(u64::MAX / 16)
     }
@@ -47,13 +49,13 @@ impl Pace {
         self.0 = (self.0 * 7 + took.as_micros() as u64) / 8;
     }
 
-    /// Requests were quick for long.
+    /// A pace after many quick requests.
     #[cfg(test)]
     pub fn quick() -> Pace {
         Pace(0)
     }
 
-    /// Requests were short for long.
+    /// A pace after many short requests.
     #[cfg(test)]
     pub fn short() -> Pace {
         Pace(1000)
@@ -67,19 +69,19 @@ impl Pace {
         self.0 < SHORT
     }
 
-    /// What is too long for one request.
+    /// Whether `at_work` is too long for one request.
     fn is_slow(&self, at_work: Duration) -> bool {
         at_work >= SLOW.max(Duration::from_micros(self.of(1).saturating_mul(MUCH_SLOWER)))
     }
 
-    /// What so many requests take, in microseconds.
+    /// Expected time of `requests` requests, in µs.
     fn of(&self, requests: usize) -> u64 {
         self.0.saturating_mul(requests as u64)
     }
 }
 
 impl Pool {
-    /// `worker` begins with a request that it was sent ahead, and is sent another.
+    /// Lets `worker` begin a prefetched request, and sends more ahead. False if it has none.
     pub(super) fn go_on(&mut self, worker: WorkerId, now: Instant) -> bool {
         let begins = self.begin_next(worker, now);
         if begins {
@@ -88,7 +90,7 @@ impl Pool {
         begins
     }
 
-    /// `worker` begins with a request that it was sent ahead.
+    /// Lets `worker` begin its oldest prefetched request. False if it has none.
     pub(super) fn begin_next(&mut self, worker: WorkerId, now: Instant) -> bool {
         let Some(next) = self.workers.get_mut(&worker).and_then(|worker| worker.ahead.pop_front()) else {
             return false;
@@ -101,7 +103,7 @@ impl Pool {
         true
     }
 
-    /// Sends requests ahead while that pays.
+    /// Sends queued requests ahead to `worker` while requests are quick or short.
     pub(super) fn send_ahead(&mut self, worker: WorkerId) {
         let most = if self.pace.is_quick() {
             AMONG_BUSY
@@ -120,8 +122,8 @@ impl Pool {
         }
     }
 
-    /// A worker that was given a request a moment ago, and is most likely still on its way to it: while requests take less than it
-    /// takes to wake another worker, it does the next ones, too.
+    /// A worker that got its request just now and has probably not begun it. It gets the next quick requests, too,
+    /// because waking another worker takes longer.
     pub(super) fn joins(&self, now: Instant) -> Option<WorkerId> {
         let (worker, since) = self.latest?;
         let is_fresh = now.saturating_duration_since(since) < TOGETHER;
@@ -139,7 +141,7 @@ impl Pool {
         self.act(Action::Send { worker, request: id, ahead: true });
     }
 
-    /// Whether it may be sent one more, of which none waits there for more than `most` microseconds.
+    /// Whether `worker` may be sent one more request, with an expected total time of at most `most` µs.
     fn can_take_ahead(&self, worker: WorkerId, most: u64) -> bool {
         self.workers.get(&worker).is_some_and(|worker| {
             let ahead = worker.ahead.len();
@@ -148,20 +150,19 @@ impl Pool {
         })
     }
 
-    /// A worker with more ahead of it than it may have while others are idle.
+    /// A worker with more prefetched requests than it may have while others are idle.
     pub(super) fn overloaded(&self) -> Option<WorkerId> {
         self.workers.iter().find(|(_, worker)| self.pace.of(worker.ahead.len()) > AMONG_IDLE).map(|(id, _)| *id)
     }
 
-    /// What `worker` was sent ahead and has not begun is to wait in the queue again. Even the request that it seems to work
-    /// on may not have been begun.
+    /// Has the requests taken back that `worker` has not begun, perhaps including its current one.
     pub(super) fn take_back(&mut self, worker: WorkerId) {
         if self.workers.get(&worker).is_some_and(|worker| !worker.ahead.is_empty()) {
             self.act(Action::TakeBack(worker));
         }
     }
 
-    /// These requests, oldest first, lay in the socket of `worker`: it will never see them.
+    /// Handles the result of [`Action::TakeBack`]: these requests, oldest first, will not reach `worker`.
     pub fn taken_back(&mut self, worker: WorkerId, requests: &[RequestId], now: Instant) {
         for id in requests {
             let is_current = self.current(worker) == Some(*id);
@@ -194,7 +195,7 @@ impl Pool {
         }
     }
 
-    /// Says whether it was sent ahead to `worker`.
+    /// Removes the request from those sent ahead to `worker`. False if it is not among them.
     pub(super) fn forget_ahead(&mut self, worker: WorkerId, id: RequestId) -> bool {
         let Some(worker) = self.workers.get_mut(&worker) else { return false };
         let Some(at) = worker.ahead.iter().position(|ahead| *ahead == id) else { return false };
@@ -203,8 +204,8 @@ impl Pool {
         true
     }
 
-    /// How long no worker comes to want anything: each is busy and has the next request already, and others wait. For so long the front
-    /// may let events come together. To wake for each finds cold caches each time, which costs more than the events do.
+    /// How long the front may let events accumulate, because every worker is busy, has a prefetched request, and others
+    /// wait. Waking for each event finds cold caches, which costs more than the event itself.
     pub fn slack(&self) -> Duration {
         if self.pace.is_quick() || !self.pace.is_short() {
             return Duration::ZERO;
@@ -217,7 +218,7 @@ impl Pool {
         Duration::from_micros(self.pace.of(1) / 2).min(MAX_SLACK)
     }
 
-    /// Takes back from workers that are slower than was expected.
+    /// Takes prefetched requests back from workers that are slower than expected.
     pub(super) fn take_back_from_slow(&mut self, now: Instant) {
         if self.ahead == 0 {
             return;

@@ -1,4 +1,4 @@
-//! A request as the pool knows it: where it is, and how long it may be there.
+//! A request as the pool knows it: its stage and its timeouts.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use wire::control::WorkerId;
 use super::rate::ClientId;
 use super::stretch::{Stretch, TimedStretch};
 
-/// Names a request; grows with the order of arrival.
+/// Identifies a request; increases in order of arrival.
 pub type RequestId = u64;
 
 /// How long a request may wait and run.
@@ -23,59 +23,60 @@ pub struct RequestTimeouts {
     pub grace: Duration,
 }
 
-/// Where a request is. One that is over is nowhere.
+/// Stage of a request. A request that is over is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// In the queue.
+    /// The request is in the queue.
     Queued,
-    /// In the socket of a busy worker, which may not have begun it.
+    /// The request was sent ahead to a busy worker, which may not have begun it.
     Ahead(WorkerId),
-    /// A worker has it.
+    /// The request is the current one of its worker.
     Running(WorkerId),
-    /// A worker has begun the next one, so this one has ended there; the word of it is on its way to another thread.
+    /// The worker has begun the next request, so this one has ended there; its end is still to be read by another
+    /// thread.
     Ending,
 }
 
 #[derive(Debug)]
 pub(super) struct Request {
     pub stage: Stage,
-    /// Its lane of the queue.
+    /// Index of the lane in the queue.
     pub lane: usize,
     pub timeouts: RequestTimeouts,
-    /// It fits into a packet, so that it can be taken back unharmed.
+    /// The request fits into a packet, so it can be taken back.
     pub small: bool,
-    /// Whom the time that it takes a worker is added to.
+    /// The client whose `SpeedLimit` is charged with the worker's time.
     pub charged_to: Option<ClientId>,
-    /// When its worker got it, while that is counted.
+    /// When the worker got the request, while that time is charged.
     pub charged_since: Option<Instant>,
     pub queued_at: Instant,
-    /// When a worker got it, moved on by the time that a slow client held it up.
+    /// When a worker got the request, plus the time that a slow client held it up.
     pub started_at: Instant,
-    /// What its worker is at, and for how long: for `RequestTimeout`.
+    /// What the worker is doing, and for how long; for `RequestTimeout`.
     pub timed: TimedStretch,
-    /// Nobody waits for its answer.
+    /// The client has left.
     pub abandoned: bool,
 }
 
-/// What the pool is told of a request that has come.
+/// A request as submitted to the pool.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRequest {
-    /// Larger than that of all before.
+    /// Unique; larger than all earlier ids.
     pub id: RequestId,
-    /// Its lane of the queue.
+    /// Index of the lane in the queue.
     pub lane: usize,
-    /// How long it may take.
+    /// Limits on queueing and running.
     pub timeouts: RequestTimeouts,
-    /// It fits into a packet, so that it can be taken back unharmed.
+    /// The request fits into a packet, so it can be taken back.
     pub small: bool,
-    /// Whom the time that it takes a worker is added to.
+    /// The client whose `SpeedLimit` is charged with the worker's time.
     pub charged_to: Option<ClientId>,
 }
 
-/// What a worker may still be at that has said the end of its last request.
+/// Work that a worker may still do after the end of a request, such as destructors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Remains {
-    /// The request that it has ended.
+    /// The request that has ended.
     pub request: RequestId,
     pub timeouts: RequestTimeouts,
     pub timed: TimedStretch,

@@ -1,4 +1,4 @@
-//! `RequestTimeout`: what happens to a request that is in Perl for too long.
+//! `RequestTimeout`: enforcement of the time limit on a request in Perl.
 //!
 //! ```text
 //!   0 ─────────── RequestTimeout ───── half of the grace ───── RequestTimeoutGrace
@@ -6,9 +6,9 @@
 //!                   with its stack       it is stuck
 //! ```
 //!
-//! Time in which a slow client holds the worker up does not count. A program that asks for more time starts anew. So does what
-//! comes behind the answer: the cleanups, and what runs behind the request's end until the worker waits for the next one,
-//! destructors of what the request has left.
+//! Time in which a slow client holds up the worker does not count. The limit starts anew when the program asks for more
+//! time, for the cleanups, and for the rest: destructors of what the request has left, until the worker waits for its
+//! next request.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use super::stretch::{Stretch, TimedStretch};
 use super::{Action, Pool};
 use crate::base::failure::Failure;
 
-/// What is due.
+/// The action that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {
     Nothing,
@@ -52,7 +52,7 @@ impl Pool {
         self.act(interrupt);
     }
 
-    /// The answer to this request is whole; its worker cleans up.
+    /// Handles the end of a response: its worker now runs cleanups.
     pub fn completed(&mut self, worker: WorkerId, id: RequestId, now: Instant) {
         let speaker = self.workers.get_mut(&worker).filter(|speaker| speaker.current == Some(id));
         if speaker.is_some_and(|speaker| !std::mem::replace(&mut speaker.logging, true))
@@ -62,7 +62,7 @@ impl Pool {
         }
     }
 
-    /// The program asked for more time. It gets as much as `RequestTimeoutLimit` leaves.
+    /// Grants the program more time, up to `RequestTimeoutLimit`.
     pub fn extend(&mut self, id: RequestId, more: Duration) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         let RequestTimeouts { run, most, .. } = request.timeouts;
@@ -74,31 +74,31 @@ impl Pool {
         }
     }
 
-    /// `worker` has said the end of that request: now it puts itself in order for the next one.
+    /// Starts to time what `worker` does between the end of a request and its wait for the next.
     pub(super) fn watch_remains(&mut self, worker: WorkerId, id: RequestId, request: &Request, now: Instant) {
         let Some(ended) = self.workers.get_mut(&worker).filter(|_| !request.timeouts.run.is_zero()) else { return };
         let timed = TimedStretch::begin(Stretch::Rest, now);
         ended.remains = Some(Remains { request: id, timeouts: request.timeouts, timed });
     }
 
-    /// Has those looked at that may not have come to rest yet.
+    /// Has all workers checked that may not wait for a request yet.
     pub(super) fn look_at_remains(&mut self) {
         let restless: Vec<WorkerId> = self.restless().collect();
         restless.into_iter().for_each(|worker| self.act(Action::LookForRest(worker)));
     }
 
-    /// Idle workers that were not seen to wait since their last request.
+    /// Idle workers that were not seen waiting since their last request.
     fn restless(&self) -> impl Iterator<Item = WorkerId> {
         let is_restless = |worker: &super::Worker| worker.state == WorkerState::Idle && worker.remains.is_some();
         self.workers.iter().filter(move |(_, worker)| is_restless(worker)).map(|(id, _)| *id)
     }
 
-    /// Whether every idle worker was seen to wait for its next request.
+    /// Whether every idle worker was seen waiting for its next request.
     pub fn is_at_rest(&self) -> bool {
         self.restless().next().is_none()
     }
 
-    /// Whether `worker` waits for a request.
+    /// Handles the result of [`Action::LookForRest`]: whether `worker` waits for a request.
     pub fn looked_for_rest(&mut self, worker: WorkerId, waits: bool, now: Instant) {
         let Some(looked_at) = self.workers.get_mut(&worker) else { return };
         if waits {
@@ -124,7 +124,7 @@ fn told(worker: WorkerId, request: RequestId, timed: &mut TimedStretch) -> Actio
 
 fn due(timeouts: &RequestTimeouts, timed: &TimedStretch, now: Instant) -> Due {
     let RequestTimeouts { run, grace, .. } = *timeouts;
-    // It may have been moved on past this moment.
+    // `since` may lie in the future, because a held-up request moves it forward.
     let worked = now.saturating_duration_since(timed.since);
     if run.is_zero() || worked < run {
         return Due::Nothing;

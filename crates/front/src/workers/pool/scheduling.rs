@@ -1,4 +1,4 @@
-//! Requests that wait for a worker: how they get into the queue, and out of it.
+//! Scheduling: how requests enter and leave the queue.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use super::{Action, Cause, Pool};
 use crate::base::failure::Failure;
 
 impl Pool {
-    /// A request has come: it is sent to a worker, or put into its lane of the queue.
+    /// Submits a request: sends it to a worker, or queues it in its lane.
     pub fn submit(&mut self, new: NewRequest, now: Instant) -> Result<(), Failure> {
         let NewRequest { id, lane, .. } = new;
         self.requests.insert(id, Request::new(new, now));
@@ -47,7 +47,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Somebody waits: no worker has to wait for a slow client.
+    /// Frees workers of slow clients, because a request waits: their responses go to files.
     fn release_held(&mut self) {
         if self.held > 0 {
             let held = self.workers.values().filter(|worker| worker.held && !worker.stuck);
@@ -61,8 +61,8 @@ impl Pool {
         self.act(Action::Send { worker, request, ahead: false });
     }
 
-    /// A request could not be sent to `worker`. One that had nothing else to do is broken, and another gets the request;
-    /// a busy one may have no room for more.
+    /// Handles a failed send. An idle worker that cannot be sent a request is broken and discarded; a busy one may be
+    /// out of room. The request is queued again.
     pub fn not_sent(&mut self, worker: WorkerId, id: RequestId, why: &str, now: Instant) {
         match self.requests.get(&id).map(|request| request.stage) {
             Some(Stage::Running(_)) => {
@@ -72,14 +72,14 @@ impl Pool {
             }
             Some(Stage::Ahead(_)) if self.forget_ahead(worker, id) => {
                 self.wait_again(id);
-                // It gives the place in its share back: there may be an idle worker for another.
+                // The request gives its place in the share back, so an idle worker may serve another one.
                 self.serve_queue(now);
             }
             _ => {}
         }
     }
 
-    /// A request that has no worker any more waits in the queue again, in the place that it had, unless nobody waits for it.
+    /// Queues a request again at its old place, or ends it if it was abandoned.
     pub(super) fn wait_again(&mut self, id: RequestId) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         let lane = request.lane;
@@ -95,7 +95,7 @@ impl Pool {
         self.act(Action::WaitAgain(id));
     }
 
-    /// Gives idle workers what waits.
+    /// Assigns queued requests to idle workers.
     pub(super) fn serve_queue(&mut self, now: Instant) {
         self.turn_away(now);
         let mut served = Vec::new();
@@ -109,8 +109,8 @@ impl Pool {
         served.into_iter().for_each(|worker| self.send_ahead(worker));
     }
 
-    /// The client of a request has left. `owed`: it has not got all that it was promised. `unfinished`: the worker is
-    /// still at the answer.
+    /// Handles a client that left. `owed`: it did not get its whole response. `unfinished`: the worker still produces
+    /// the response.
     pub fn client_gone(&mut self, id: RequestId, owed: bool, unfinished: bool) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         let (lane, stage) = (request.lane, request.stage);
@@ -130,7 +130,7 @@ impl Pool {
             Stage::Running(worker) => {
                 request.abandoned |= owed;
                 if owed && unfinished {
-                    // What was sent ahead would lie before the word that nobody waits.
+                    // The worker would read prefetched requests before the notice, so they are taken back.
                     self.take_back(worker);
                     self.act(Action::TellAbandoned { worker, request: id });
                 }
@@ -139,18 +139,18 @@ impl Pool {
         }
     }
 
-    /// The client of a request sends nothing more. [`Pool::told_hung_up`] is to be asked when all actions were done: it may turn
-    /// out that the request was not begun.
+    /// Handles a client that sends nothing more. Perform all actions before calling [`Pool::told_hung_up`], because the
+    /// request may turn out not to be begun.
     pub fn client_hung_up(&mut self, id: RequestId) {
         if let Some(Request { stage: Stage::Running(worker), .. }) = self.requests.get(&id) {
-            // What was sent ahead would lie before the word.
+            // The worker would read prefetched requests before the notice, so they are taken back.
             let worker = *worker;
             self.take_back(worker);
         }
     }
 
-    /// Whether the client of a request, which sends nothing more, can be given its answer all the same: one that waits for
-    /// a worker is taken for gone, as nginx does, since most are, and an overload is no time to work for nobody.
+    /// Whether a client that sends nothing more can still get its response. A client in the queue counts as gone, as in
+    /// nginx: most are, and an overload leaves no time for lost work.
     pub fn told_hung_up(&mut self, id: RequestId) -> bool {
         match self.requests.get(&id).map(|request| request.stage) {
             Some(Stage::Running(worker)) => self.act(Action::TellHungUp { worker, request: id }),
@@ -160,13 +160,13 @@ impl Pool {
         true
     }
 
-    /// Answers those at once that an overload leaves no place for.
+    /// Refuses the requests that an overload leaves no time for.
     fn turn_away(&mut self, now: Instant) {
         let late = self.queue.expired(now);
         self.refuse(late, Cause::QueueFull);
     }
 
-    /// Ends what has waited for its QueueTimeout.
+    /// Fails requests that have waited for their `QueueTimeout`.
     pub(super) fn time_out(&mut self, now: Instant) {
         let requests = &self.requests;
         let allowed = |id: &RequestId| requests.get(id).map(|request| request.timeouts.queue);
@@ -187,7 +187,7 @@ impl Pool {
         Failure::Busy(self.queue.retry_after(lane))
     }
 
-    /// Finds out whether more requests come than are answered.
+    /// Updates the overload state of all lanes.
     pub(super) fn watch_load(&mut self, now: Instant) {
         let workers = self.workers.len() as u32;
         for (lane, change) in self.queue.watch(workers, now) {

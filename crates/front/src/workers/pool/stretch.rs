@@ -1,20 +1,20 @@
-//! The stretches of a request, each of which may take its `RequestTimeout`.
+//! Stretches of a request's time in a worker; each may take up to `RequestTimeout`.
 
 use std::time::Instant;
 
-/// What a worker is at.
+/// What a worker does for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {
-    /// The answer.
+    /// The response.
     Answer,
-    /// Cleanups, behind the answer.
+    /// Cleanups, after the response.
     Cleanups,
-    /// What runs behind the end.
+    /// What runs after the end of the request, for example destructors.
     Rest,
 }
 
 impl Stretch {
-    /// Why a worker was killed that did not come to the end of it.
+    /// Log reason for killing a worker that did not finish this stretch.
     pub(super) fn why_killed(self) -> &'static str {
         match self {
             Stretch::Answer => "has worked on one request for too long",
@@ -24,14 +24,14 @@ impl Stretch {
     }
 }
 
-/// One that is under way.
+/// A stretch in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimedStretch {
-    /// Which one.
+    /// Kind of the stretch.
     pub stretch: Stretch,
-    /// When it began, moved on by the time that a slow client held it up.
+    /// Begin of the stretch, plus the time that a slow client held it up.
     pub since: Instant,
-    /// How often the worker was told that it takes too long.
+    /// Number of interrupts sent because of the timeout.
     pub interrupts: u8,
 }
 

@@ -1,4 +1,4 @@
-//! Workers that do not take what they are given, because they are stopped or stuck in the kernel.
+//! Workers that do not take their requests, because their process is stopped or stuck in the kernel.
 
 use std::time::{Duration, Instant};
 
@@ -6,13 +6,13 @@ use wire::control::{WorkerId, WorkerState};
 
 use super::{Action, Pool};
 
-/// An idle worker takes a request within microseconds. After so long, and so often, we look whether it is stopped.
+/// An idle worker takes a request within microseconds. This is the interval of checks whether it is stopped.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
-/// On a machine that is short of memory a worker that is well may need seconds to wake: to kill it would make things worse.
+/// On a machine short of memory, a healthy worker may need seconds to wake, and killing it would make matters worse.
 const STUCK: Duration = Duration::from_secs(10);
 
 impl Pool {
-    /// Takes back what a worker was given and has not taken, for another one, and has that worker killed.
+    /// Checks busy workers that may not have taken their request; suspects those that are silent for too long.
     pub(super) fn look_at_silent(&mut self, now: Instant) {
         let due: Vec<WorkerId> = self
             .workers
@@ -28,7 +28,7 @@ impl Pool {
         }
     }
 
-    /// Whether the process of `worker` is stopped.
+    /// Handles the result of [`Action::Look`]: whether the process of `worker` is stopped.
     pub fn looked(&mut self, worker: WorkerId, is_stopped: bool, now: Instant) {
         if is_stopped {
             self.suspect(worker, now);
@@ -37,7 +37,7 @@ impl Pool {
         }
     }
 
-    /// What it gives back it has not begun; when it gives nothing back, it has its request.
+    /// Has the worker's requests taken back. If none comes back, the worker has begun its request.
     fn suspect(&mut self, worker: WorkerId, now: Instant) {
         let silent = self.silent_for(worker, now);
         if let Some(suspect) = self.workers.get_mut(&worker).filter(|worker| worker.lost.is_none()) {

@@ -5,7 +5,7 @@
 //!       └─────────────────┴──── Leave, or End says so ───┴──▶ Retiring ──end of file──▶ Gone
 //! ```
 //!
-//! One that had another front begins as Busy: see [`takeover`](crate::workers::takeover).
+//! An adopted worker, which served an earlier front, begins as Busy: see [`takeover`](crate::workers::takeover).
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,37 +18,37 @@ use crate::base::failure::Failure;
 
 #[derive(Debug)]
 pub struct Worker {
-    /// Where it is in its life.
+    /// State of the worker.
     pub state: WorkerState,
-    /// Since when it is at that.
+    /// When the state began.
     pub since: Instant,
-    /// Requests that it has ended.
+    /// Number of requests that have ended.
     pub requests: u64,
-    /// The request that it has.
+    /// The current request.
     pub current: Option<RequestId>,
-    /// Requests before that one whose end was not heard yet.
+    /// Earlier requests whose end has not been read yet.
     pub(super) ending: VecDeque<RequestId>,
-    /// What it may still be at, behind the end of the last one, until it was seen to wait.
+    /// What the worker may still do after its last request, until it was seen waiting.
     pub(super) remains: Option<Remains>,
-    /// Requests that lie in its socket behind that one. They count as queued, and can be taken back.
+    /// Requests sent ahead. They count as queued, and can be taken back.
     pub(super) ahead: VecDeque<RequestId>,
-    /// The client of the request that it has needs nothing more of it.
+    /// The response is complete; the worker runs cleanups and logging.
     pub logging: bool,
-    /// It is to leave as soon as it has no request.
+    /// The worker shall leave as soon as it has no request.
     pub(super) dismissed: bool,
-    /// It has said `Ready`.
+    /// The worker has sent `Ready`.
     pub(super) booted: bool,
-    /// What it says may be for a front that has died, until it has answered our greeting.
+    /// The worker's replies may be for a front that has died, until it has replied to `Greet`.
     pub(super) adopted: bool,
-    /// A slow client holds it up: its time limit stands still.
+    /// A slow client holds up the worker: its timeout stands still.
     pub(super) held: bool,
-    /// That client's answer can be stored nowhere.
+    /// The response for that client cannot be stored.
     pub(super) stuck: bool,
-    /// When to look whether it has begun with the request that it has, unless that is known.
+    /// When to check whether the worker has begun its current request; `None` when that is known.
     pub(super) look_at: Option<Instant>,
-    /// It is asked for what it has not begun because it has done nothing for so long.
+    /// How long the worker was silent when it was asked to give its requests back.
     pub(super) suspected: Option<Duration>,
-    /// It is lost, and is asked for what it had not begun; the rest fails like this.
+    /// Why the worker is lost; the requests that it does not give back fail with this.
     pub(super) lost: Option<Failure>,
 }
 

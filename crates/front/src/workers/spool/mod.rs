@@ -1,12 +1,13 @@
-//! What a worker has sent and its client has not taken yet. Some stays in memory; when others wait for the worker, the
-//! rest goes to a file without a name, so that a slow client does not hold it. Other threads write and read the file:
+//! The spool of a response: bytes that a worker has sent and the client has not read. A part stays in memory. When
+//! requests wait for the worker, the rest goes to an unlinked file, so that a slow client does not hold the worker.
+//! Other threads write and read the file:
 //!
 //! ```text
 //!   Memory
 //!   Unwritten ──next_batch──▶ Writing ──written──▶ File       back to Memory when the file takes no more
 //! ```
 //!
-//! A client that catches up takes pieces in any of these states.
+//! A client that catches up may take pieces in any of these states.
 
 mod answer_file;
 mod late_close;
@@ -35,39 +36,40 @@ pub use late_close::LateClose;
 pub use store::Store;
 pub use totals::Totals;
 
-/// Bytes in memory above which the worker is no longer read, unless there is a file.
+/// Bytes in memory above which the worker is not read, unless a file may be used.
 const HIGH_WATER: usize = 256 * 1024;
-/// The same for an answer that may use a file: the blocks of the worker's memory must not wait for a slow client.
+/// The limit in memory when a file may be used, because the blocks of the worker's memory must not wait for a slow
+/// client.
 const SPILLED_HIGH_WATER: usize = 64 * 1024;
-/// Bytes that wait for the disk above which the worker is no longer read.
+/// Bytes waiting to be written above which the worker is not read.
 const MOST_UNWRITTEN: usize = 256 * 1024;
-/// What a piece takes in memory beside its bytes: many small ones weigh more than they say.
+/// Bytes of overhead counted for each piece, so that many small pieces are not underestimated.
 const PIECE_COST: usize = 64;
 
 pub struct Spool {
     store: Rc<Store>,
     pieces: VecDeque<Piece>,
-    /// Of the pieces that stay in memory, with what they cost.
+    /// Bytes of pieces that stay in memory, including `PIECE_COST`.
     in_memory: usize,
-    /// Of the pieces that are to be written or are being written, with what they cost.
+    /// Bytes of pieces that are to be written or being written, including `PIECE_COST`.
     unwritten: usize,
-    /// A batch is being written.
+    /// Whether a batch is being written.
     is_writing: bool,
     file: Option<Arc<AnswerFile>>,
-    /// Where the file will end when all batches are written.
+    /// Length of the file when all batches are written.
     end: u64,
-    /// The piece that another thread reads.
+    /// A read of the file on another thread.
     reading: Option<Reading>,
-    /// Others wait for the worker, or memory is short.
+    /// The file may be used, because requests wait for the worker or memory is short.
     spills: bool,
-    /// The file takes no more: it has reached a limit, or cannot be written.
+    /// The file has reached a limit or cannot be written.
     file_is_full: bool,
 }
 
 enum Piece {
     Memory(Bytes),
     Unwritten(Bytes),
-    /// Of the batch that is being written, and its place in the file.
+    /// Bytes of the batch being written, and their offset in the file.
     Writing(Bytes, u64),
     File {
         at: u64,
@@ -77,17 +79,17 @@ enum Piece {
 
 type Reading = Pin<Box<dyn Future<Output = Result<io::Result<Bytes>, NoThread>>>>;
 
-/// Where its files are.
+/// The folder of spool files: `SpoolDirectory`, or the system's temporary folder.
 pub fn folder(rules: &Spooling) -> PathBuf {
     rules.folder.clone().unwrap_or_else(std::env::temp_dir)
 }
 
-/// A new one, which nobody else can find.
+/// Creates an unlinked spool file.
 pub fn file(rules: &Spooling) -> io::Result<File> {
     tempfile::tempfile_in(folder(rules))
 }
 
-/// Says so before an upload comes to it.
+/// Logs an error if spool files cannot be created, before an upload needs one.
 pub fn try_out(rules: &Spooling) {
     if let Err(error) = file(rules) {
         let folder = folder(rules);
@@ -100,7 +102,7 @@ pub fn try_out(rules: &Spooling) {
 }
 
 impl Spool {
-    /// Nothing, for a response that may use a file as `store` allows.
+    /// Creates an empty spool, which may use a file within the limits of `store`.
     pub fn new(store: Rc<Store>) -> Spool {
         Spool {
             store,
@@ -116,7 +118,7 @@ impl Spool {
         }
     }
 
-    /// Stores `bytes` behind the others. Call [`Spool::next_batch`] afterwards.
+    /// Appends `bytes`. Call [`Spool::next_batch`] afterwards.
     pub fn push(&mut self, bytes: Bytes) {
         if !self.spills && self.store.is_short_of_memory() {
             self.spill();
@@ -132,7 +134,7 @@ impl Spool {
         }
     }
 
-    /// False: the file does not take so many bytes more.
+    /// Reserves `bytes` in the file. False: the file may not be used, or has reached a limit.
     fn reserve(&mut self, bytes: u64) -> bool {
         if !self.may_spill() {
             return false;
@@ -142,7 +144,8 @@ impl Spool {
         !self.file_is_full
     }
 
-    /// What another thread is to write, to be followed by [`Spool::written`]. `None`: nothing, or the last batch is under way.
+    /// The next batch for another thread to write, to be followed by [`Spool::written`]. `None` if there is none, or
+    /// while a batch is being written.
     pub fn next_batch(&mut self) -> Option<Batch> {
         if self.is_writing || self.unwritten == 0 {
             return None;
@@ -160,7 +163,7 @@ impl Spool {
         Some(batch)
     }
 
-    /// What came of the last batch. When the file cannot be written, what waits for it stays in memory.
+    /// Handles the result of a batch. If the file cannot be written, the unwritten pieces stay in memory.
     pub fn written(&mut self, result: io::Result<()>) {
         self.is_writing = false;
         if let (Err(error), true) = (&result, self.file.is_some()) {
@@ -188,7 +191,7 @@ impl Spool {
         }
     }
 
-    /// A piece that was to be written stays in memory.
+    /// Moves a piece that was to be written back to memory.
     fn keep(&mut self, bytes: Bytes) {
         self.unwritten -= bytes.len() + PIECE_COST;
         self.in_memory += bytes.len() + PIECE_COST;
@@ -196,7 +199,7 @@ impl Spool {
         self.pieces.push_back(Piece::Memory(bytes));
     }
 
-    /// The oldest bytes, `None` when there are none. An error when the file cannot be read.
+    /// The oldest bytes; `None` if the spool is empty. An error if the file cannot be read.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Bytes>>> {
         let Some(Piece::File { at, length }) = self.pieces.front() else {
             return Poll::Ready(Ok(self.pieces.pop_front().and_then(|piece| self.taken(piece))));
@@ -213,7 +216,7 @@ impl Spool {
         Poll::Ready(Ok(Some(bytes)))
     }
 
-    /// What the kernel has in memory is read at once; for the rest another thread waits for the disk.
+    /// Reads bytes in the page cache at once; for others, another thread waits for the disk.
     fn poll_read(&mut self, cx: &mut Context<'_>, at: u64, length: usize) -> Poll<io::Result<Bytes>> {
         let file = self.file.as_ref().ok_or(ErrorKind::NotFound)?;
         if self.reading.is_none()
@@ -233,7 +236,7 @@ impl Spool {
         }))
     }
 
-    /// The bytes of a piece that was taken out.
+    /// Accounts for a removed piece, and returns its bytes.
     fn taken(&mut self, piece: Piece) -> Option<Bytes> {
         match piece {
             Piece::Memory(bytes) => {
@@ -259,7 +262,7 @@ impl Spool {
         self.store.free_memory(bytes + PIECE_COST);
     }
 
-    /// From now on the file may be used. Most of what is in memory goes there, and its blocks back to the worker.
+    /// Allows the file. Most bytes in memory are moved there, which returns their blocks to the worker.
     pub fn spill(&mut self) {
         if std::mem::replace(&mut self.spills, true) {
             return;
@@ -277,7 +280,7 @@ impl Spool {
         if self.spills { SPILLED_HIGH_WATER } else { HIGH_WATER }
     }
 
-    /// Whether the worker must wait: for the client, or for the disk.
+    /// Whether the worker must wait for the client or for the disk.
     pub fn is_full(&self) -> bool {
         self.unwritten > MOST_UNWRITTEN || (self.in_memory > self.high_water() && !self.may_spill())
     }
@@ -287,12 +290,12 @@ impl Spool {
         self.spills && self.is_full()
     }
 
-    /// Whether there is nothing.
+    /// Whether the spool is empty.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// What is there when it is in one piece in memory.
+    /// All bytes, if they are one piece in memory.
     pub fn only(&mut self) -> Option<Bytes> {
         match (self.pieces.len(), self.pieces.front()) {
             (0, _) => Some(Bytes::new()),
@@ -301,7 +304,7 @@ impl Spool {
         }
     }
 
-    /// How many bytes there are.
+    /// Length in bytes.
     pub fn len(&self) -> u64 {
         let length = |piece: &Piece| match piece {
             Piece::Memory(bytes) | Piece::Unwritten(bytes) | Piece::Writing(bytes, _) => bytes.len() as u64,
@@ -310,7 +313,7 @@ impl Spool {
         self.pieces.iter().map(length).sum()
     }
 
-    /// Forgets everything. A batch that is being written goes on for nobody.
+    /// Drops everything. A batch being written is completed without effect.
     pub fn clear(&mut self) {
         *self = Spool::new(self.store.clone());
     }

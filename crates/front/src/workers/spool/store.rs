@@ -1,4 +1,4 @@
-//! The limits on what answers that clients have not taken hold in memory and in files.
+//! Limits on the memory and files of responses that clients have not read.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,10 +7,10 @@ use super::answer_file::AnswerFile;
 use super::totals::Totals;
 use config::Spooling;
 
-/// Bytes of answers in the front's memory above which every further piece goes to a file, whether others wait or not.
+/// Bytes of responses in the front's memory above which each further piece goes to a file, even if no request waits.
 const MEMORY: u64 = 64 * 1024 * 1024;
 
-/// Where answers may be stored, and how much of them. One for each thread and generation; the totals are the front's.
+/// Limits on stored responses; one `Store` for each thread and generation, with totals of the whole front.
 #[derive(Default)]
 pub struct Store {
     /// The configured folder and limits.
@@ -19,12 +19,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// With the limits of a configuration.
+    /// Creates a store with the limits of a configuration.
     pub fn new(rules: Spooling, totals: Arc<Totals>) -> Store {
         Store { rules, totals }
     }
 
-    /// Whether answers hold so much memory that further pieces belong into files.
+    /// Whether responses use so much memory that further pieces go to files.
     pub(super) fn is_short_of_memory(&self) -> bool {
         self.totals.memory.load(Relaxed) > MEMORY
     }
@@ -37,19 +37,17 @@ impl Store {
         self.totals.memory.fetch_sub(bytes as u64, Relaxed);
     }
 
-    /// Whether there are files.
     #[cfg(test)]
     pub(super) fn holds_files(&self) -> bool {
         self.totals.disk.load(Relaxed) > 0
     }
 
-    /// Whether there is something in memory.
     #[cfg(test)]
     pub(super) fn holds_memory(&self) -> bool {
         self.totals.memory.load(Relaxed) > 0
     }
 
-    /// The file of an answer.
+    /// Creates the file of a response.
     pub(super) fn new_file(&self) -> AnswerFile {
         AnswerFile::new(&self.rules, &self.totals)
     }

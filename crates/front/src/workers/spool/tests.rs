@@ -12,7 +12,7 @@ fn spool() -> Spool {
     limited(1 << 30, 1 << 30)
 }
 
-/// Like another thread would.
+/// Writes all batches, as another thread does.
 fn write(spool: &mut Spool) {
     while let Some(batch) = spool.next_batch() {
         spool.written(batch.write());
@@ -23,7 +23,7 @@ fn push(spool: &mut Spool, count: u32) {
     (0..count).for_each(|number| spool.push(vec![number as u8; 1000].into()));
 }
 
-/// The same with a disk that is fast.
+/// Appends pieces with a fast disk: each is written at once.
 fn fill(spool: &mut Spool, count: u32) {
     for number in 0..count {
         spool.push(vec![number as u8; 1000].into());
@@ -80,7 +80,7 @@ fn bytes_come_out_in_order_whether_they_were_in_memory_or_in_the_file() {
 
 #[test]
 fn bytes_come_out_in_order_however_far_they_have_come_to_the_file() {
-    // How many pieces are taken before the batch, while it is under way, and after it; none of it or a whole round more.
+    // `taken` pieces are read before the batch, during it, or after it: from none to more than a batch.
     for taken in (0..300).step_by(50) {
         for at in 0..3 {
             let mut spool = spool();

@@ -1,4 +1,4 @@
-//! Requests that wait for the same places: those of one `PoolShare`, or all others.
+//! A lane of the queue: requests of one `PoolShare`, or of no share.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,29 +7,29 @@ use super::overload::{Change, Line, Overload};
 
 #[derive(Debug)]
 pub struct Lane<T> {
-    /// Which share's it is, and where that was said; `None`: all others.
+    /// Id of the share and the place that configures it; `None`: requests without a share.
     pub share: Option<(u32, String)>,
-    /// How many workers its requests may have at one time.
+    /// Most workers that the lane's requests may occupy at one time.
     pub most: u32,
-    /// How many they have.
+    /// Number of requests of this lane at workers, including those sent ahead.
     pub busy: u32,
-    /// One has come.
+    /// Whether any request has come to this lane.
     pub seen: bool,
     /// Requests that were refused because the queue was full or the lane overloaded.
     pub shed: u64,
-    /// How many may wait.
+    /// Most requests that may wait.
     length: usize,
-    /// Sorted: the oldest is the first.
+    /// Queued requests, oldest first.
     waiting: VecDeque<Waiting<T>>,
     pub(super) overload: Overload,
 }
 
-/// A request that waits.
+/// A queued request.
 #[derive(Debug)]
 pub struct Waiting<T> {
-    /// Grows with the order of arrival.
+    /// Increases in order of arrival.
     pub order: u64,
-    /// When it came.
+    /// Time of arrival.
     pub since: Instant,
     /// The request.
     pub item: T,
@@ -40,22 +40,22 @@ impl<T> Lane<T> {
         Lane { share, most, busy: 0, seen: false, shed: 0, length, waiting: VecDeque::new(), overload }
     }
 
-    /// How many wait.
+    /// Number of queued requests.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// How many of them would not get a worker even if there were one.
+    /// Number of queued requests that have no place even if workers are idle.
     pub fn held_back(&self) -> usize {
         self.len().saturating_sub(self.places() as usize)
     }
 
-    /// How many workers more its requests may have.
+    /// Number of further workers that the lane's requests may occupy.
     pub fn places(&self) -> u32 {
         self.most.saturating_sub(self.busy)
     }
 
-    /// Whether more come than are answered.
+    /// Whether the lane is overloaded.
     pub fn is_overloaded(&self) -> bool {
         self.overload.is_on()
     }
@@ -69,7 +69,7 @@ impl<T> Lane<T> {
         Ok(())
     }
 
-    /// However many wait: it was let in before.
+    /// Inserts in order of arrival, whatever the length: a request that comes back was admitted before.
     pub(super) fn insert(&mut self, waiting: Waiting<T>) {
         let at = self.waiting.partition_point(|other| other.order < waiting.order);
         self.waiting.insert(at, waiting);
@@ -80,7 +80,7 @@ impl<T> Lane<T> {
         at.is_ok_and(|at| self.waiting.remove(at).is_some())
     }
 
-    /// The one that would be the next.
+    /// The next request to serve: the oldest, or in an overload the newest.
     pub(super) fn next(&self) -> Option<&Waiting<T>> {
         if self.is_overloaded() { self.waiting.back() } else { self.waiting.front() }
     }
@@ -90,7 +90,7 @@ impl<T> Lane<T> {
         next.map(|waiting| waiting.item)
     }
 
-    /// Those that will not make it.
+    /// Removes the requests that have waited longer than an overloaded lane allows.
     pub(super) fn expired(&mut self, now: Instant) -> Vec<T> {
         let Some(patience) = self.overload.patience() else { return Vec::new() };
         let late = self.waiting.partition_point(|waiting| now.duration_since(waiting.since) > patience);
@@ -98,7 +98,7 @@ impl<T> Lane<T> {
         self.waiting.drain(..late).map(|waiting| waiting.item).collect()
     }
 
-    /// Those that have waited for too long by their own account.
+    /// Removes the requests that are late by their own timeouts.
     pub(super) fn timed_out(&mut self, is_late: impl Fn(&T, Duration) -> bool, now: Instant) -> Vec<T> {
         let late = |waiting: &Waiting<T>| is_late(&waiting.item, now.duration_since(waiting.since));
         if !self.waiting.iter().any(late) {

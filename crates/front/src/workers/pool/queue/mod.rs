@@ -1,7 +1,7 @@
-//! The requests that wait for a worker, and in which order they get one. Nothing here knows workers, clients or the clock.
+//! The queue: requests that wait for a worker, and their order. This module knows no workers, clients or clock.
 //!
-//! Every `PoolShare` has a lane of its own, so that requests whose share is used up wait beside the others and not before
-//! them. A lane is served in order of arrival until it is overloaded: see [`overload`].
+//! Every `PoolShare` has a lane of its own, so that requests whose share is used up do not delay others. A lane is
+//! served in order of arrival until it is overloaded: see [`overload`].
 
 mod lane;
 mod overload;
@@ -20,13 +20,13 @@ use overload::Overload;
 #[derive(Debug)]
 pub struct Queue<T> {
     sizes: Sizes,
-    /// Those of all lanes but the first.
+    /// Sizes of the shares, for all lanes but the first.
     shares: Vec<ShareSize>,
-    /// The first is for requests without a share.
+    /// All lanes; the first is for requests without a share.
     lanes: Vec<Lane<T>>,
 }
 
-/// What is configured for all lanes.
+/// Configured sizes of a pool.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
     /// `MaxClients`
@@ -37,13 +37,13 @@ pub struct Sizes {
     pub stale: Duration,
 }
 
-/// A client is not told to stay away for longer.
+/// Upper limit of Retry-After, in seconds.
 const LONGEST: u64 = 30;
-/// What it is told before anything was measured.
+/// Retry-After before anything was measured.
 const UNKNOWN: Duration = Duration::from_secs(2);
 
 impl<T> Queue<T> {
-    /// An empty one, with a lane for each share.
+    /// Creates an empty queue with a lane for each share.
     pub fn new<'a>(sizes: Sizes, shares: impl Iterator<Item = &'a PoolShare>, now: Instant) -> Queue<T> {
         let Sizes { workers, length, stale } = sizes;
         let all = Lane::new(None, u32::MAX, length, Overload::new(stale, now));
@@ -56,37 +56,37 @@ impl<T> Queue<T> {
         Queue { sizes, shares: sizes_of_shares, lanes: std::iter::once(all).chain(parts).collect() }
     }
 
-    /// From now on shares are parts of so many workers.
+    /// Recomputes the shares as parts of `workers` workers.
     pub fn resize(&mut self, workers: u32) {
         for (lane, share) in self.lanes.iter_mut().skip(1).zip(&self.shares) {
             lane.most = share.of(workers);
         }
     }
 
-    /// The lane for requests with this share.
+    /// Index of the lane for requests with this share.
     pub fn lane(&self, share: Option<&PoolShare>) -> usize {
         let Some(share) = share else { return 0 };
         let is_its = |lane: &Lane<T>| lane.share.as_ref().is_some_and(|(id, _)| *id == share.id);
         self.lanes.iter().position(is_its).unwrap_or(0)
     }
 
-    /// All lanes.
+    /// All lanes; the first is for requests without a share.
     pub fn lanes(&self) -> &[Lane<T>] {
         &self.lanes
     }
 
-    /// How many wait.
+    /// Number of queued requests.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.lanes.iter().map(Lane::len).sum()
     }
 
-    /// How many wait for their share and not for a worker.
+    /// Number of requests that wait for their share, not for a worker.
     pub fn held_back(&self) -> usize {
         self.lanes.iter().map(Lane::held_back).sum()
     }
 
-    /// A request has come; whether it may have a worker at once, if one is idle.
+    /// Counts an arrival. True: the request may get a worker at once, if one is idle.
     pub fn arrives(&mut self, lane: usize) -> bool {
         let lane = &mut self.lanes[lane];
         lane.seen = true;
@@ -94,17 +94,17 @@ impl<T> Queue<T> {
         lane.len() == 0 && lane.places() > 0
     }
 
-    /// Lets a request wait, if there is room.
+    /// Queues a request; returns it as the error when the lane is full.
     pub fn push(&mut self, lane: usize, waiting: Waiting<T>) -> Result<(), T> {
         self.lanes[lane].push(waiting)
     }
 
-    /// A request has a worker without having waited.
+    /// Counts a request that gets a worker without waiting.
     pub fn occupy(&mut self, lane: usize) {
         self.lanes[lane].busy += 1;
     }
 
-    /// The next that is to have a worker.
+    /// Removes and returns the next request to serve.
     pub fn pop(&mut self) -> Option<T> {
         let lane = self.next_lane()?;
         let lane = &mut self.lanes[lane];
@@ -112,7 +112,7 @@ impl<T> Queue<T> {
         lane.pop()
     }
 
-    /// What [`Queue::pop`] would give.
+    /// The request that [`Queue::pop`] would return.
     pub fn peek(&self) -> Option<&T> {
         self.lanes[self.next_lane()?].next().map(|waiting| &waiting.item)
     }
@@ -123,14 +123,14 @@ impl<T> Queue<T> {
         since.min_by_key(|(since, _)| *since).map(|(_, number)| number)
     }
 
-    /// A request that had a worker waits again.
+    /// Queues a request again that a worker has given back.
     pub fn put_back(&mut self, lane: usize, waiting: Waiting<T>) {
         let lane = &mut self.lanes[lane];
         lane.busy -= 1;
         lane.insert(waiting);
     }
 
-    /// A request has no worker any more; an answer took it so long.
+    /// Frees a request's place in its lane; `took` is its time in the worker, if it was answered.
     pub fn release(&mut self, lane: usize, took: Option<Duration>) {
         let lane = &mut self.lanes[lane];
         lane.busy -= 1;
@@ -139,29 +139,29 @@ impl<T> Queue<T> {
         }
     }
 
-    /// A client that waits has left. Says whether it was here.
+    /// Removes a request whose client has left. False if it is not queued.
     pub fn remove(&mut self, lane: usize, order: u64) -> bool {
         self.lanes[lane].remove(order)
     }
 
-    /// Takes out the requests that must be shed now.
+    /// Removes and returns the requests that an overload sheds now.
     pub fn expired(&mut self, now: Instant) -> Vec<T> {
         self.lanes.iter_mut().flat_map(|lane| lane.expired(now)).collect()
     }
 
-    /// Takes out those of whom `is_late` says that they have waited too long.
+    /// Removes and returns the requests that have waited too long, as decided by `is_late`.
     pub fn timed_out(&mut self, is_late: impl Fn(&T, Duration) -> bool, now: Instant) -> Vec<T> {
         self.lanes.iter_mut().flat_map(|lane| lane.timed_out(&is_late, now)).collect()
     }
 
-    /// After how many seconds a client whose request was shed may find a place.
+    /// Retry-After for a shed request, in seconds.
     pub fn retry_after(&self, lane: usize) -> u32 {
         let lane = &self.lanes[lane];
         let after = lane.overload.retry_after(lane.len()).unwrap_or(UNKNOWN);
         (after.as_secs_f64().ceil() as u64).clamp(1, LONGEST) as u32
     }
 
-    /// Looks at the clock: lanes that became overloaded, or are so no longer, when the pool has so many workers.
+    /// Updates the overload state of all lanes, and returns the changes. `workers` is the pool's current size.
     pub fn watch(&mut self, workers: u32, now: Instant) -> Vec<(usize, Change)> {
         let may_grow = workers < self.sizes.workers;
         let lanes = self.lanes.iter_mut().enumerate();

@@ -1,4 +1,4 @@
-//! When a lane of the queue is overloaded: more requests come than are answered, for longer than a burst lasts.
+//! Overload of a lane: more requests arrive than are answered, for longer than a burst lasts.
 //!
 //! ```text
 //!   Calm ── the oldest has waited for QueueStale, and since then half as many more wait ──▶ Overloaded
@@ -6,42 +6,42 @@
 //!     └────────────────────── for a while hardly any request was shed ◀──────────────────────┘
 //! ```
 //!
-//! A burst only shrinks, and a fixed number of clients that ask again as soon as they are answered keeps the queue at one
-//! length: neither is an overload, and all of them are served in order. In an overload the order they came in would let
-//! everybody wait until nobody is left to read the answer: so the newest is served first, and who has waited for about as
-//! long as a request takes is shed.
+//! A burst only shrinks, and a fixed number of clients that wait for each response keeps the queue at a constant
+//! length. Neither is an overload, and all requests are served in order. In an overload, order of arrival would delay
+//! every request until its client gives up. So the newest request is served first, and a request is shed once it has
+//! waited almost as long as a request takes.
 
 use std::time::{Duration, Instant};
 
-/// Fewer that wait are no overload worth speaking of.
+/// Minimum queue length of an overload.
 const FEW: usize = 16;
-/// Who waits for less would not notice.
+/// Minimum time that a request may wait in an overload.
 const LEAST_PATIENCE: Duration = Duration::from_millis(5);
-/// A moving average over about this many requests.
+/// Weight of the moving average: about this many requests.
 const MEMORY: u32 = 32;
-/// So many times longer is waited while the pool may still grow.
+/// Factor on `QueueStale` while the pool may still start workers.
 const GROWING: u32 = 10;
-/// An overload is over when, among so many, less than one was shed.
+/// An overload ends when at most one of this many requests was shed.
 const HARDLY: u32 = 20;
 
-/// What a lane knows of its load.
+/// Load of a lane, as measured.
 #[derive(Debug)]
 pub struct Overload {
-    /// `QueueStale`; zero: never.
+    /// `QueueStale`; zero disables overload detection.
     stale: Duration,
     state: LoadState,
-    /// A moving average of what a request takes a worker, once one has ended.
+    /// Moving average of a request's time in a worker; `None` before the first end.
     typical: Option<Duration>,
-    /// Counted since `window_began`.
+    /// Counts since `window_began`.
     window: Window,
     window_began: Instant,
-    /// How long the last window was at whose begin and end requests waited, and what was in it.
+    /// The last window with queued requests at its begin and end, and its length.
     last: Option<(Window, Duration)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoadState {
-    /// With how many waited when the oldest had become stale.
+    /// Not overloaded; with the queue length at the moment when the oldest request became stale.
     Calm(Option<usize>),
     Overloaded {
         since: Instant,
@@ -51,40 +51,38 @@ enum LoadState {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Window {
-    /// Requests waited when it began.
+    /// Whether requests were queued at the window's begin.
     waits: bool,
     arrived: u32,
     ended: u32,
     shed: u32,
 }
 
-/// Those who wait.
+/// A lane's queue at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
-    /// For how long the oldest has waited.
+    /// Waiting time of the oldest request.
     pub oldest: Option<Duration>,
-    /// How many there are.
+    /// Queue length.
     pub waiting: usize,
-    /// More workers may be on their way.
+    /// Whether the pool may still start workers for this lane.
     pub may_grow: bool,
 }
 
-/// What a look at the clock has changed.
+/// A change of the overload state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// An overload has begun.
     Begins,
-    /// It is over.
     Ends {
         /// Requests that were shed.
         shed: u64,
-        /// How long it was.
+        /// Length of the overload.
         after: Duration,
     },
 }
 
 impl Overload {
-    /// Nothing is known yet.
+    /// Creates the state of a lane without measurements.
     pub fn new(stale: Duration, now: Instant) -> Overload {
         Overload {
             stale,
@@ -96,23 +94,23 @@ impl Overload {
         }
     }
 
-    /// Whether more come than are answered.
+    /// Whether the lane is overloaded.
     pub fn is_on(&self) -> bool {
         matches!(self.state, LoadState::Overloaded { .. })
     }
 
-    /// A request has come.
+    /// Counts an arrival.
     pub fn arrives(&mut self) {
         self.window.arrived += 1;
     }
 
-    /// One has ended that took a worker so long.
+    /// Counts the end of a request that took a worker this long.
     pub fn ended(&mut self, took: Duration) {
         self.window.ended += 1;
         self.typical = Some(self.typical.map_or(took, |typical| (typical * (MEMORY - 1) + took) / MEMORY));
     }
 
-    /// A request was shed.
+    /// Counts a shed request.
     pub fn shed(&mut self) {
         self.window.shed += 1;
         if let LoadState::Overloaded { shed, .. } = &mut self.state {
@@ -120,22 +118,22 @@ impl Overload {
         }
     }
 
-    /// How long a request may wait now; `None`: for its own QueueTimeout.
+    /// How long a request may wait now; `None`: for its own `QueueTimeout`.
     pub fn patience(&self) -> Option<Duration> {
         let typical = self.typical.unwrap_or(self.stale);
-        // Together with its own time in a worker it stays below twice that time.
+        // With its own time in a worker, a request then takes less than twice the typical time.
         self.is_on().then(|| (typical * 3 / 4).max(LEAST_PATIENCE))
     }
 
-    /// After how long a client may find a place: the time it takes to answer those who wait and those who were turned
-    /// away of late, if they all come again.
+    /// Retry-After: the time to answer all queued requests and those shed in the last window, if all of them come
+    /// again.
     pub fn retry_after(&self, waiting: usize) -> Option<Duration> {
         let (window, length) = self.last?;
         let backlog = waiting + window.shed as usize + 1;
         Some(length.mul_f64(backlog as f64 / f64::from(window.ended.max(1))))
     }
 
-    /// Looks at the clock.
+    /// Updates the state at `now`; returns a change.
     pub fn watch(&mut self, line: Line, now: Instant) -> Option<Change> {
         let window = self.roll(line.waiting > 0, now);
         match self.state {
@@ -160,7 +158,7 @@ impl Overload {
         }
     }
 
-    /// Begins another window when this one is long enough to tell something; says what was in it.
+    /// Begins another window when the current one is long enough, and returns the finished one.
     fn roll(&mut self, waits: bool, now: Instant) -> Option<Window> {
         let length = now.duration_since(self.window_began);
         let enough = self.stale.max(LEAST_PATIENCE).max(self.typical.unwrap_or_default() * HARDLY);
@@ -169,7 +167,7 @@ impl Overload {
         }
         self.window_began = now;
         let window = std::mem::replace(&mut self.window, Window { waits, ..Window::default() });
-        // Otherwise what was answered is what was asked for, not what can be.
+        // Without queued requests the window measures demand, not capacity.
         if window.waits && waits {
             self.last = Some((window, length));
         }

@@ -1,4 +1,4 @@
-//! The queue under loads that are played through without a clock.
+//! Tests of the queue under simulated loads, without a clock.
 
 use super::*;
 use config::scheduling::ShareSize;
@@ -10,7 +10,7 @@ fn sizes() -> Sizes {
     Sizes { workers: WORKERS, length: 1000, stale: 500 * MS }
 }
 
-/// Workers that take `service` for each request, and the queue before them.
+/// Workers that need `service` for each request, and their queue.
 struct Pool {
     queue: Queue<u64>,
     start: Instant,
@@ -18,13 +18,12 @@ struct Pool {
     service: Duration,
     busy: Vec<Task>,
     came: Vec<Duration>,
-    /// When, after which time in all.
+    /// Pairs of the time of the response and the total time of the request.
     answered: Vec<(Duration, Duration)>,
     refused: Vec<(Duration, Duration)>,
     changes: Vec<Change>,
 }
 
-/// A request at work.
 #[derive(Clone, Copy)]
 struct Task {
     came: Duration,
@@ -64,7 +63,7 @@ impl Pool {
         }
     }
 
-    /// A millisecond later.
+    /// Advances the time by one millisecond.
     fn tick(&mut self) {
         self.now += MS;
         let (done, busy): (Vec<Task>, _) = self.busy.iter().partition(|task| task.until <= self.now);
@@ -86,12 +85,12 @@ impl Pool {
         }
     }
 
-    /// Tests give requests of the second lane odd numbers.
+    /// Requests of the second lane have odd numbers in these tests.
     fn lane_of(&self, id: u64) -> usize {
         if self.queue.lanes().len() > 1 { id as usize % 2 } else { 0 }
     }
 
-    /// Lets `percent` of what the workers can do come for so long.
+    /// Simulates arrivals at `percent` of the workers' capacity for `time`.
     fn load(&mut self, percent: u32, time: Duration) {
         let end = self.now + time;
         let per_second = f64::from(WORKERS) / self.service.as_secs_f64() * f64::from(percent) / 100.0;
@@ -110,7 +109,7 @@ impl Pool {
         self.queue.lanes()[0].is_overloaded()
     }
 
-    /// The 99th percentile of the time in all of those that were answered after `from`.
+    /// 99th percentile of the total time of requests answered from `from` on.
     fn p99(&self, from: Duration) -> Duration {
         let mut times: Vec<_> = self.answered.iter().filter(|(at, _)| *at >= from).map(|(_, took)| *took).collect();
         times.sort();
@@ -169,7 +168,7 @@ fn while_the_pool_grows_nobody_is_turned_away_so_soon() {
     let begins = |workers| {
         let start = Instant::now();
         let mut queue = Queue::new(sizes(), std::iter::empty(), start);
-        // One comes every 20 ms and none is answered.
+        // A request arrives every 20 ms, and none is answered.
         (0..500).position(|n| {
             let now = start + n as u32 * 20 * MS;
             queue.push(0, Waiting { order: n, since: now, item: n }).expect("room");

@@ -1,27 +1,27 @@
-//! What one client has used of one limit.
+//! Usage of one limit by one client.
 
 use std::time::{Duration, Instant};
 
 use config::scheduling::{Rate, SpeedLimit};
 
-/// A client that is refused has one line of the log in so long.
+/// Interval between log lines about a refused client.
 const QUIET: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct Account {
     requests: Level,
     pub(super) worker_seconds: Level,
-    /// How many requests are at work.
+    /// Number of requests at work.
     at_work: u32,
-    /// When these began, summed up as seconds after `opened`.
+    /// Sum of the start times of the requests at work, in seconds after `opened`.
     began: f64,
     opened: Instant,
     worker_rate: Option<Rate>,
-    /// When a line was last written, and how many were refused since.
+    /// Time of the last log line, and number of requests refused since.
     told: Option<(Instant, u32)>,
 }
 
-/// So much is used, at that time.
+/// Usage at a given time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
     pub(super) used: f64,
@@ -42,13 +42,14 @@ impl Account {
         }
     }
 
-    /// For how many seconds there is nothing left, if so.
+    /// Seconds until the client may send a request; `None`: now.
     pub(super) fn missing(&self, limit: &SpeedLimit, now: Instant) -> Option<f64> {
         let requests = limit.requests.map(|rate| excess(rate, self.requests.at(rate, now).used + 1.0));
         let worker_seconds = limit
             .worker_seconds
             .map(|rate| excess(rate, self.worker_seconds.at(rate, now).used + self.unfinished(now)));
-        // This request is in the first sum; what it will take a worker is in the second when it has.
+        // The request count includes this request. Its worker time is unknown, so that usage must only be below the
+        // limit.
         let requests = requests.filter(|missing| *missing > 0.0);
         let worker_seconds = worker_seconds.filter(|missing| *missing >= 0.0);
         requests.into_iter().chain(worker_seconds).reduce(f64::max)
@@ -60,7 +61,7 @@ impl Account {
         }
     }
 
-    /// What the requests at work have taken so far.
+    /// Seconds that the requests at work have used so far.
     fn unfinished(&self, now: Instant) -> f64 {
         f64::from(self.at_work) * self.age(now) - self.began
     }
@@ -69,13 +70,13 @@ impl Account {
         at.duration_since(self.opened).as_secs_f64()
     }
 
-    /// A worker has a request of this client.
+    /// Counts a request that a worker begins.
     pub(super) fn begin(&mut self, now: Instant) {
         self.at_work += 1;
         self.began += self.age(now);
     }
 
-    /// A worker has no longer the request that [`Account::begin`] was told of then.
+    /// Ends a request that began at `since`.
     pub(super) fn end(&mut self, since: Instant, now: Instant) {
         self.at_work -= 1;
         self.began -= self.age(since);
@@ -85,12 +86,11 @@ impl Account {
         }
     }
 
-    /// How many requests of this client are at work.
     pub(super) fn at_work(&self) -> u32 {
         self.at_work
     }
 
-    /// Whether it is time for a line, with how many were not told of.
+    /// Whether a log line is due; if so, the number of refusals that were not logged.
     pub(super) fn tell(&mut self, now: Instant) -> Option<u32> {
         match &mut self.told {
             Some((at, more)) if now.duration_since(*at) < QUIET => {
@@ -102,7 +102,7 @@ impl Account {
     }
 }
 
-/// How many seconds it takes until what is above the limit has drained away.
+/// Seconds until the usage above the limit has drained.
 fn excess(rate: Rate, used: f64) -> f64 {
     (used - f64::from(rate.amount)) / speed(rate)
 }
@@ -112,7 +112,7 @@ fn speed(rate: Rate) -> f64 {
 }
 
 impl Level {
-    /// What is left of it at that time.
+    /// Usage after draining until `now`.
     fn at(self, rate: Rate, now: Instant) -> Level {
         let drained = now.duration_since(self.at).as_secs_f64() * speed(rate);
         Level { used: (self.used - drained).max(0.0), at: now }

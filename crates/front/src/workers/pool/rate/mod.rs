@@ -1,7 +1,7 @@
-//! `SpeedLimit`: how much each client asks for, in requests and in seconds of workers, wherever that is limited.
+//! `SpeedLimit`: how many requests and how many seconds of workers a client uses, wherever that is limited.
 //!
-//! What a client has used drains away at the speed that its limit allows, so that it may use all of it at once and then
-//! goes on at that speed. What is refused counts for nothing.
+//! Usage drains at the configured rate (a leaky bucket): a client may use the whole amount at once, and then continues
+//! at that rate. Refused requests count for nothing.
 
 mod account;
 #[cfg(test)]
@@ -15,19 +15,19 @@ use config::scheduling::SpeedLimit;
 
 use account::Account;
 
-/// Clients that are remembered; when twice as many were seen, those that did not ask meanwhile are forgotten.
+/// Most accounts in `recent`; a full `recent` becomes `older`, whose accounts are dropped.
 const KEPT: usize = 16_384;
-/// Whoever has 64 bits of addresses to himself is one client.
+/// A /64 network of IPv6 is one client.
 const PREFIX: u128 = !(u64::MAX as u128);
 
-/// The clients of one generation.
+/// Accounts of the clients of one generation.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     recent: HashMap<ClientId, Account>,
     older: HashMap<ClientId, Account>,
 }
 
-/// A client of one limit: whom the time that a request takes a worker is added to.
+/// A client of one limit, charged with the time of workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientId {
     limit: u32,
@@ -37,9 +37,9 @@ pub struct ClientId {
 /// Why a request is refused.
 #[derive(Debug)]
 pub struct TooFast {
-    /// After how many seconds it would not be.
+    /// Retry-After, in seconds.
     pub retry_after: u32,
-    /// The line for the log, if it is time for one.
+    /// Line for the error log, at most one a minute for each client.
     pub line: Option<String>,
 }
 
@@ -61,13 +61,13 @@ impl Clients {
         Err(TooFast { retry_after, line })
     }
 
-    /// A worker has a request of this client. Says whether its time is counted: a client that many others came after while
-    /// it waited is forgotten.
+    /// Begins to charge `id` with the time of a worker. False: the account was dropped while the request was queued, so
+    /// nothing is charged.
     pub fn begin(&mut self, id: ClientId, now: Instant) -> bool {
         self.find(id).map(|account| account.begin(now)).is_some()
     }
 
-    /// After [`Clients::begin`], if that counted: a worker has had a request of this client since then, and has it no more.
+    /// Ends a charge that [`Clients::begin`] has begun at `since`.
     pub fn end(&mut self, id: ClientId, since: Instant, now: Instant) {
         self.find(id).into_iter().for_each(|account| account.end(since, now));
     }
@@ -78,7 +78,7 @@ impl Clients {
 
     fn account(&mut self, id: ClientId, limit: &SpeedLimit, now: Instant) -> &mut Account {
         if !self.recent.contains_key(&id) && self.recent.len() >= KEPT {
-            // Whoever has a request at work is not forgotten: its end is still to be counted.
+            // Accounts with a request at work are not dropped, because its end must be counted.
             let at_work = std::mem::take(&mut self.older).into_iter().filter(|(_, account)| account.at_work() > 0);
             self.older = std::mem::take(&mut self.recent).into_iter().chain(at_work).collect();
         }
@@ -86,7 +86,6 @@ impl Clients {
         self.recent.entry(id).or_insert_with(|| known.unwrap_or_else(|| Account::new(limit, now)))
     }
 
-    /// How many requests are at work.
     #[cfg(test)]
     pub fn at_work(&self) -> u32 {
         self.recent.values().chain(self.older.values()).map(Account::at_work).sum()

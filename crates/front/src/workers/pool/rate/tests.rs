@@ -1,4 +1,4 @@
-//! Clients against a clock that the tests move.
+//! Tests of clients, on a simulated clock.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What holds at every moment, whatever has happened.
+//! Invariants that hold after every event.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::super::request::{Request, Stage};
 use super::world::{LINE, World};
 
 impl World {
-    /// Holds what the pool says against what is.
+    /// Compares the pool's counters with the simulated world.
     pub fn check(&self) {
         let pool = &self.pool;
         assert!(pool.actions.is_empty());

@@ -1,5 +1,5 @@
-//! Generated histories of a pool, played against a world of its own: workers that come, take, answer, stop and die,
-//! clients that leave, time that passes. `PROPTEST_CASES` says how many are played.
+//! Property tests: generated histories of a pool in a simulated world of workers, clients and time. `PROPTEST_CASES`
+//! sets the number of histories.
 
 mod check;
 mod op;
@@ -11,7 +11,7 @@ use proptest::test_runner::FileFailurePersistence;
 use op::any_op;
 use world::World;
 
-/// As many as a run of all tests has time for.
+/// Default number of histories, which a run of all tests has time for.
 const CASES: u32 = 2_000;
 
 fn cases() -> u32 {

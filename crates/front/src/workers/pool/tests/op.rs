@@ -1,11 +1,11 @@
-//! What can happen in a generated history.
+//! Events of a generated history.
 
 use proptest::prelude::*;
 
-/// One thing that happens. Numbers choose among those that are there.
+/// An event. Numbers select one of the existing workers or requests.
 #[derive(Debug, Clone, Copy)]
 pub enum Op {
-    /// `limited`: it counts for a SpeedLimit and for a MaxConcurrentReqs.
+    /// `limited`: the request counts for a `SpeedLimit` and a `MaxConcurrentReqs`.
     Submit {
         lane: usize,
         small: bool,
@@ -17,12 +17,12 @@ pub enum Op {
     Ready(u8),
     /// A worker receives the next request from its socket.
     Take(u8),
-    /// It has an answer, which lies in its socket until it is heard.
+    /// A worker ends its request; the reply lies in its socket until a thread reads it.
     Answer {
         worker: u8,
         leaving: bool,
     },
-    /// The thread of even numbers or that of odd ones hears what is for it.
+    /// A thread reads a reply. Two threads own the even and the odd request ids.
     Hear {
         worker: u8,
         thread: bool,
@@ -30,7 +30,7 @@ pub enum Op {
     Die(u8),
     Stop(u8),
     Continue(u8),
-    /// Nothing can be sent to it any more.
+    /// Sending to the worker fails from now on.
     Break(u8),
     Leave {
         request: u8,
@@ -41,22 +41,22 @@ pub enum Op {
     Hold(u8),
     Resume(u8),
     Extend(u8),
-    /// It breaks the protocol.
+    /// The worker breaks the protocol.
     Lie(u8),
     Wait(u64),
     LeaveIdle(usize),
-    /// So many workers may have a request at one time.
+    /// Limits the number of busy workers.
     Admit(u8),
-    /// It is to leave when it has no request.
+    /// Asks the worker to leave when it has no request.
     Dismiss(u8),
-    /// Requests are quick, so that workers are sent some ahead.
+    /// Requests are quick, so workers are sent several ahead.
     Quick,
-    /// They are short: each worker is sent one ahead.
+    /// Requests are short, so each worker is sent one ahead.
     Short,
     Drain,
 }
 
-/// What may happen, in about the proportion in which it does.
+/// Events, in about the proportions of real operation.
 pub fn any_op() -> impl Strategy<Value = Op> {
     let one = || any::<u8>();
     prop_oneof![

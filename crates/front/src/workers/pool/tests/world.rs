@@ -1,5 +1,5 @@
-//! What a pool believes itself to be driven by: sockets that hold what was sent, workers that take it in their own time,
-//! and clients. It does every action at once and holds what the pool says against what is.
+//! The simulated world of a pool: sockets that hold what was sent, workers that take it at their own pace, and clients.
+//! The world performs every action at once, and checks the pool's statements.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -17,27 +17,27 @@ use config::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 
 const MAX_WORKERS: usize = 6;
 const QUEUE_LENGTH: usize = 20;
-/// A worker has one request that it may not have begun, and others ahead.
+/// Most requests in a worker's socket: the current one, which it may not have begun, and those sent ahead.
 const MOST_SENT: usize = wire::memory::orders::SLOTS;
-/// The number of the line MaxConcurrentReqs, and what it says.
+/// Id and limit of the `MaxConcurrentReqs` line.
 pub(super) const LINE: u32 = 7;
 const MOST_UNDER_WAY: u32 = 5;
-/// Rounds of a world in which everybody does what he should; far more than are needed.
+/// Most rounds until all requests have ended in a world without faults; far more than needed.
 const ROUNDS: usize = 2_000;
 
 #[derive(Debug, Default)]
 pub(super) struct SimWorker {
-    /// In its socket.
+    /// Requests in the worker's socket.
     inbox: VecDeque<RequestId>,
-    /// What it works on.
+    /// The request that the worker runs.
     begun: Option<RequestId>,
-    /// What it has said and nobody has heard, to each of two threads: the answer to a request; whether it leaves.
+    /// Replies that no thread has read yet, for each of two threads: the request, and whether the worker leaves.
     said: [VecDeque<(RequestId, bool)>; 2],
     ready: bool,
     stopped: bool,
     broken: bool,
     dead: bool,
-    /// It was asked to leave, or has said that it does.
+    /// The worker was asked to leave, or has announced it.
     leaves: bool,
 }
 
@@ -47,16 +47,16 @@ pub struct World {
     pub(super) workers: BTreeMap<WorkerId, SimWorker>,
     joined: u64,
     submitted: RequestId,
-    /// Requests that were let in and have not ended; the lane of each.
+    /// Admitted requests that have not ended, with their lanes.
     pub(super) open: BTreeMap<RequestId, usize>,
     ended: BTreeSet<RequestId>,
     /// Requests whose clients have left.
     left: BTreeSet<RequestId>,
-    /// Requests that count for the MaxConcurrentReqs.
+    /// Requests that count for `MaxConcurrentReqs`.
     pub(super) turns: BTreeSet<RequestId>,
-    /// Shares have become smaller than what was in them.
+    /// Whether shares were resized, possibly below their use.
     pub(super) was_resized: bool,
-    /// Of what was sent something came back since the last thing happened.
+    /// Whether a request came back from a worker since the last event.
     came_back: bool,
 }
 
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// `None`: it is refused.
+    /// The client charged, if the request is limited. `None`: the request is refused.
     fn admit(&mut self, id: RequestId, limited: bool) -> Option<Option<ClientId>> {
         if !limited {
             return Some(None);
@@ -228,7 +228,7 @@ impl World {
         }
     }
 
-    /// What it has said to a thread is heard; when that was all, to both, and it is dead, that it is.
+    /// Reads a reply on `thread`. When both threads have read all replies of a dead worker, reports its end.
     fn hear(&mut self, id: WorkerId, thread: usize) {
         let now = self.now;
         let worker = self.worker(id);
@@ -338,8 +338,8 @@ impl World {
         assert!(worker.inbox.len() <= MOST_SENT, "{} requests lie in a worker's socket", worker.inbox.len());
     }
 
-    /// While there is no overload nobody is served before one of the same lane that came earlier, but for one that came
-    /// back from a worker after that was decided.
+    /// Checks that without an overload each lane is served in order, except for requests that came back from a worker
+    /// during this event.
     fn check_order(&self, sent: RequestId) {
         let lane = self.open[&sent];
         if !self.came_back && !self.pool.queue.lanes()[lane].is_overloaded() {
@@ -358,13 +358,13 @@ impl World {
         self.give_turn_back(request);
     }
 
-    /// From here on everybody does what he should: all requests end, and all workers have nothing left to do.
+    /// Plays a world without further faults, in which all requests must end.
     pub fn come_to_rest(mut self) {
         for _ in 0..ROUNDS {
             if self.pool.is_quiet() && self.open.is_empty() {
                 return self.check();
             }
-            // One that is sent away at once would move the places of the others, by which they are chosen.
+            // In a draining pool, a new worker leaves at once, which would shift the indices of the others.
             if !self.pool.is_draining() {
                 self.play(Op::Join { adopted: false });
             }

@@ -1,4 +1,4 @@
-//! What the kernel has accepted.
+//! Connections that the kernel has accepted.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -9,27 +9,27 @@ use std::time::Duration;
 use crate::base::address::Address;
 use crate::client::socket::Socket;
 
-/// A client that says nothing is let in after so long. Others come with their request: it is read at once, and nobody is woken for a
-/// connection first and for its request then.
+/// Longest time that the kernel defers a connection whose client sends nothing (`TCP_DEFER_ACCEPT`). Other connections
+/// arrive with their request, so one wake-up serves both.
 pub const SILENCE: Duration = Duration::from_secs(1);
 
-/// A connection that the kernel has accepted and nobody serves yet; its thread is still to be chosen.
+/// An accepted connection that has no thread yet.
 pub struct Accepted {
     pub stream: Stream,
-    /// The client's end.
+    /// Address of the client.
     pub remote: Address,
-    /// Our end.
+    /// Local address.
     pub local: Address,
 }
 
-/// A stream that does not block and no runtime knows.
+/// A non-blocking stream that is not registered with any runtime.
 pub enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
 impl Stream {
-    /// What the runtime was told of, no more.
+    /// Removes the socket from its runtime.
     pub fn of(socket: Socket) -> io::Result<Stream> {
         Ok(match socket {
             Socket::Unwatched(socket) => Stream::Tcp(socket.into_stream()?),
@@ -38,7 +38,7 @@ impl Stream {
         })
     }
 
-    /// Another descriptor of the same socket.
+    /// Duplicates the descriptor.
     pub fn copy(&self) -> io::Result<OwnedFd> {
         match self {
             Stream::Tcp(stream) => stream.as_fd().try_clone_to_owned(),
@@ -46,7 +46,7 @@ impl Stream {
         }
     }
 
-    /// Who had a copy of it may have made it block.
+    /// Makes the socket non-blocking again, which a process with a copy may have changed.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         match self {
             Stream::Tcp(stream) => stream.set_nonblocking(true),
@@ -54,7 +54,7 @@ impl Stream {
         }
     }
 
-    /// For this thread's runtime.
+    /// Registers the socket with this thread's runtime.
     pub fn into_socket(self) -> io::Result<Socket> {
         Ok(match self {
             Stream::Tcp(stream) => Socket::tcp(stream),
@@ -64,7 +64,7 @@ impl Stream {
 }
 
 impl Accepted {
-    /// Of a TCP listener; `local` is its address, `None` for one that listens on all.
+    /// A connection of a TCP listener on the address `local`; `None` if it listens on all addresses.
     pub fn tcp(stream: TcpStream, remote: SocketAddr, local: Option<&Address>) -> io::Result<Accepted> {
         let local = match local {
             Some(local) => local.clone(),
@@ -73,13 +73,13 @@ impl Accepted {
         Ok(Accepted { stream: Stream::Tcp(stream), remote: Address::tcp(remote), local })
     }
 
-    /// Of a listener that is a unix socket.
+    /// A connection of a Unix socket.
     pub fn unix(stream: UnixStream) -> Accepted {
         Accepted { stream: Stream::Unix(stream), remote: Address::unix(), local: Address::unix() }
     }
 }
 
-/// Whether `accept` failed because of this one connection: the next one may well be accepted.
+/// Whether `accept` failed for this connection only, so the next may succeed.
 pub fn is_clients_fault(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     matches!(error.kind(), ConnectionAborted | ConnectionReset | NotConnected)

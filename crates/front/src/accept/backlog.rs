@@ -1,9 +1,9 @@
-//! The end of a listener. The kernel completes handshakes and queues connections by itself, and a close resets those that
-//! nobody has accepted, though their clients have sent requests already.
+//! Closes a listener without losing connections. The kernel completes handshakes and queues connections by itself. A
+//! close resets queued connections, although their clients may have sent requests.
 //!
-//! The master has told the kernel to let nobody in any more. So what is left is what waits in the queue, and handshakes that
-//! have begun: the client believes that it is connected when it has our half of one, and sends. To the kernel that is also a
-//! connection whose request it waits for (`TCP_DEFER_ACCEPT`).
+//! The master has already made the kernel drop new SYN segments. What remains is the accept queue and unfinished
+//! handshakes: a client with our SYN-ACK believes that it is connected, and sends. The kernel also counts a deferred
+//! connection (`TCP_DEFER_ACCEPT`) as an unfinished handshake.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -21,25 +21,25 @@ use crate::base::address::Address;
 use crate::base::blocking;
 use crate::client::last_call::LAST_CALL;
 
-/// Between two looks at the queue. The kernel may still be at a segment that came before it was told to drop new ones.
+/// Interval between looks at the queue. The kernel may still process a segment from before it dropped new ones.
 const PAUSE: Duration = Duration::from_millis(10);
-/// At least as many looks at the queue.
+/// Minimum number of looks at the queue.
 const LOOKS: u32 = 2;
-/// So many connections are accepted before other tasks have their turn.
+/// Number of connections accepted before other tasks run.
 const A_TURN: u32 = 64;
-/// How /proc writes that a handshake has begun.
+/// State of an unfinished handshake in `/proc/net/tcp`.
 const SYN_RECV: &str = "03";
 
-/// A listener whose queue is emptied before it is closed. The runtime only knows of connections that it was told of, so the
-/// kernel is asked.
+/// A listener whose queue is emptied before it is closed. It is used without the runtime, whose readiness may lag
+/// behind the kernel's queue.
 pub enum Backlog {
-    /// With its address, unless it listens on all.
+    /// A TCP listener and its address, `None` if it listens on all.
     Tcp(TcpListener, Option<Address>),
     Unix(UnixListener),
 }
 
 impl Backlog {
-    /// Serves all that the kernel has accepted, and closes.
+    /// Serves all connections in the queue, and closes the listener.
     pub async fn accept(self, acceptor: &Rc<Acceptor>) {
         let by = Instant::now() + SILENCE + LAST_CALL;
         for look in 1.. {
@@ -49,11 +49,12 @@ impl Backlog {
             }
             sleep(PAUSE).await;
         }
-        // After the last look, which may have waited for another thread.
+        // The last look may have waited for another thread, so the queue may have filled again.
         self.empty(acceptor, by).await;
     }
 
-    /// Accepts until the queue is empty. Where another process listens on the same socket that may be never, hence `by`.
+    /// Accepts until the queue is empty, or until shortly after `by`: another process may listen on the same socket and
+    /// keep the queue full.
     async fn empty(&self, acceptor: &Rc<Acceptor>, by: Instant) {
         for count in 1_u32.. {
             if count.is_multiple_of(A_TURN) {
@@ -63,7 +64,7 @@ impl Backlog {
                 Ok(accepted) => acceptor.serve(accepted),
                 Err(error) if is_clients_fault(&error) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The queue is empty, or the descriptors are used up.
+                // The queue is empty, or there are no descriptors left.
                 Err(_) => return,
             }
             if Instant::now() >= by + LAST_CALL {
@@ -90,21 +91,22 @@ impl Backlog {
     async fn is_amid_a_handshake(&self) -> bool {
         let Backlog::Tcp(listener, _) = self else { return false };
         let Ok(address) = listener.local_addr() else { return false };
-        // Clients of IPv4 that come to a listener of IPv6 stand in its file, too.
+        // An IPv6 listener's IPv4 clients are in the IPv6 file, too.
         let file = if address.is_ipv6() { "/proc/net/tcp6" } else { "/proc/net/tcp" };
-        // The kernel goes through all that it could hold, and with thousands of connections the file is long: another thread reads it.
+        // With thousands of connections the file is long, and the kernel scans its whole hash table, so another thread
+        // reads it.
         let begun = move || begins(file, address.port());
         blocking::run("look for handshakes that have begun", begun).await.unwrap_or(false)
     }
 }
 
-/// Whether a handshake with that port of ours has begun.
+/// Whether a handshake with local port `port` is unfinished.
 fn begins(file: &str, port: u16) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     text.lines().skip(1).any(|line| is_begun(line, port))
 }
 
-/// `  12: 0100007F:1F90 0100007F:D431 03 …`
+/// A line of `/proc/net/tcp`: `  12: 0100007F:1F90 0100007F:D431 03 …`
 fn is_begun(line: &str, port: u16) -> bool {
     let mut fields = line.split_ascii_whitespace().skip(1);
     let (local, _, state) = (fields.next(), fields.next(), fields.next());

@@ -1,5 +1,5 @@
-//! Connections that are handed to a worker: those of hosts with a PerlProcessConnectionHandler. To the pool such a connection is a
-//! request whose body is the client's socket; it waits in the queue like others, and holds its worker until its handler returns.
+//! Hands connections to a worker, for hosts with a `PerlProcessConnectionHandler`. The pool treats such a connection as
+//! a request whose body is the client's socket: it waits in the queue, and occupies a worker until its handler returns.
 //!
 //! ```text
 //!   front                                  worker
@@ -8,8 +8,8 @@
 //!   lets the client take what is on its way, closes ◀── End
 //! ```
 //!
-//! The front keeps its own descriptor and does not touch it meanwhile. By it a handler that waits for its client is woken when its time
-//! is over.
+//! The front keeps its own descriptor and does not read or write it meanwhile. At the timeout, shutting it down wakes a
+//! handler that waits for its client.
 
 use std::fs::File;
 use std::rc::Rc;
@@ -33,13 +33,13 @@ use crate::workers::{Exchange, Job, Label, RequestTimeouts, Stage};
 use base::log;
 use config::Settings;
 
-/// What status and logs show where requests have a method.
+/// Shown as the method of a connection on the status page and in logs.
 const CONNECTION: &str = "CONNECTION";
-/// How long a client may take for what it was sent last, and how long it may be silent then.
+/// Limits of the final read: its total time, and the longest silence of the client.
 const IN_ALL: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The generation and the host whose handlers are to have this connection; `None`: it speaks HTTP.
+/// The generation and host whose handlers serve this connection; `None`: the connection is HTTP.
 pub fn is_for_a_worker(connection: &Connection) -> Option<(InUse, u16)> {
     if !connection.generation.config.hands_over_connections {
         return None;
@@ -49,7 +49,7 @@ pub fn is_for_a_worker(connection: &Connection) -> Option<(InUse, u16)> {
     Some((generation, host))
 }
 
-/// Has a worker serve the connection, and closes it.
+/// Has a worker serve the connection, then closes it.
 pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket: Socket) {
     let client = &connection.client;
     let stream = match Stream::of(socket) {
@@ -60,7 +60,7 @@ pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket
         Ok(ticket) => ticket,
         Err(why) => return complain(client, &why),
     };
-    // Whoever waits in a queue keeps workers there.
+    // A queued request keeps workers in its pool by itself, so the generation need not be marked as used.
     drop(generation);
     match ended(&ticket).await {
         Ok(()) => tell(client, &ticket),
@@ -70,7 +70,7 @@ pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket
     part(client, stream).await;
 }
 
-/// To the queue of the host's pool.
+/// Submits the connection to the pool of its host.
 fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Stream) -> Result<Ticket, String> {
     let (client, config) = (&connection.client, &generation.config);
     let sections = config.sections_of_host(host);
@@ -136,7 +136,8 @@ fn encode(connection: &Connection, about: &frame::Request<'_>) -> Vec<u8> {
     frame
 }
 
-/// When the worker has said that the connection is over. What a handler prints has no way to the client: that is the socket.
+/// Waits until the worker ends the connection. The body is ignored: a handler writes to the client's socket, not
+/// through the front.
 async fn ended(ticket: &Ticket) -> Result<(), Failure> {
     std::future::poll_fn(|cx| ticket.exchange().borrow_mut().poll_head(cx)).await?;
     while let Some(piece) = std::future::poll_fn(|cx| ticket.exchange().borrow_mut().poll_chunk(cx)).await {
@@ -145,7 +146,7 @@ async fn ended(ticket: &Ticket) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line about a connection that its handlers have ended, once all threads know that.
+/// Logs the end of a connection once the pool has ended its request.
 fn tell(client: &Rc<Client>, ticket: &Ticket) {
     let client = client.clone();
     let line = move |exchange: &Exchange| {
@@ -175,7 +176,8 @@ fn complain(client: &Client, why: &str) {
     client.complain(&format!("the connection to {} is closed: {why}", client.local));
 }
 
-/// A socket that is closed while the client still sends is reset, and what it was sent last may be lost.
+/// Ends the connection gracefully. Closing a socket while the client still sends resets it, and the client may lose the
+/// last data.
 async fn part(client: &Client, stream: Stream) {
     let Ok(mut socket) = stream.set_nonblocking().and_then(|()| stream.into_socket()) else { return };
     if socket.shutdown().await.is_err() {

@@ -1,4 +1,4 @@
-//! Accepts connections on the sockets that the master bound.
+//! Accept loops for the sockets that the master has bound.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -24,31 +24,31 @@ use crate::base::address::Address;
 use crate::limits::connections::EVICTED_AT_ONCE;
 use base::log;
 
-/// What a new connection is: it does not block, and programs that are started do not inherit it.
+/// Flags of new connections.
 const NEW: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
-/// How long to wait when the kernel has no descriptors left for us.
+/// Pause after `accept` fails, for example because the descriptors are used up.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The accept loops, by the address as the master wrote it.
+/// The accept loops, by the address in the master's notation.
 #[derive(Default)]
 pub struct Listeners {
     /// Dropping the sender ends the loop.
     running: RefCell<HashMap<String, oneshot::Sender<()>>>,
-    /// How many loops still have their socket.
+    /// Number of loops whose socket is open.
     open: Rc<Cell<u32>>,
 }
 
 enum Listener {
-    /// With its address, unless it listens on all: then each connection is asked for its own.
+    /// A TCP listener and its address; with `None`, it listens on all, and each connection is asked for its own.
     Tcp(AsyncFd<TcpListener>, Option<Address>),
     Unix(AsyncFd<UnixListener>),
 }
 
-/// Counts a loop as long as it has its socket.
+/// Counts a loop while its socket is open.
 struct Open(Rc<Cell<u32>>);
 
 impl Listeners {
-    /// Accepts on exactly these sockets. Connections that came by a listener that is closed go on.
+    /// Makes exactly these sockets accept. Connections of a listener that is closed are not affected.
     pub fn set(&self, acceptor: &Rc<Acceptor>, wanted: Vec<(String, OwnedFd)>) -> io::Result<()> {
         wanted.iter().try_for_each(|(_, socket)| defer(acceptor, socket))?;
         let mut running = self.running.borrow_mut();
@@ -64,12 +64,12 @@ impl Listeners {
         Ok(())
     }
 
-    /// Accepts no connection any more but those in the kernel's queues; [`Self::are_closed`] says when that is done.
+    /// Closes all listeners after accepting what is in the kernel's queues; [`Self::are_closed`] reports the end.
     pub fn close(&self) {
         self.running.borrow_mut().clear();
     }
 
-    /// Whether no socket is left.
+    /// Whether all sockets are closed.
     pub fn are_closed(&self) -> bool {
         self.open.get() == 0
     }
@@ -98,7 +98,7 @@ impl Listener {
         }
         let socket = TcpListener::from(socket);
         socket.set_nonblocking(true)?;
-        // Connections inherit it.
+        // Accepted connections inherit the option on Linux.
         setsockopt(&socket, TcpNoDelay, &true)?;
         let local = Some(socket.local_addr()?).filter(|local| !local.ip().is_unspecified());
         Ok(Listener::Tcp(waiting(socket)?, local.map(Address::tcp)))
@@ -118,7 +118,8 @@ impl Listener {
     }
 }
 
-/// A client of HTTP speaks first; one whose connection a worker gets may wait for a greeting.
+/// Defers accept for HTTP, whose clients send first. A client of a connection handler may wait for a greeting, so
+/// nothing is deferred.
 fn defer(acceptor: &Acceptor, listener: &OwnedFd) -> io::Result<()> {
     let name: SockaddrStorage = getsockname(listener.as_raw_fd())?;
     let Some(local) = socket_address(&name) else { return Ok(()) };
@@ -127,7 +128,7 @@ fn defer(acceptor: &Acceptor, listener: &OwnedFd) -> io::Result<()> {
     sys::defer_accept(listener, if is_greeted { Duration::ZERO } else { SILENCE })
 }
 
-/// `None` for a unix socket.
+/// The TCP address; `None` for a Unix socket.
 fn socket_address(name: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = name.as_sockaddr_in().map(|name| SocketAddr::V4((*name).into()));
     v4.or_else(|| name.as_sockaddr_in6().map(|name| SocketAddr::V6((*name).into())))
@@ -138,14 +139,14 @@ fn waiting<L: AsRawFd>(listener: L) -> io::Result<AsyncFd<L>> {
     AsyncFd::with_interest(listener, Interest::READABLE)
 }
 
-/// The stream belongs to no runtime yet: another thread may be to serve it.
+/// Accepts without registering the stream with a runtime, because another thread may serve it.
 fn accept_tcp(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     let (stream, remote) = acceptfrom_with(listener, NEW)?;
     let remote = remote.and_then(|remote| SocketAddr::try_from(remote).ok());
     Ok((stream.into(), remote.ok_or(io::ErrorKind::ConnectionAborted)?))
 }
 
-/// Accepts until it is ended, then what the kernel has accepted besides.
+/// The accept loop: runs until `ended`, then empties the kernel's queue.
 async fn run(acceptor: Rc<Acceptor>, listener: Listener, mut ended: oneshot::Receiver<()>, open: Open) {
     let mut complained = false;
     loop {

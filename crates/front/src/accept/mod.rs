@@ -1,4 +1,4 @@
-//! New connections: who the client is, whether there is a permit for one more, and which protocol it speaks.
+//! New connections: the client's address, the permit, and the protocol.
 
 mod accepted;
 mod backlog;
@@ -28,27 +28,27 @@ use accepted::Accepted;
 use base::log;
 use negotiate::{Negotiated, negotiate};
 
-/// Takes what the accept loops accept, on the thread that runs them.
+/// Distributes accepted connections to threads; runs on the thread of the accept loops.
 pub struct Acceptor {
     server: ConnectionServer,
     threads: RefCell<Vec<Thread>>,
-    /// New connections go to so many of the threads.
+    /// Number of threads that get new connections.
     used: Cell<usize>,
 }
 
 /// A thread that serves connections.
 struct Thread {
-    /// How many it has.
+    /// Number of connections of the thread.
     connections: Arc<AtomicUsize>,
-    /// The way to it; `None` is this one.
+    /// Channel to the thread; `None` for this thread.
     way: Option<UnboundedSender<Handover>>,
 }
 
-/// A connection that another thread is to serve.
+/// A connection on its way to the thread that will serve it.
 pub struct Handover {
     accepted: Accepted,
     permit: Permit,
-    /// It begins with a PROXY header.
+    /// Whether the connection begins with a PROXY header.
     stands_for_others: bool,
 }
 
@@ -59,46 +59,46 @@ pub struct ConnectionServer {
 }
 
 impl Acceptor {
-    /// `descriptors`: how many open files the process may have.
+    /// Creates an acceptor; `descriptors` is the process's limit on open files.
     pub fn new(services: Rc<Services>, descriptors: u64) -> Acceptor {
         let server = ConnectionServer { services, limit: Arc::new(ConnectionLimit::new(descriptors)) };
         let this = Thread { connections: Arc::default(), way: None };
         Acceptor { server, threads: RefCell::new(vec![this]), used: Cell::new(1) }
     }
 
-    /// What limits connections, for the server of another thread.
+    /// The limit on connections, shared with the servers of other threads.
     pub fn limit(&self) -> &Arc<ConnectionLimit> {
         &self.server.limit
     }
 
-    /// Whether no thread has a connection, or will get one.
+    /// Whether no thread has a connection, including those on their way to a thread.
     pub fn is_quiet(&self) -> bool {
         self.threads.borrow().iter().all(|thread| thread.connections.load(SeqCst) == 0)
     }
 
-    /// How many threads serve connections.
+    /// Number of threads that serve connections.
     pub fn threads(&self) -> usize {
         self.threads.borrow().len()
     }
 
-    /// Another thread serves connections, too.
+    /// Adds a thread that serves connections.
     pub fn add_thread(&self, way: UnboundedSender<Handover>) {
         self.threads.borrow_mut().push(Thread { connections: Arc::default(), way: Some(way) });
     }
 
-    /// New connections go to the first `count` threads.
+    /// Assigns new connections to the first `count` threads only.
     pub fn use_threads(&self, count: usize) {
         self.used.set(count);
     }
 
-    /// Has a connection served, or tells its client to come back when there is no permit.
+    /// Hands a connection to a thread, or refuses its client when there is no permit.
     fn serve(&self, accepted: Accepted) {
         let server = &self.server;
         let Some(generation) = server.services.generations.serving() else { return };
         let (remote, local) = (&accepted.remote, &accepted.local);
         let stands_for_others = proxy_protocol::is_expected(&generation.config, remote, local);
         let Some(permit) = self.enter(&generation, (!stands_for_others).then_some(remote)) else {
-            // Only who speaks HTTP understands why.
+            // Only an HTTP client understands the response of `turn_away`.
             let speaks_http = generation.config.host_of_connections(local.socket).is_none();
             let socket = accepted.stream.into_socket().ok().filter(|_| speaks_http);
             return socket.map_or((), |socket| server.limit.turn_away(socket));
@@ -106,7 +106,7 @@ impl Acceptor {
         self.hand_over(Handover { accepted, permit, stands_for_others });
     }
 
-    /// Gives it to the thread that has the fewest connections.
+    /// Hands the connection to the thread with the fewest connections.
     fn hand_over(&self, mut handover: Handover) {
         let threads = self.threads.borrow();
         let used = threads.iter().take(self.used.get());
@@ -114,12 +114,12 @@ impl Acceptor {
         handover.permit.is_of(&thread.connections);
         match &thread.way {
             None => self.server.serve(handover),
-            // A thread that is no more has ended with the front.
+            // A thread has ended only if the front ends, so a failed send is ignored.
             Some(way) => drop(way.send(handover)),
         }
     }
 
-    /// A permit for a new connection, if there is one.
+    /// Takes a permit for a new connection, if there is one.
     fn enter(&self, generation: &Generation, remote: Option<&Address>) -> Option<Permit> {
         let services = &self.server.services;
         let generations = services.generations.all().all();
@@ -137,12 +137,12 @@ impl Acceptor {
 }
 
 impl ConnectionServer {
-    /// Serves on the thread that has these services.
+    /// Creates the server of the thread that owns `services`.
     pub fn new(services: Rc<Services>, limit: Arc<ConnectionLimit>) -> ConnectionServer {
         ConnectionServer { services, limit }
     }
 
-    /// Gives a connection a task of its own.
+    /// Spawns the task of a connection.
     pub fn serve(&self, handover: Handover) {
         let Handover { accepted: Accepted { stream, remote, local }, permit, stands_for_others } = handover;
         let Some(generation) = self.services.generations.serving() else { return };
@@ -158,7 +158,7 @@ impl ConnectionServer {
         }
     }
 
-    /// A client that has just connected to `generation`.
+    /// Creates the state of a connection to `generation`.
     fn connection(&self, generation: Rc<View>, remote: Address, local: Address) -> Connection {
         let terms = Terms {
             config: generation.config.clone(),
@@ -170,8 +170,8 @@ impl ConnectionServer {
     }
 }
 
-/// Serves a connection from accept to close; then its permit is free. What most connections never come to is boxed, here and
-/// below: the whole is copied whenever one is accepted.
+/// Serves a connection from accept to close; dropping the permit then frees it. Rare paths are boxed, because the whole
+/// future is copied for each connection.
 async fn serve(connection: Connection, socket: Socket, _permit: Permit) {
     let connection = Rc::new(connection);
     let client = &connection.client;

@@ -1,11 +1,11 @@
-//! The beginning of a connection: TLS or not, HTTP/1 or HTTP/2.
+//! Negotiation: TLS or not, HTTP/1 or HTTP/2.
 //!
 //! ```text
 //!   TLS here? ──yes──▶ first byte a handshake's? ──yes──▶ ClientHello ─SNI─▶ host ─▶ handshake ─ALPN─▶ HTTP/2 or HTTP/1
 //!      │ no                     └──no──▶ HTTP/1, which is told to come by https
 //!      └─▶ `Protocols h2c`? ──yes──▶ HTTP/2's preface? ─▶ HTTP/2 or HTTP/1
 //!
-//! Where `Protocols` does not name http/1.1, everybody is taken to speak HTTP/2.
+//! Where `Protocols` omits http/1.1, every connection is HTTP/2.
 //! ```
 
 use std::io;
@@ -23,9 +23,9 @@ use config::Host;
 use config::protocols::Protocol;
 use tls::server::{Server, Servers};
 
-/// The first byte of every TLS connection: a handshake record.
+/// Type of a TLS handshake record, the first byte of every TLS connection.
 const HANDSHAKE: u8 = 22;
-/// What HTTP/2 begins with.
+/// Connection preface of HTTP/2 (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A connection that is ready for its first request.
@@ -36,7 +36,7 @@ pub enum Negotiated {
     Http2(Transport),
 }
 
-/// Finds out what `client` speaks.
+/// Determines the protocol of a new connection.
 pub async fn negotiate(connection: &Connection, socket: Socket) -> io::Result<Negotiated> {
     let client = &connection.client;
     let mut line = CountedIo::new(socket, client.clone());
@@ -56,7 +56,7 @@ pub async fn negotiate(connection: &Connection, socket: Socket) -> io::Result<Ne
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
 }
 
-/// The first host of the address, whose settings hold until the client has named another.
+/// The first host of the address. Its settings apply until the client has named a host.
 fn first(client: &Client) -> Option<&Host> {
     let config = &client.config;
     config.hosts.get(usize::from(config.hosts_at(client.local.socket).next()?))
@@ -69,7 +69,7 @@ async fn begins_with_handshake(line: &mut CountedIo) -> io::Result<bool> {
     Ok(line.ahead().first() == Some(&HANDSHAKE))
 }
 
-/// Reads on only while what has come is the beginning of a preface.
+/// Reads on only while the bytes are a prefix of the preface.
 async fn begins_with_preface(line: &mut CountedIo) -> io::Result<bool> {
     loop {
         let came = line.ahead();
@@ -86,7 +86,7 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
     let client = &connection.client;
     let start = LazyConfigAcceptor::new(Acceptor::default(), line).await?;
     let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
-    // Certificates that are renewed during this handshake are for later ones.
+    // One snapshot of the certificates is used for the whole handshake, even if they are renewed meanwhile.
     let servers = connection.generation.tls();
     let Some((host, server)) = server(client, &servers, name.as_deref()) else {
         return Err(io::Error::other("no host of this address has a certificate"));
@@ -105,7 +105,8 @@ async fn shake_hands(connection: &Connection, line: CountedIo) -> io::Result<Neg
     Ok(if is_http2 { Negotiated::Http2(line) } else { Negotiated::Http1(line) })
 }
 
-/// The host of that name. For an unknown name, and for a host without a certificate, the first host of the address that has one.
+/// The host named by SNI and its TLS settings. For an unknown name or a host without a certificate: the first host of
+/// the address with one.
 fn server<'a>(client: &Client, servers: &'a Servers, name: Option<&str>) -> Option<(u16, &'a Server)> {
     let (config, local) = (&client.config, client.local.socket);
     let mut hosts = std::iter::once(config.host(local, name.unwrap_or_default())).chain(config.hosts_at(local));

@@ -1,29 +1,30 @@
-//! The PROXY header, versions 1 and 2, as bytes. It is read so that nothing behind it is touched, which is the client's.
+//! Parser of the PROXY header, versions 1 and 2. It never asks for bytes behind the header, because they are the
+//! client's.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// How version 2 begins; a line of version 1 is not shorter.
+/// Signature of version 2. A line of version 1 is at least as long.
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
-/// A header of version 2 before what the family has.
+/// Length of a version 2 header without its addresses.
 const FIXED: usize = 16;
-/// The longest line of version 1, with its end.
+/// Longest line of version 1, including CR LF.
 const LONGEST_LINE: usize = 107;
 
-/// The source address of a header: who the client is; `None`: the connection is the balancer's own, or it does not know.
+/// Source address of a header. `None`: the balancer's own connection (LOCAL), or unknown.
 pub type SourceAddress = Option<SocketAddr>;
 
-/// What a header is, as far as it has come.
+/// Result of parsing the bytes so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParseStatus {
-    /// It has at least so many bytes more.
+    /// The header is incomplete: read this many bytes more, no further.
     Read(usize),
-    /// It is whole.
+    /// The header is complete.
     Done(SourceAddress),
-    /// It is none.
+    /// The bytes are no PROXY header.
     Wrong,
 }
 
-/// Looks at the beginning of a connection, of which no more was read than was asked for.
+/// Parses the beginning of a connection; `header` has exactly the bytes that were asked for.
 pub fn parse(header: &[u8]) -> ParseStatus {
     let whole = match header.starts_with(SIGNATURE) {
         _ if header.len() < SIGNATURE.len() => return ParseStatus::Read(SIGNATURE.len() - header.len()),
@@ -33,20 +34,20 @@ pub fn parse(header: &[u8]) -> ParseStatus {
             None => return ParseStatus::Read(FIXED - header.len()),
         },
         false if header.ends_with(b"\n") => line(header),
-        // One byte at a time: where the line ends is not known before.
+        // The end of the line is unknown, so version 1 is read byte by byte.
         false if header.len() < LONGEST_LINE && header.starts_with(b"PROXY ") => return ParseStatus::Read(1),
         false => None,
     };
     whole.map_or(ParseStatus::Wrong, ParseStatus::Done)
 }
 
-/// Of a whole header of version 2.
+/// Total length of a version 2 header; `None` until its length field is there.
 fn length(header: &[u8]) -> Option<usize> {
     let length = header.get(SIGNATURE.len() + 2..)?.first_chunk()?;
     Some(FIXED + usize::from(u16::from_be_bytes(*length)))
 }
 
-/// `PROXY TCP4 192.0.2.1 198.51.100.1 5000 80`
+/// Parses version 1: `PROXY TCP4 192.0.2.1 198.51.100.1 5000 80`
 fn line(line: &[u8]) -> Option<SourceAddress> {
     let line = std::str::from_utf8(line).ok()?.strip_prefix("PROXY ")?.strip_suffix("\r\n")?;
     if line == "UNKNOWN" || line.starts_with("UNKNOWN ") {
@@ -72,7 +73,7 @@ fn port(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Version, command and family; then, as the family has it, addresses, ports, and what we need not know.
+/// Parses version 2: version and command, family, length, addresses, ports, and extensions (TLVs), which are ignored.
 fn binary(header: &[u8]) -> Option<SourceAddress> {
     let (&[version, family], rest) = header.get(12..)?.split_first_chunk()?;
     let ends = rest.get(2..)?;
@@ -90,7 +91,7 @@ fn binary(header: &[u8]) -> Option<SourceAddress> {
     }
 }
 
-/// The first of the two ports behind the other address.
+/// The source port, which follows the destination address of `other` bytes.
 fn port_at(rest: &[u8], other: usize) -> Option<u16> {
     let (port, further) = rest.get(other..)?.split_first_chunk()?;
     further.first_chunk::<2>().map(|_| u16::from_be_bytes(*port))

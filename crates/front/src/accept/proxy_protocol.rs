@@ -1,4 +1,4 @@
-//! Connections of a balancer that begins each with a PROXY header: the client is the one that the header names.
+//! Connections of a balancer with `RemoteIPProxyProtocol`: the PROXY header names the client.
 
 use std::future::poll_fn;
 use std::io;
@@ -22,7 +22,7 @@ pub fn is_expected(config: &Config, remote: &Address, local: &Address) -> bool {
     host.is_some_and(|host| host.remote_ip.expects_proxy_header(remote.socket.map(|remote| remote.ip())))
 }
 
-/// Serves a connection whose permit counts for no client until the PROXY header has named one.
+/// Serves a connection. Its permit is charged to the client only after the PROXY header has named it.
 pub async fn serve(limit: Arc<ConnectionLimit>, connection: Connection, mut socket: Socket, mut permit: Permit) {
     let Some((connection, is_named)) = meet(connection, &mut socket).await else { return };
     let (limits, remote) = (&connection.generation.config.clients, &connection.client.remote);
@@ -33,8 +33,8 @@ pub async fn serve(limit: Arc<ConnectionLimit>, connection: Connection, mut sock
     super::serve(connection, socket, permit).await;
 }
 
-/// Waits for the header as long as for the head of a request. Returns the connection with the client that the header names, and
-/// whether it names one.
+/// Reads the header, within the timeout of a request head. Returns the connection, with the named client, and whether
+/// one was named.
 async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connection, bool)> {
     let client = &connection.client;
     let registration = connection.services.connections.enter(client.entry());
@@ -46,7 +46,7 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
             said.inspect(|named| client.is_really(Address::tcp(*named)));
             return Some((connection, said.is_some()));
         }
-        // A balancer's health check: it connects and closes.
+        // A balancer's health check connects and closes without a header.
         Some(Err(_)) if !has_begun => return None,
         Some(Err(error)) => error.to_string(),
         None if client.shared.is_stopping() => return None,
@@ -67,7 +67,7 @@ async fn read(socket: &mut Socket, has_begun: &mut bool) -> io::Result<SourceAdd
     }
 }
 
-/// Reads exactly `more` bytes.
+/// Reads exactly `more` bytes, so that the client's own bytes stay in the socket.
 async fn fill(socket: &mut Socket, header: &mut Vec<u8>, more: usize, has_begun: &mut bool) -> io::Result<()> {
     let from = header.len();
     header.resize(from + more, 0);

@@ -1,5 +1,5 @@
-//! TLS handshakes whose signature takes long: about 0.6 ms with an RSA key of 2048 bits, 4 ms with one of 4096. rustls signs where it
-//! is told what the client has said, so that step is done on a thread that computes, and the thread that has the clients goes on.
+//! TLS handshakes with a slow signature: about 0.6 ms with an RSA key of 2048 bits, 4 ms with 4096. rustls signs while
+//! it processes the ClientHello, so that step runs on a compute thread, not on the thread that serves clients.
 //!
 //! ```text
 //!   ClientHello ──▶ aside: the flight with the signature ──────────────▶ written, read to the end as any handshake
@@ -19,13 +19,13 @@ use tokio_rustls::server::{StartHandshake, TlsStream};
 use crate::base::blocking;
 use crate::client::transport::CountedIo;
 
-/// How many have or wait for a thread that computes. Further ones wait here, so that a flood of them does not stand before what is to
-/// be compressed. Two for each thread: none is idle while the next is fetched.
+/// Limits handshakes on compute threads, so that a flood of them does not delay compression; others wait here. Two for
+/// each processor, so that no thread is idle between two.
 static TURNS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2 * blocking::processors()));
-/// How much is read at once of what a client says after a HelloRetryRequest.
+/// Buffer size for what a client sends after a HelloRetryRequest.
 const READ: usize = 4096;
 
-/// Shakes hands with a client that has greeted.
+/// Completes the handshake of a client that has sent its ClientHello.
 pub async fn finish(start: StartHandshake<CountedIo>, config: Arc<ServerConfig>) -> io::Result<TlsStream<CountedIo>> {
     let StartHandshake { accepted, mut io, .. } = start;
     let theirs = config.clone();
@@ -36,7 +36,8 @@ pub async fn finish(start: StartHandshake<CountedIo>, config: Arc<ServerConfig>)
             return Err(wrong(error));
         }
     };
-    // An answer with the signature is there to be written once the client has sent the key share that it was asked for.
+    // After a HelloRetryRequest, the signature is made when the client has sent its key share; rustls then wants to
+    // write.
     if connection.handshake_kind() == Some(HandshakeKind::FullWithHelloRetryRequest) {
         write(&mut connection, &mut io).await?;
         while !connection.wants_write() {
@@ -46,7 +47,7 @@ pub async fn finish(start: StartHandshake<CountedIo>, config: Arc<ServerConfig>)
     TlsAcceptor::from(config).accept_with(io, |new| *new = connection).await
 }
 
-/// Does `work` on a thread that computes, when it is its turn.
+/// Runs `work` on a compute thread, when a turn is free.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let turn = TURNS.acquire().await.map_err(io::Error::other)?;
     let done = blocking::compute(move || {
@@ -56,7 +57,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     done.await.map_err(io::Error::other)
 }
 
-/// Reads what has come and thinks it over aside. What is wrong with it the client is told.
+/// Reads bytes and processes them on a compute thread. Sends the alert if they are invalid.
 async fn hear(mut connection: ServerConnection, io: &mut CountedIo) -> io::Result<ServerConnection> {
     let mut came = Vec::with_capacity(READ);
     if io.read_buf(&mut came).await? == 0 {

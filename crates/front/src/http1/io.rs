@@ -1,4 +1,4 @@
-//! What hyper reads and writes of an HTTP/1 connection.
+//! The stream that carries an HTTP/1 connection: socket or TLS, with interim responses.
 
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
@@ -12,29 +12,29 @@ use super::paced::Unwritten;
 use crate::client::Client;
 use crate::client::transport::Transport;
 
-/// Head and body of a response up to this size are put together: copying so little costs less than a `writev`.
+/// Responses up to this size, in bytes, are copied into one buffer, which costs less than a `writev`.
 const SMALL: usize = 4096;
 
 thread_local! {
-    /// Where a small response is put together before it is written.
+    /// Buffer for small responses.
     static SMALL_WRITE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 pub struct Stream {
     line: Transport,
     client: Rc<Client>,
-    /// hyper has bytes of a response that are not written yet: an interim response must not get between them.
+    /// hyper is in the middle of a response, so no interim response may be written.
     amid: bool,
     unwritten: Rc<Unwritten>,
 }
 
 impl Stream {
-    /// The stream of `client`.
+    /// Creates the stream of `client`.
     pub fn new(line: Transport, client: Rc<Client>) -> Stream {
         Stream { line, client, amid: false, unwritten: Rc::default() }
     }
 
-    /// What hyper has for it.
+    /// Response bytes that hyper holds.
     pub fn unwritten(&self) -> &Rc<Unwritten> {
         &self.unwritten
     }
@@ -68,7 +68,7 @@ impl Stream {
         Pin::new(&mut self.line)
     }
 
-    /// hyper cannot send interim responses, so they go out here, between two responses.
+    /// Writes interim responses between two responses, because hyper cannot send them.
     fn poll_interim(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.amid || self.client.interim.borrow().is_empty() {
             return Poll::Ready(Ok(()));
@@ -122,7 +122,7 @@ impl AsyncWrite for Stream {
         true
     }
 
-    /// hyper flushes when all that it had is written.
+    /// hyper flushes when it has written all its bytes.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.amid = false;
         ready!(self.line().poll_flush(cx))?;

@@ -1,5 +1,5 @@
-//! The end of an HTTP/1 connection. A socket that is closed while the client still sends is reset, and the client loses
-//! the very answer that says why: so we end our half and for a while read and throw away what comes.
+//! Lingering close of an HTTP/1 connection. Closing a socket while the client sends resets it, and the client may lose
+//! the final response. So the front ends its half, then reads and discards for a while.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -21,13 +21,13 @@ use crate::request::respond::body::BodySource;
 use crate::request::services::Connection;
 use crate::routing::server_name;
 
-/// httpd's numbers: the longest silence, and the longest in all.
+/// Longest silence and total time, as in httpd.
 const SILENCE: Duration = Duration::from_secs(2);
 const IN_ALL: Duration = Duration::from_secs(30);
-/// So many bytes are read and thrown away at once.
+/// Most bytes discarded in one read.
 const PIECE: usize = 16 * 1024;
 
-/// Answers what the strict reader has refused, and closes.
+/// Answers a request that the strict reader has refused, and closes.
 pub async fn refuse(connection: &Connection, io: &mut StrictIo, violation: Violation) {
     let patience = connection.client.config.timeouts.client;
     if timeout(patience, answer(connection, io, violation.status)).await.is_ok() {
@@ -35,16 +35,16 @@ pub async fn refuse(connection: &Connection, io: &mut StrictIo, violation: Viola
     }
 }
 
-/// Answers 408 to a client that was too slow, and closes without reading what it still sends.
+/// Answers 408 to a slow client, and closes without reading on.
 pub async fn dismiss(connection: &Connection, io: &mut StrictIo) {
     let told = answer(connection, io, StatusCode::REQUEST_TIMEOUT);
     if timeout(SILENCE, told).await.is_ok() {
-        // The connection is closed next, whether this works or not.
+        // The connection is closed next in any case, so an error is ignored.
         let _ = poll_fn(|cx| io.poll_end(cx)).await;
     }
 }
 
-/// Closes so that what was sent arrives.
+/// Closes the connection such that everything sent arrives.
 pub async fn part(client: &Client, io: &StrictIo) {
     io.end_with_reset(false);
     if client.session().is_none() && is_done(io).await {
@@ -55,7 +55,7 @@ pub async fn part(client: &Client, io: &StrictIo) {
     }
 }
 
-/// The same page that hyper would send for us, had it understood the request.
+/// Sends the error page, as hyper would for a request that it understands.
 async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) {
     let head = unreadable(io.request_line());
     let context = RequestGuard::begin(connection, connection.generation.clone(), head, None);
@@ -81,7 +81,7 @@ async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) 
     connection.client.flushed();
 }
 
-/// A request of which nothing is known but, perhaps, its first line.
+/// Head of an unreadable request, with its request line as far as known.
 pub fn unreadable(line: Vec<u8>) -> Parts {
     let mut head = http::Request::new(()).into_parts().0;
     head.version = Version::HTTP_11;
@@ -89,7 +89,7 @@ pub fn unreadable(line: Vec<u8>) -> Parts {
     head
 }
 
-/// Whether all that the client has sent was read and whole: then a plain close resets nothing.
+/// Whether all that the client sent is complete and was read, so that a plain close causes no reset.
 async fn is_done(io: &StrictIo) -> bool {
     if io.is_drained() {
         return !io.has_unread() && !io.is_amid();
@@ -108,7 +108,7 @@ async fn linger(client: &Client, io: &StrictIo) {
             client.remember(cx);
             let mut into = ReadBuf::uninit(piece.spare_capacity_mut());
             match io.poll_discard(cx, &mut into) {
-                // The client is not in the middle of a request, or the front stops.
+                // The client is not within a request, or the front stops.
                 Poll::Pending if !is_amid || client.shared.is_stopping() => Poll::Ready(0),
                 read => read.map(|read| read.map_or(0, |()| into.filled().len())),
             }

@@ -1,4 +1,4 @@
-//! A connection of HTTP/1: hyper's state machine, and the one timer that watches the client.
+//! An HTTP/1 connection: hyper's state machine, and one timer that enforces the client's timeouts.
 
 pub mod io;
 pub mod lingering_close;
@@ -35,17 +35,17 @@ use paced::Paced;
 use strict::Violation;
 use strict_io::StrictIo;
 
-/// hyper's own limit when `LimitRequestFields` is at its default; setting it would move its table to the heap.
+/// hyper's default limit on fields, used without `max_headers`, which would move hyper's table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
-/// A request that lies in the socket unread gets so many short delays before the connection is closed as idle.
+/// Number and length of the delays before an idle connection is closed although an unread request lies in its socket.
 const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: u32 = 10;
 
-/// A client is answered within that time, or watched meanwhile: whether it leaves.
+/// Time for a response before the front begins to watch whether its client leaves.
 const SOON: Duration = Duration::from_millis(20);
 
-/// Serves until the connection is closed.
+/// Serves the connection until it is closed.
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let stream = Stream::new(line, client.clone());
@@ -58,19 +58,19 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     }
 }
 
-/// How a connection's last exchange has ended.
+/// How the last exchange on a connection ended.
 enum ConnectionEnd {
     /// All requests were answered.
     InOrder,
-    /// All requests were answered but the one that this is about.
+    /// The last request violates the protocol; all others were answered.
     Refused(Violation),
     /// The head of a request took too long.
     Late,
-    /// The client is too slow, or has gone.
+    /// The client was too slow, or has gone.
     GivenUp,
 }
 
-/// Requests and their answers.
+/// Serves requests until the connection must end.
 async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
     let client = &connection.client;
     let (asked, unwritten) = (Cell::new(0_u32), io.unwritten());
@@ -107,10 +107,11 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
                     record_unreadable(connection, &error);
                     return Poll::Ready(ConnectionEnd::InOrder);
                 }
-                // An answer broke off: an orderly end of the connection could make it look whole.
+                // A response was truncated. A reset prevents it from looking complete.
                 Poll::Ready(Err(_)) => return Poll::Ready(ConnectionEnd::GivenUp),
                 Poll::Ready(Ok(())) => return Poll::Ready(ConnectionEnd::InOrder),
-                // If this process dies now, the kernel tells the client by a reset.
+                // If this process dies now, the kernel resets the connection, so a truncated response does not look
+                // complete.
                 Poll::Pending if client.is_open_ended() => io.end_with_reset(true),
                 Poll::Pending => {}
             }
@@ -124,7 +125,7 @@ async fn exchange(connection: &Rc<Connection>, io: &StrictIo) -> ConnectionEnd {
             io.watch(cx);
             match client.timed_out(Instant::now()) {
                 Ok(later) => timer.as_mut().reset(later.into()),
-                // A request has come and was not read yet: a close now would reset the connection.
+                // A request has arrived unread; a close now would reset the connection.
                 Err(_) if client.waits_for_a_request() && looks < LOOKS && io.has_unread() => {
                     looks += 1;
                     timer.as_mut().reset((Instant::now() + LOOK).into());
@@ -146,7 +147,7 @@ fn first_look(client: &Client, io: &StrictIo) -> Instant {
     if io.is_unwatched() { now + SOON } else { client.look_again(now) }
 }
 
-/// hyper has answered a request that it could not read; it belongs into the access log like any other.
+/// Logs a request that hyper could not parse and has answered itself.
 fn record_unreadable(connection: &Connection, error: &hyper::Error) {
     let context =
         RequestGuard::begin(connection, connection.generation.clone(), lingering_close::unreadable(Vec::new()), None);

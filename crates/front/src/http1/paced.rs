@@ -82,7 +82,7 @@ impl<B: Body<Data = Bytes, Error = io::Error> + Unpin> Body for Paced<B> {
 mod tests {
     use super::*;
 
-    /// Always has another kilobyte.
+    /// A body without end, in pieces of 1000 bytes.
     struct Endless;
 
     impl Body for Endless {

@@ -1,5 +1,5 @@
-//! What hyper reads and writes in place of the socket, for HTTP/1: what comes goes through the [`Buffer`], and the
-//! connection's end stays ours.
+//! The I/O object that hyper reads and writes for HTTP/1: input passes the [`Buffer`], and hyper cannot close the
+//! connection.
 
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
@@ -14,7 +14,7 @@ use super::paced::Unwritten;
 use super::strict::{Buffer, HeadLimits, Violation};
 use crate::client::Client;
 
-/// Shared by hyper and by the end of the connection.
+/// A handle shared by hyper and by [`drive`](super::drive).
 #[derive(Clone)]
 pub struct StrictIo(Rc<RefCell<Inner>>);
 
@@ -22,16 +22,16 @@ struct Inner {
     stream: Stream,
     buffer: Buffer,
     client: Rc<Client>,
-    /// The client sends nothing more.
+    /// The client has closed its sending side.
     ended: bool,
-    /// See [`StrictIo::end_with_reset`].
+    /// Whether a close sends a reset; see [`StrictIo::end_with_reset`].
     resets: bool,
-    /// Somebody waits for what comes, whom nothing wakes yet: see [`StrictIo::watch`].
+    /// A reader waits without a registered wake-up; see [`StrictIo::watch`].
     sleeps: bool,
 }
 
 impl StrictIo {
-    /// The stream of `client`.
+    /// Wraps the stream of `client`.
     pub fn new(stream: Stream, client: Rc<Client>, limits: HeadLimits) -> StrictIo {
         StrictIo(Rc::new(RefCell::new(Inner {
             stream,
@@ -43,60 +43,60 @@ impl StrictIo {
         })))
     }
 
-    /// What hyper has of answers and has not written.
+    /// Response bytes that hyper holds.
     pub fn unwritten(&self) -> Rc<Unwritten> {
         self.0.borrow().stream.unwritten().clone()
     }
 
-    /// What is wrong with the head that came last, once every request before it was answered.
+    /// The violation in the last head, once every earlier request was answered.
     pub fn unanswered(&self) -> Option<Violation> {
         let inner = self.0.borrow();
         let violation = inner.buffer.violation().filter(|violation| !violation.in_body)?;
         inner.client.has_answered(inner.buffer.heads()).then_some(violation)
     }
 
-    /// The request line of a head that was wrong or is not all there, as far as it is known.
+    /// Request line of an incomplete or refused head, as far as known.
     pub fn request_line(&self) -> Vec<u8> {
         self.0.borrow().buffer.request_line().to_vec()
     }
 
-    /// The target of the connection's request of that number as it was sent, if hyper was shown another.
+    /// Original target of the connection's request `number`, if hyper was given a changed one.
     pub fn take_target(&self, number: u32) -> Option<Box<[u8]>> {
         self.0.borrow_mut().buffer.take_target(number)
     }
 
-    /// Whether the client may be in the middle of sending something that nobody will read.
+    /// Whether the client may be in the middle of a request that will not be read.
     pub fn is_amid(&self) -> bool {
         let inner = self.0.borrow();
         !inner.ended && !inner.buffer.is_between_requests()
     }
 
-    /// Reads past the buffer.
+    /// Reads past the buffer, for bytes to discard.
     pub fn poll_discard(&self, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_read(cx, into)
     }
 
-    /// Whether something has come that nobody has read yet, known to the runtime or not.
+    /// Whether the socket has unread bytes, whether or not the runtime has noticed.
     pub fn has_unread(&self) -> bool {
         self.0.borrow().stream.has_unread()
     }
 
-    /// Whether the runtime does not know the socket.
+    /// Whether the socket is not registered with the runtime.
     pub fn is_unwatched(&self) -> bool {
         self.0.borrow().stream.is_unwatched()
     }
 
-    /// Whether the runtime does not know the socket, and all that had come was read.
+    /// Whether the socket is not registered with the runtime and all its bytes were read.
     pub fn is_drained(&self) -> bool {
         self.0.borrow().stream.is_drained()
     }
 
-    /// Sees to it that the connection is woken when something comes.
+    /// Registers for input, if a reader sleeps.
     pub fn watch(&self, cx: &mut Context<'_>) {
         self.0.borrow_mut().watch(cx);
     }
 
-    /// The same, unless an answer is due first.
+    /// Registers for input, unless a response is due first.
     pub fn watch_between_answers(&self, cx: &mut Context<'_>) {
         let mut inner = self.0.borrow_mut();
         if !inner.is_owed_an_answer() {
@@ -104,16 +104,16 @@ impl StrictIo {
         }
     }
 
-    /// Whether the connection's end is a reset, so that nobody takes what was sent for all of it.
+    /// Sets whether the close sends a reset, so that a truncated response does not look complete.
     pub fn end_with_reset(&self, reset: bool) {
         let mut inner = self.0.borrow_mut();
         if inner.resets != reset {
-            // It fails for a client that has gone, which does not matter.
+            // Fails only for a client that has gone, where it does not matter.
             inner.resets = inner.stream.end_with_reset(reset).is_ok() && reset;
         }
     }
 
-    /// Ends what is sent.
+    /// Closes the sending side.
     pub fn poll_end(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0.borrow_mut().stream).poll_shutdown(cx)
     }
@@ -126,13 +126,13 @@ impl Inner {
         }
     }
 
-    /// The client has ended its half. hyper would take that for the end of the connection and drop the answer that is on
-    /// its way, so hyper is told after the answer.
+    /// Handles the end of the client's sending side. hyper would drop the response in progress, so it sees the end only
+    /// after the response.
     fn at_end(&self) -> Poll<io::Result<()>> {
         if self.is_owed_an_answer() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    /// Whether only whole requests have come, and one of them was not answered yet.
+    /// Whether all requests arrived whole, and one is not answered yet.
     fn is_owed_an_answer(&self) -> bool {
         self.buffer.is_between_requests() && !self.client.has_answered(self.buffer.heads())
     }
@@ -143,16 +143,16 @@ impl Inner {
                 return Poll::Ready(Ok(()));
             }
             match self.buffer.violation() {
-                // A body that breaks off, as far as hyper can tell.
+                // hyper sees a truncated body.
                 Some(violation) if violation.in_body => return Poll::Ready(Ok(())),
-                // An end would make hyper give up the answers that are on their way; the connection looks for itself.
+                // An end would make hyper drop responses in progress; `drive` checks for violations itself.
                 Some(_) => return Poll::Pending,
                 None => {}
             }
             if self.ended {
                 return self.at_end();
             }
-            // An answer may go out so soon that nobody need be woken for what comes before.
+            // The response may be sent soon, so registering for input would be wasted.
             self.sleeps = self.stream.is_drained() && self.is_owed_an_answer();
             if self.sleeps {
                 return Poll::Pending;
@@ -204,7 +204,7 @@ impl AsyncWrite for StrictIo {
         Pin::new(&mut self.0.borrow_mut().stream).poll_flush(cx)
     }
 
-    /// hyper is done, the connection may not be: see [`lingering_close`](super::lingering_close).
+    /// Only flushes: hyper is done, but [`lingering_close`](super::lingering_close) may follow.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_flush(cx)
     }

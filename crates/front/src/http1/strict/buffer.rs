@@ -1,5 +1,5 @@
-//! The buffer between a client's socket and hyper: passes on what the scanner found correct, and keeps the beginning of a head
-//! or chunk line until the rest of it has come. Hyper therefore sees a head whole or not at all.
+//! The buffer between a client's socket and hyper. It passes on correct bytes and holds an incomplete head or chunk
+//! line, so hyper sees a head whole or not at all.
 
 use std::collections::VecDeque;
 
@@ -7,23 +7,23 @@ use super::{Evidence, HeadLimits, Scanned, Scanner, Violation, evidence};
 
 use crate::base::target::tame;
 
-/// Capacity above this is given back as soon as the buffer is empty: one long head must not cost an idle connection its size.
+/// Capacity, in bytes, that an empty buffer may retain: a long head must not occupy memory on an idle connection.
 const SPARE: usize = 16 * 1024;
 
-/// The bytes of one connection that hyper has not been given yet.
+/// Received bytes of a connection that hyper does not have yet.
 pub struct Buffer {
     scanner: Scanner,
-    /// An incomplete head or chunk line; before it, `cleared` bytes that hyper has not taken yet.
+    /// An incomplete head or chunk line, preceded by `cleared` bytes for hyper.
     held: Vec<u8>,
-    /// How many bytes at the beginning of `held` were found correct.
+    /// Number of bytes at the beginning of `held` that are correct.
     cleared: usize,
     refused: Option<Box<(Violation, Evidence)>>,
-    /// Targets with bytes that were overwritten for hyper, and which of the connection's heads they are of.
+    /// Original targets whose bytes were overwritten for hyper, by the number of the head.
     odd_targets: VecDeque<(u32, Box<[u8]>)>,
 }
 
 impl Buffer {
-    /// A buffer for a new connection.
+    /// Creates a buffer for a new connection.
     pub fn new(limits: HeadLimits) -> Buffer {
         Buffer {
             scanner: Scanner::new(limits),
@@ -34,18 +34,17 @@ impl Buffer {
         }
     }
 
-    /// Why the connection was refused, if it was. Nothing is passed on afterwards.
+    /// The violation, if any. Nothing is passed on afterwards.
     pub fn violation(&self) -> Option<Violation> {
         self.refused.as_ref().map(|refused| refused.0)
     }
 
-    /// What the log says of the refused head.
+    /// Excerpt of the refused head, for the log.
     pub fn evidence(&self) -> Option<&Evidence> {
         self.refused.as_ref().map(|refused| &refused.1)
     }
 
-    /// The request line of the incomplete or refused head, as far as it has come: for the
-    /// log line of a connection that ends there.
+    /// Request line of the incomplete or refused head, as far as received; for the access log.
     pub fn request_line(&self) -> &[u8] {
         match &self.refused {
             Some(refused) => &refused.1.line,
@@ -54,19 +53,18 @@ impl Buffer {
         }
     }
 
-    /// How many correct heads have come on this connection.
+    /// Number of correct heads on this connection.
     pub fn heads(&self) -> u32 {
         self.scanner.heads()
     }
 
-    /// Whether all that came was passed on and is complete: the client is not in the middle of sending a request. The answer to
-    /// one may still be on its way.
+    /// Whether all received bytes were passed on and end a request. The response may still be in progress.
     pub fn is_between_requests(&self) -> bool {
         self.refused.is_none() && self.held.is_empty() && !self.scanner.is_in_body()
     }
 
-    /// The target of the connection's head of that number as it was sent, if it differs from what hyper has read. Those of heads
-    /// before it are forgotten.
+    /// Original target of the connection's head `number`, if it was changed for hyper. Drops the targets of earlier
+    /// heads.
     pub fn take_target(&mut self, number: u32) -> Option<Box<[u8]>> {
         while self.odd_targets.front()?.0 <= number {
             let (of, target) = self.odd_targets.pop_front()?;
@@ -77,9 +75,9 @@ impl Buffer {
         None
     }
 
-    /// Takes new bytes of the client. So many of them, from the first, may go to hyper straight from `fresh`; the buffer keeps
-    /// the others. `give` must have handed over all that was cleared before. A minor version after 1.1 is overwritten with 1, and
-    /// bytes of a target that hyper would refuse with others.
+    /// Takes new bytes of the client. Returns how many of them, from the first, hyper may read directly from `fresh`;
+    /// the buffer stores the rest. All cleared bytes must have been given before. Overwrites a minor version later than
+    /// 1, and target bytes that hyper would refuse.
     pub fn take(&mut self, fresh: &mut [u8]) -> usize {
         if self.refused.is_some() {
             return 0;
@@ -125,7 +123,7 @@ impl Buffer {
         passed
     }
 
-    /// Hands at most `room` of the cleared bytes to `to`, and says how many.
+    /// Passes at most `room` cleared bytes to `to`, and returns their number.
     pub fn give(&mut self, room: usize, to: impl FnOnce(&[u8])) -> usize {
         let given = self.cleared.min(room);
         if given == 0 {

@@ -1,17 +1,20 @@
-//! The chunked transfer coding (RFC 9112, section 7.1), read strictly: lines end with CR LF, sizes are plain hexadecimal,
-//! extensions follow their grammar. Parsers that tolerate more disagree on where a chunk ends, which smuggles requests.
+//! The chunked transfer coding (RFC 9112, section 7.1), read strictly: lines end with CR LF, sizes are plain
+//! hexadecimal, extensions follow their grammar. Lenient parsers disagree on where a chunk ends, which allows request
+//! smuggling.
 
 use super::line::{Lines, TooLong};
 use super::{HeadLimits, Violation, extension, field};
 
-/// Bytes of all chunk extensions of one body. Nothing here uses them; without a limit a client could send them for ever.
+/// Most bytes of chunk extensions in one body. Extensions are ignored, so without a limit a client could send them for
+/// ever.
 const EXTENSIONS: usize = 4096;
-/// Bytes of all trailer fields of one body.
+/// Most bytes of trailer fields in one body.
 const TRAILERS: usize = 8192;
-/// 16 hexadecimal digits are 64 bits. Without a limit a size of leading zeros would be read for ever.
+/// Most digits of a chunk size: 16 hexadecimal digits are 64 bits. Without a limit, leading zeros could be sent for
+/// ever.
 const MOST_DIGITS: usize = 16;
 
-/// The state of a chunked body that is being received.
+/// State of a chunked body.
 #[derive(Default)]
 pub struct Chunked {
     part: Part,
@@ -26,19 +29,19 @@ enum Part {
     #[default]
     Size,
     Data(u64),
-    /// The CR LF behind a chunk's data.
+    /// The CR LF after a chunk's data.
     End,
     Trailers,
     Over,
 }
 
 impl Chunked {
-    /// Whether the empty line at the end of the body has been read.
+    /// Whether the body's final empty line was read.
     pub fn is_over(&self) -> bool {
         self.part == Part::Over
     }
 
-    /// How many bytes from the beginning of `bytes` are correct; `None` while a line is incomplete.
+    /// Number of correct bytes from the beginning; `None` while a line is incomplete.
     pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, Violation> {
         if let Part::Data(left) = &mut self.part {
             let passed = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));

@@ -1,26 +1,26 @@
-//! What the error log and the access log show of a refused head: its request line, and the number and name of the field that
-//! was wrong. The field's value is left out, because it may be a password or a session.
+//! Excerpt of a refused head for the error log and the access log: its request line, and the number and name of the
+//! wrong field. The value is left out, because it may be a password or a session.
 
 use std::fmt;
 
 use super::field;
 
-/// How much of a request line is kept.
+/// Most bytes of a request line in an excerpt.
 const LONGEST_LINE: usize = 1000;
-/// How much of a field's name is kept.
+/// Most bytes of a field name in an excerpt.
 const LONGEST_NAME: usize = 64;
 
-/// The request line and the wrong field of a head that was refused.
+/// The request line and the wrong field of a refused head.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// The request line, as far as it had come when the head was refused.
+    /// The request line, as far as received.
     pub line: Vec<u8>,
-    /// The field's number, counted from 1, and as much of its name as is a token.
+    /// Number of the field, counted from 1, and the part of its name that is a token.
     field: Option<(usize, Vec<u8>)>,
 }
 
 impl Evidence {
-    /// The evidence of `head`, whose wrong line begins at `at`.
+    /// The excerpt of `head`, whose wrong line begins at `at`.
     pub fn of(head: &[u8], at: usize) -> Evidence {
         let before = head.get(..at).unwrap_or_default();
         let number = before.iter().filter(|byte| **byte == b'\n').count() - usize::from(before.starts_with(b"\r\n"));
@@ -30,7 +30,7 @@ impl Evidence {
     }
 }
 
-/// The first line of a head that may be incomplete; an empty line before it is skipped.
+/// The first line of a possibly incomplete head, after an optional empty line.
 pub fn request_line(head: &[u8]) -> &[u8] {
     let head = head.strip_prefix(b"\r\n").unwrap_or(head);
     let head = head.get(..LONGEST_LINE).unwrap_or(head);

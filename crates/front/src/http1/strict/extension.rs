@@ -1,9 +1,9 @@
-//! Chunk extensions (RFC 9112, section 7.1.1): `;name`, `;name=word`, `;name="text"`. Their meaning is ignored, their grammar is
-//! not: a server that guesses where an extension ends may take bytes of it for the chunk's data.
+//! Chunk extensions (RFC 9112, section 7.1.1): `;name`, `;name=word`, `;name="text"`. Their meaning is ignored, but
+//! their grammar is checked: a server that guesses the end of an extension may take bytes of it for chunk data.
 
 use super::field;
 
-/// Whether `line`, what follows a chunk's size, consists of extensions only.
+/// Whether `line`, which follows a chunk size, consists only of extensions.
 pub fn are_in_order(mut line: &[u8]) -> bool {
     while !line.is_empty() {
         let Some(rest) = after_one(line) else { return false };
@@ -29,7 +29,7 @@ fn after_blanks(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// What follows the closing quote of a quoted string (RFC 9110, section 5.6.4). A backslash quotes the byte behind it.
+/// The bytes after a quoted string's closing quote (RFC 9110, section 5.6.4). A backslash quotes the next byte.
 fn after_quoted(mut line: &[u8]) -> Option<&[u8]> {
     loop {
         line = match line {

@@ -1,13 +1,13 @@
-//! Header fields (RFC 9112, section 5): a token, a colon without a space before it, a value without control characters, all on
-//! one line. Names with spaces and folded lines are what proxies and servers read differently.
+//! Header fields (RFC 9112, section 5): a token, a colon without a space before it, a value without control characters,
+//! on one line. Proxies and servers disagree about names with spaces and folded lines, so both are refused.
 
 use super::Violation;
 
-/// The bytes of a token: names of methods and fields (RFC 9110, section 5.6.2).
+/// Bytes of a token, for names of methods and fields (RFC 9110, section 5.6.2).
 const TOKEN: [bool; 256] = table(b"!#$%&'*+-.^_`|~", true);
-/// The bytes of a field's value: no control character but the tab (RFC 9110, section 5.5).
+/// Bytes of a field value: no control character but the tab (RFC 9110, section 5.5).
 const VALUE: [bool; 256] = value();
-/// The longest name of a field. `http::HeaderName` takes up to 64 KiB; no real name comes near this.
+/// Most bytes of a field name. `http::HeaderName` takes up to 64 KiB, which no real name needs.
 const LONGEST_NAME: usize = 1024;
 
 const fn table(marks: &[u8], alphanumeric: bool) -> [bool; 256] {
@@ -36,23 +36,22 @@ const fn value() -> [bool; 256] {
     table
 }
 
-/// Whether `word` is a token.
 pub fn is_token(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(|byte| TOKEN[usize::from(*byte)])
 }
 
-/// What follows the token that `text` begins with; `None` when it begins with none.
+/// The bytes after the leading token of `text`; `None` if there is no token.
 pub fn after_token(text: &[u8]) -> Option<&[u8]> {
     let length = text.iter().take_while(|byte| TOKEN[usize::from(**byte)]).count();
     text.get(length..).filter(|_| length > 0)
 }
 
-/// Whether each byte of `text` may stand in a field's value.
+/// Whether each byte of `text` is allowed in a field value.
 pub fn is_value(text: &[u8]) -> bool {
     text.iter().all(|byte| VALUE[usize::from(*byte)])
 }
 
-/// The name and the value of a header line, the value without the blanks around it.
+/// Splits a field line into name and trimmed value.
 pub fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Violation> {
     if matches!(line.first(), Some(b' ' | b'\t')) {
         return Err(Violation::bad("a header field that goes on in a second line"));

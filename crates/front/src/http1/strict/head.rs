@@ -1,5 +1,5 @@
-//! A request's head (RFC 9112, sections 2 to 6): its lines within the limits of `LimitRequest*`, and how its body is framed.
-//! Whatever two readers could take for different framings is refused.
+//! A request head (RFC 9112, sections 2 to 6): its lines, within the limits of `LimitRequest*`, and the framing of its
+//! body. Ambiguous framing is refused.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,40 +10,40 @@ use super::line::{Lines, TooLong};
 use super::request_line::{self, RequestLine, Version};
 use super::{HeadLimits, Violation, field};
 
-/// The largest Content-Length. It is half of what 64 bits hold, so that sums with it cannot overflow.
+/// Largest Content-Length: half of the 64-bit range, so that sums cannot overflow.
 const LONGEST_BODY: u64 = i64::MAX as u64;
 
-/// How the end of the body is found (RFC 9112, section 6.3).
+/// Framing of a body (RFC 9112, section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// By its length; 0 when there is no body.
+    /// By length, in bytes; 0 without a body.
     Fixed(u64),
-    /// By its last chunk.
+    /// By chunks.
     Chunked,
 }
 
-/// A head that is being received.
+/// A head while it is received.
 #[derive(Default)]
 pub struct Head {
     lines: Lines,
-    /// Where the line begins that was read last.
+    /// Offset of the last line that was read.
     at: usize,
-    /// Whether an empty line before the request was skipped. One is allowed: old clients send it after a form (RFC 9112,
-    /// section 2.2).
+    /// Whether an empty line before the request was skipped. One is allowed, because old clients send it after a form
+    /// (RFC 9112, section 2.2).
     skipped: bool,
     version: Option<Version>,
     fields: usize,
     length: Option<u64>,
     chunked: bool,
-    /// Where the minor digit of a version later than 1.1 stands.
+    /// Offset of the minor version digit, if the version is later than 1.1.
     newer_at: Option<usize>,
-    /// Where the target stands, if hyper would refuse a byte of it.
+    /// Range of the target, if hyper would refuse a byte of it.
     odd: Option<Range<usize>>,
 }
 
 impl Head {
-    /// Reads on in `bytes`, all of the head that has come. `None` while it is incomplete, else its length and how its body is
-    /// framed.
+    /// Continues in `bytes`, all of the head received so far. `None` while the head is incomplete; then its length and
+    /// the framing of its body.
     pub fn look(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<(usize, Framing)>, Violation> {
         loop {
             self.at = self.lines.passed();
@@ -70,22 +70,23 @@ impl Head {
         }
     }
 
-    /// Where the line begins that was read last. After a refusal this is the wrong line.
+    /// Offset of the last line that was read; after a refusal, of the wrong line.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Where the minor digit of a version later than 1.1 stands, which is served as 1.1 (RFC 9110, section 2.5).
+    /// Offset of the minor version digit, if the version is later than 1.1. Later versions are served as 1.1 (RFC 9110,
+    /// section 2.5).
     pub fn newer_at(&self) -> Option<usize> {
         self.newer_at
     }
 
-    /// Where the target stands, if hyper would refuse a byte of it.
+    /// Range of the target, if hyper would refuse a byte of it.
     pub fn odd(&self) -> Option<Range<usize>> {
         self.odd.clone()
     }
 
-    /// Refuses at the first byte what cannot be a method, such as a TLS handshake: no line end may ever come to judge it by.
+    /// Refuses a first byte that cannot begin a method, such as a TLS handshake's, because a line end may never arrive.
     fn begins_well(&self, bytes: &[u8]) -> Result<(), Violation> {
         match bytes.get(self.lines.passed()) {
             Some(byte) if self.version.is_none() && *byte != b'\r' && !field::is_token(&[*byte]) => {
@@ -110,7 +111,7 @@ impl Head {
         if self.fields > limits.fields {
             return Err(too_large("too many header fields"));
         }
-        // Comparing lengths settles it for most fields, without looking at their letters.
+        // The length alone excludes most fields, without a comparison of letters.
         match name.len() {
             14 if name.eq_ignore_ascii_case(b"content-length") => self.content_length(value),
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.transfer_encoding(value),
@@ -118,7 +119,7 @@ impl Head {
         }
     }
 
-    /// A second Content-Length is refused even when it is equal, as RFC 9110, section 8.6 allows: a proxy may change one of
+    /// Refuses a second Content-Length even if it is equal, as RFC 9110, section 8.6 allows. A proxy may change one of
     /// them, and no honest client sends two.
     fn content_length(&mut self, value: &[u8]) -> Result<(), Violation> {
         if self.length.is_some() {
@@ -154,8 +155,8 @@ impl Head {
     }
 }
 
-/// Applies `LimitRequestFieldSize` to all fields of one name together, as httpd does, because programs see them joined. A head
-/// that is shorter than the limit as a whole needs no count.
+/// Applies `LimitRequestFieldSize` to the sum of all fields of one name, as httpd does, because programs see them
+/// joined. A head shorter than the limit needs no check.
 fn repeated_fit(head: &[u8], limits: &HeadLimits) -> Result<(), Violation> {
     if head.len() <= limits.field {
         return Ok(());

@@ -1,27 +1,27 @@
-//! Lines that end with CR LF. A lone LF, which RFC 9112, section 2.2 lets a server accept, is refused: a proxy in front may not
-//! have taken it for the end of a line.
+//! Lines that end with CR LF. A lone LF is refused, although RFC 9112, section 2.2 allows a server to accept it: a
+//! proxy in front may not treat it as a line end.
 
 use super::Violation;
 
-/// Finds the lines of a head that comes in pieces, without searching any byte twice.
+/// Finds the lines of a head that arrives in pieces, without searching any byte twice.
 #[derive(Default)]
 pub struct Lines {
-    /// Where the line begins that is being looked for.
+    /// Offset of the current line.
     start: usize,
-    /// The bytes before this were searched, and no LF is among them.
+    /// Offset up to which the current line was searched for LF.
     looked: usize,
 }
 
-/// The line is longer than it may be.
+/// The line exceeds its limit.
 pub struct TooLong;
 
 impl Lines {
-    /// The next line of `bytes` without its CR LF; `None` while it is incomplete. `most` is its longest allowed length.
+    /// The next line of `bytes` without its CR LF; `None` while it is incomplete. `most` is the limit on its length.
     pub fn next<'a>(&mut self, bytes: &'a [u8], most: usize) -> Result<Option<Result<&'a [u8], Violation>>, TooLong> {
         let fresh = bytes.get(self.looked..).unwrap_or_default();
         let Some(at) = memchr::memchr(b'\n', fresh) else {
             self.looked = bytes.len();
-            // The one byte more may be the CR of a line of exactly `most` bytes.
+            // One byte more may be the CR of a line of exactly `most` bytes.
             return if bytes.len() - self.start > most + 1 { Err(TooLong) } else { Ok(None) };
         };
         let end = self.looked + at;
@@ -35,7 +35,7 @@ impl Lines {
         }
     }
 
-    /// How many bytes the lines found so far have, with their CR LF.
+    /// Number of bytes in the lines found so far, including CR LF.
     pub fn passed(&self) -> usize {
         self.start
     }

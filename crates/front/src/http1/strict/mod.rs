@@ -1,7 +1,7 @@
-//! A strict reader of HTTP/1.1 (RFC 9112) for the front's connections: it sees each byte before hyper does and refuses what
-//! the grammar does not allow. What hyper would guess at, drop or mend never reaches it, so hyper, a proxy in front and the
-//! application agree on where a request ends, and no byte of a body is taken for a request (request smuggling, RFC 9112,
-//! section 11.2). Pure: bytes in, a verdict out; `Buffer` is how a connection uses it.
+//! A strict reader of HTTP/1.1 (RFC 9112). It checks each byte before hyper and refuses what the grammar does not
+//! allow. So hyper, a proxy in front and the application agree on where a request ends. No part of a body is taken for
+//! a request (request smuggling, RFC 9112, section 11.2). The reader does no I/O: bytes in, a verdict out; `Buffer`
+//! connects it to a connection.
 //!
 //! ```text
 //!   Head ──no body──▶ Head        Fixed ──so many bytes──▶ Head
@@ -9,7 +9,7 @@
 //!     └─ chunked ────────▶ Chunked
 //! ```
 //!
-//! A correct request costs one look at each byte of its head and none at the bytes of its body.
+//! A correct request costs one pass over its head; body bytes are not examined.
 
 mod buffer;
 mod chunked;
@@ -45,14 +45,14 @@ pub struct HeadLimits {
     pub head: usize,
 }
 
-/// A breach of the grammar or of a limit, and how it is answered.
+/// A violation of the grammar or of a limit, and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
-    /// The status of the answer.
+    /// Status of the response.
     pub status: StatusCode,
-    /// What was wrong, in words for the error log.
+    /// Reason, for the error log.
     pub why: &'static str,
-    /// Whether the mistake stands in a body: its request has been passed on, and its answer may have begun.
+    /// Whether the violation is in a body. Its request was passed on already, and its response may have begun.
     pub in_body: bool,
 }
 
@@ -66,25 +66,26 @@ impl Violation {
     }
 }
 
-/// What the scanner says of the bytes it was shown.
+/// Verdict on the bytes shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scanned {
-    /// So many bytes from the beginning are correct and may be passed on.
+    /// This many bytes from the beginning are correct and may be passed on.
     Pass(usize),
-    /// A head or a line is incomplete: show the same bytes again, with more behind them.
+    /// A head or line is incomplete: show the same bytes again, followed by more.
     Wait,
-    /// The grammar is broken. Where the next request begins is unknown, so nothing after this is read.
+    /// The grammar is violated. The begin of the next request is unknown, so nothing more is read.
     Refuse(Violation),
 }
 
-/// Follows one connection through its requests: which part of which request the next byte belongs to.
+/// Tracks the position in one connection's sequence of requests.
 pub struct Scanner {
     limits: HeadLimits,
     at: At,
     heads: u32,
-    /// In the last head that was passed: where the minor digit of a version later than 1.1 stands, which hyper would refuse.
+    /// Offset of the minor version digit in the last passed head, if the version is later than 1.1, which hyper
+    /// refuses.
     newer_at: Option<usize>,
-    /// In the last head that was passed: where the target stands, if hyper would refuse a byte of it.
+    /// Range of the target in the last passed head, if hyper would refuse a byte of it.
     odd: Option<Range<usize>>,
 }
 
@@ -95,34 +96,34 @@ enum At {
 }
 
 impl Scanner {
-    /// A scanner for a new connection.
+    /// Creates a scanner for a new connection.
     pub fn new(limits: HeadLimits) -> Scanner {
         Scanner { limits, at: At::Head(Head::default()), heads: 0, newer_at: None, odd: None }
     }
 
-    /// How many heads of this connection were correct so far.
+    /// Number of correct heads on this connection.
     pub fn heads(&self) -> u32 {
         self.heads
     }
 
-    /// Whether a body has begun and not ended.
+    /// Whether the position is within a body.
     pub fn is_in_body(&self) -> bool {
         !matches!(self.at, At::Head(_))
     }
 
-    /// Where the minor digit of a version later than 1.1 stands in the last head that was passed. The buffer overwrites it with a
-    /// 1: HTTP/1.2 and later are served as 1.1 (RFC 9110, section 2.5).
+    /// Offset of the minor version digit in the last passed head, if the version is later than 1.1. The buffer
+    /// overwrites it with 1: later versions are served as 1.1 (RFC 9110, section 2.5).
     fn take_newer(&mut self) -> Option<usize> {
         self.newer_at.take()
     }
 
-    /// Where the target of the last head that was passed stands, if hyper would refuse a byte of it. The buffer overwrites such
-    /// bytes and keeps the target.
+    /// Range of the target in the last passed head, if hyper would refuse a byte of it. The buffer overwrites such
+    /// bytes and stores the original target.
     fn take_odd(&mut self) -> Option<Range<usize>> {
         self.odd.take()
     }
 
-    /// What the log says of a refused head; `bytes` are those that `step` was shown when it refused.
+    /// Excerpt of a refused head for the log; `bytes` are those shown to `scan` when it refused.
     pub fn evidence(&self, bytes: &[u8]) -> Evidence {
         match &self.at {
             At::Head(head) => Evidence::of(bytes, head.at()),
@@ -130,7 +131,7 @@ impl Scanner {
         }
     }
 
-    /// Judges `bytes`: everything that has come and was not passed yet, at least one byte.
+    /// Checks `bytes`: all received bytes that were not passed yet, at least one.
     pub fn scan(&mut self, bytes: &[u8]) -> Scanned {
         match self.look(bytes) {
             Ok(Some(passed)) => Scanned::Pass(passed),

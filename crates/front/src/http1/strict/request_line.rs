@@ -1,4 +1,4 @@
-//! The request line, `GET /path HTTP/1.1` (RFC 9112, section 3): its method, its target in one of the four forms, its version.
+//! The request line, `GET /path HTTP/1.1` (RFC 9112, section 3): method, target in one of four forms, version.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::field::is_token;
 use crate::base::protocol::LONGEST_METHOD;
 use crate::base::target::count_odd;
 
-/// The longest target that `http::Uri` can hold.
+/// Most bytes of a target that `http::Uri` can hold.
 const LONGEST_TARGET: usize = u16::MAX as usize - 1;
 
-/// The versions of HTTP/1 that the front speaks.
+/// Versions of HTTP/1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// HTTP/1.0.
@@ -21,16 +21,16 @@ pub enum Version {
     Current,
 }
 
-/// A request line that is in order.
+/// A valid request line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestLine {
-    /// What it ends with.
+    /// HTTP version.
     pub version: Version,
-    /// Where its target stands, if hyper would refuse a byte of it.
+    /// Range of the target, if hyper would refuse a byte of it.
     pub odd: Option<Range<usize>>,
 }
 
-/// Judges a request line without its CR LF.
+/// Checks a request line without its CR LF.
 pub fn read(line: &[u8]) -> Result<RequestLine, Violation> {
     let space = memchr::memchr(b' ', line).ok_or(Violation::bad("a request line of one word"))?;
     let (method, rest) = line.split_at(space);
@@ -45,7 +45,7 @@ pub fn read(line: &[u8]) -> Result<RequestLine, Violation> {
     let (target, version) = rest.split_at(space);
     let version = self::version(version.get(1..).unwrap_or_default())?;
     let odd = count_odd(target);
-    // Each odd byte is encoded by three.
+    // Percent-encoding replaces each odd byte with three.
     if target.len() + 2 * odd > LONGEST_TARGET {
         return Err(Violation::of(StatusCode::URI_TOO_LONG, "a request target of more than 65534 bytes"));
     }
@@ -60,7 +60,7 @@ fn version(text: &[u8]) -> Result<Version, Violation> {
     match text {
         b"HTTP/1.1" => Ok(Version::Current),
         b"HTTP/1.0" => Ok(Version::Old),
-        // A later minor version is answered as the highest one that we speak (RFC 9110, section 2.5).
+        // A later minor version is served as the highest supported one (RFC 9110, section 2.5).
         [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'2'..=b'9'] => Ok(Version::Current),
         [b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] => {
             Err(Violation::of(StatusCode::HTTP_VERSION_NOT_SUPPORTED, "a version other than 1.0 and 1.1"))
@@ -81,7 +81,7 @@ fn is_target(method: &[u8], target: &[u8]) -> bool {
     }
 }
 
-/// Whether it is an address of the web without a user name, which would become a part of the host.
+/// Whether `target` is an http or https URI without a user name, which would become part of the host.
 fn is_absolute(target: &[u8]) -> bool {
     let Some(behind) = memchr::memmem::find(target, b"://").map(|at| at + b"://".len()) else { return false };
     let host = target.iter().skip(behind).position(|byte| matches!(byte, b'/' | b'?'));
@@ -90,7 +90,8 @@ fn is_absolute(target: &[u8]) -> bool {
     !origin.contains(&b'@') && Uri::try_from(origin).is_ok_and(is_web) && !origin.contains(&b'#') && is_path(path)
 }
 
-/// Whether a path and its query consist of bytes that httpd takes. `http::Uri` would drop what follows a `#`.
+/// Whether a path and its query consist of bytes that httpd accepts. `#` is refused, because `http::Uri` would drop the
+/// rest.
 fn is_path(target: &[u8]) -> bool {
     target.iter().all(|byte| matches!(byte, b'!'..=b'~' | 0x80..) && *byte != b'#')
 }

@@ -2,8 +2,8 @@ use super::*;
 
 const LIMITS: HeadLimits = HeadLimits { line: 200, field: 200, fields: 5, head: 1000 };
 
-/// Sends `bytes` through a buffer in pieces of `size`: what comes out, why it was refused, how many heads were counted, and
-/// whether it then is between requests.
+/// Sends `bytes` through a buffer in pieces of `size`. Returns the output, the violation, the number of heads, and
+/// whether the position is between requests.
 fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {
     let mut buffer = Buffer::new(LIMITS);
     let mut through = Vec::new();
@@ -16,8 +16,8 @@ fn sift(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Violation>, u32, bool) {
     (through, buffer.violation(), buffer.heads(), buffer.is_between_requests())
 }
 
-/// The status that `text` is refused with; 200 when it is whole, 0 when it is incomplete. The pieces it comes in must not
-/// matter, and what went through must be a beginning of it.
+/// The status with which `text` is refused; 200 if it is complete, 0 if not. Checks that the pieces do not matter, and
+/// that the output is a prefix of `text`.
 fn judge(text: &str) -> u16 {
     let whole = sift(text.as_bytes(), text.len());
     for size in [1, 2, 3, 7] {
@@ -84,7 +84,7 @@ fn what_breaks_the_rules_is_refused() {
     }
 }
 
-/// Requests in which some bytes were changed, doubled or left out: the verdict must not depend on the pieces they come in.
+/// Mutated requests: some bytes are changed, doubled or left out. The verdict must not depend on the pieces.
 #[test]
 fn judgement_does_not_depend_on_the_segments() {
     let seeds = [

@@ -1,5 +1,5 @@
-//! A stop, as one connection sees it. A request that the client sent before it could know of the stop is
-//! answered, and the answer says `Connection: close`.
+//! A front's stop, as one connection sees it. A request that the client sent before it could notice the stop is
+//! answered, with `Connection: close`.
 //!
 //! ```text
 //!   waiting for                     until
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 use super::{Client, Phase};
 
-/// So long a request may be on its way: a round trip to the other side of the earth, and a segment that was lost.
+/// Longest time that a request may be in flight: a round trip around the earth, and a retransmission.
 pub const LAST_CALL: Duration = Duration::from_secs(1);
 
 impl Client {
-    /// While the front stops: by when the client must have sent what the connection waits for.
+    /// While the front stops: deadline for the bytes that the connection waits for.
     pub(super) fn last_call(&self) -> Option<Instant> {
         let stopping = self.shared.stopping_since()?;
         match self.phase() {

@@ -1,4 +1,4 @@
-//! One client's connection as everything else sees it: who it is, where it is in its life, what went over it.
+//! The connection of one client: addresses, phase, and byte counts.
 //!
 //! ```text
 //!   Fresh ──first byte──▶ Head ──head whole──▶ Request ──answer flushed──▶ Kept ──first byte──▶ Head …
@@ -25,92 +25,93 @@ use config::{Config, KeepAlive, Pace, Timeouts};
 use registry::Entry;
 use tls_session::{Security, Session};
 
-/// See the diagram above.
+/// Phase of a connection; see the diagram above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing was received yet.
+    /// No byte was received yet.
     Fresh,
-    /// A head is on its way.
+    /// A head is partly received.
     Head,
     /// A request is being answered.
     Request,
-    /// Waits for a further request.
+    /// The connection waits for another request.
     Kept,
 }
 
-/// A request of the client, as its connection sees it.
+/// A request, as its connection sees it.
 pub trait Pending {
-    /// The answer has gone out as far as it ever will; so many bytes were received and sent for this request.
+    /// Called when the response was sent as far as it will be; with the bytes received and sent for this request.
     fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant);
 
-    /// The client does not get all of its answer.
+    /// Called when the client does not get its whole response.
     fn cut(&self);
 
-    /// The client sends nothing more. Says whether it is to be sent the answer all the same.
+    /// Called when the client sends nothing more. Returns whether it still gets the response.
     fn hang_up(&self) -> bool;
 }
 
-/// What holds for a client from the generation that served when it connected.
+/// Settings of a connection, from the generation that served when it was made.
 pub struct Terms {
-    /// What is configured.
+    /// The configuration.
     pub config: Arc<Config>,
-    /// Where mistakes of clients are logged.
+    /// Error logs, for mistakes of clients.
     pub error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of all hosts.
     pub shortest_keep_alive: Duration,
 }
 
 pub struct Client {
-    /// What all parts of the front share.
+    /// State shared by all parts of the front.
     pub shared: Arc<Shared>,
-    /// What was configured when it connected.
+    /// The configuration at the time of the connection.
     pub config: Arc<Config>,
-    /// Where its mistakes are logged.
+    /// Error logs, for mistakes of the client.
     error_logs: Arc<ErrorLogs>,
     /// The shortest `KeepAliveTimeout` of all hosts.
     shortest_keep_alive: Duration,
-    /// The client's end.
+    /// Address of the client.
     pub remote: Address,
-    /// Our end.
+    /// Local address.
     pub local: Address,
-    /// Requests before this one.
+    /// Number of answered requests.
     pub served: Cell<u32>,
-    /// An interim response (103) that the stream sends when it is at the start of a response.
+    /// An interim response (103), which the stream sends before the next response begins.
     pub interim: RefCell<Vec<u8>>,
-    /// Whether it speaks TLS, and how.
+    /// State of TLS.
     pub security: Security,
-    /// Requests under way, when the connection carries several at once.
+    /// Number of running requests on a multiplexed connection (HTTP/2); `None` for HTTP/1.
     streams: Cell<Option<u32>>,
-    /// How slowly the head of a request may come, by the first host of the address: the request's own is not known yet.
+    /// `RequestReadTimeout` for heads, of the first host of the address, because the request's own host is not known
+    /// yet.
     head_pace: Pace,
     phase: Cell<Phase>,
     since: Cell<Instant>,
-    /// When bytes last came.
+    /// When bytes were last received.
     heard: Cell<Instant>,
-    /// What other threads see of it.
+    /// The part that other threads see.
     entry: Arc<Entry>,
-    /// Since when it accepts no bytes.
+    /// When the client stopped accepting bytes.
     stalled: Cell<Option<Instant>>,
-    /// An answer was handed to hyper whole, and is not flushed yet.
+    /// A whole response was passed to hyper and is not flushed yet.
     answered: Cell<bool>,
     /// See [`Client::close`].
     close: Cell<bool>,
     /// See [`Client::reads_to_the_end`].
     open_ended: Cell<bool>,
-    /// `KeepAlive` of the host of the last request; before there was one, of the first host of the address.
+    /// `KeepAlive` of the last request's host; initially of the address's first host.
     keep_alive: Cell<KeepAlive>,
-    /// Bytes received that are not counted for a request yet.
+    /// Received bytes that are not counted for a request yet.
     received: Cell<u64>,
-    /// Bytes sent that are not counted for a request yet.
+    /// Sent bytes that are not counted for a request yet.
     sent: Cell<u64>,
-    /// The request that it has sent last, when its connection carries one at a time.
+    /// The last request on an HTTP/1 connection.
     awaited: RefCell<Option<Weak<dyn Pending>>>,
-    /// The request whose answer is being flushed.
+    /// The request whose response is being flushed.
     flushing: RefCell<Option<Rc<dyn Pending>>>,
 }
 
 impl Client {
-    /// A client that has just connected.
+    /// Creates the state of a new connection.
     pub fn new(shared: Arc<Shared>, terms: Terms, remote: Address, local: Address) -> Client {
         let Terms { config, error_logs, shortest_keep_alive } = terms;
         let host = config.hosts.get(usize::from(config.host(local.socket, "")));
@@ -145,32 +146,32 @@ impl Client {
         }
     }
 
-    /// Who it is, when a proxy has named it.
+    /// Sets the address that a PROXY header names.
     pub fn is_really(&mut self, remote: Address) {
         self.entry = Arc::new(Entry::new(remote.clone()));
         self.remote = remote;
     }
 
-    /// `n` bytes came from it.
+    /// Counts `n` received bytes.
     pub fn received(&self, n: usize) {
         self.received.set(self.received.get() + n as u64);
         self.heard.set(Instant::now());
         match self.phase.get() {
             _ if self.streams.get().is_some() => {}
-            // A first head has been waited for since the connection was made.
+            // The timeout of the first head began with the connection, so the phase's start is unchanged.
             Phase::Fresh => self.phase.set(Phase::Head),
             Phase::Kept => self.enter(Phase::Head, self.heard.get()),
             Phase::Head | Phase::Request => {}
         }
     }
 
-    /// It took `n` bytes.
+    /// Counts `n` sent bytes.
     pub fn sent(&self, n: usize) {
         self.sent.set(self.sent.get() + n as u64);
         self.stalled.set(None);
     }
 
-    /// It takes no more bytes for now.
+    /// Notes that the socket accepts no more bytes for now.
     pub fn stalls(&self) {
         if self.stalled.get().is_none() {
             self.stalled.set(Some(Instant::now()));
@@ -187,20 +188,20 @@ impl Client {
         self.since.set(now);
     }
 
-    /// The head of `request` is whole.
+    /// Notes that the head of `request` is complete.
     pub fn begins(&self, request: Weak<dyn Pending>, now: Instant) {
         if let Some(streams) = self.streams.get() {
             self.streams.set(Some(streams + 1));
             return self.enter(Phase::Request, now);
         }
-        // With pipelined requests the last answer may still wait to be flushed.
+        // With pipelining, the previous response may still wait to be flushed.
         self.flushed();
         *self.awaited.borrow_mut() = Some(request);
         self.enter(Phase::Request, now);
     }
 
-    /// The answer to `request` was handed over whole, or will never be. When the connection carries several at once, somebody
-    /// else says when it has gone out.
+    /// Notes that the response to `request` was handed over, or was given up. On HTTP/2, each stream reports by itself
+    /// when its response was sent.
     pub fn answered(&self, request: Rc<dyn Pending>, keep_alive: KeepAlive) {
         self.served.set(self.served.get() + 1);
         self.keep_alive.set(keep_alive);
@@ -220,49 +221,49 @@ impl Client {
         }
     }
 
-    /// From now on it may have several requests under way.
+    /// Marks the connection as multiplexed (HTTP/2).
     pub fn multiplexes(&self) {
         self.streams.set(Some(0));
     }
 
-    /// How slowly a handshake or a head may come.
+    /// Minimum pace of a handshake or a head.
     pub(super) fn pace(&self) -> Pace {
         self.security.pace().unwrap_or(self.head_pace)
     }
 
-    /// The TLS handshake is over: the first head is waited for from now on.
+    /// Notes the end of the TLS handshake; the timeout of the first head begins.
     pub fn secured(&self, session: Session) {
         self.security.agree(session);
         self.enter(Phase::Fresh, Instant::now());
     }
 
-    /// The TLS session, if the client speaks TLS.
+    /// The TLS session, if the client uses TLS.
     pub fn session(&self) -> Option<&Session> {
         self.security.session()
     }
 
-    /// Whether so many requests were answered, and the last answer has gone out.
+    /// Whether `requests` requests were answered, and the last response was flushed.
     pub fn has_answered(&self, requests: u32) -> bool {
         self.served.get() == requests && !self.answered.get()
     }
 
-    /// The client has ended its half while it waits for an answer. Says whether it is to be sent the answer all the same.
+    /// Handles a client that closed its sending side before the response. Returns whether it still gets the response.
     pub fn hangs_up(&self) -> bool {
         let awaited = self.awaited.borrow().as_ref().and_then(Weak::upgrade);
         awaited.is_none_or(|request| request.hang_up())
     }
 
-    /// The answer is longer or shorter than it says: no further request may follow on this connection.
+    /// Lets no further request follow, because the response differs from its Content-Length.
     pub fn close(&self) {
         self.close.set(true);
     }
 
-    /// Whether the connection ends with the answer that is on its way.
+    /// Whether the connection ends after the current response.
     pub fn must_close(&self) -> bool {
         self.close.get()
     }
 
-    /// The body on its way has no length and ends with the connection. If it breaks off, only a reset can tell the client.
+    /// Notes that the current body ends with the connection. If it is truncated, only a reset shows that to the client.
     pub fn reads_to_the_end(&self) {
         self.open_ended.set(true);
     }
@@ -272,12 +273,12 @@ impl Client {
         self.open_ended.get()
     }
 
-    /// Writes what the client did wrong to the error log.
+    /// Writes a mistake of the client to the error log.
     pub fn complain(&self, why: &str) {
         self.error_logs.error(0, &Subject::of_client(&self.remote), &why);
     }
 
-    /// Everything that was handed to hyper has gone out.
+    /// Notes that hyper has flushed everything.
     pub fn flushed(&self) {
         if self.answered.replace(false) {
             let now = Instant::now();
@@ -286,22 +287,22 @@ impl Client {
         }
     }
 
-    /// Whether it waits for a further request.
+    /// Whether the connection waits for another request.
     pub fn is_kept(&self) -> bool {
         self.phase.get() == Phase::Kept
     }
 
-    /// Whether nothing of the next request has come, be it the first one.
+    /// Whether no byte of the next request, or of the first one, was received.
     pub fn waits_for_a_request(&self) -> bool {
         matches!(self.phase.get(), Phase::Fresh | Phase::Kept)
     }
 
-    /// Whether the connection is to be closed for another one, as soon as it is idle.
+    /// Whether the connection is to be closed as soon as it is idle, to make room for another.
     pub fn is_evicted(&self) -> bool {
         self.entry.is_evicted()
     }
 
-    /// What other threads see of it.
+    /// The part that other threads see.
     pub fn entry(&self) -> &Arc<Entry> {
         &self.entry
     }
@@ -310,7 +311,7 @@ impl Client {
         self.phase.get()
     }
 
-    /// When its phase began.
+    /// When the phase began.
     pub(super) fn since(&self) -> Instant {
         self.since.get()
     }
@@ -319,17 +320,17 @@ impl Client {
         self.heard.get()
     }
 
-    /// Since when it accepts no bytes.
+    /// When the client stopped accepting bytes.
     pub(super) fn stalled_since(&self) -> Option<Instant> {
         self.stalled.get()
     }
 
-    /// Bytes received of the request that is on its way.
+    /// Bytes received of the current request.
     pub(super) fn received_bytes(&self) -> u64 {
         self.received.get()
     }
 
-    /// How long the next request is waited for.
+    /// `KeepAlive` settings for the next request.
     pub(super) fn keep_alive(&self) -> KeepAlive {
         self.keep_alive.get()
     }
@@ -338,7 +339,7 @@ impl Client {
         &self.config.timeouts
     }
 
-    /// The connection is over.
+    /// Notes the end of the connection.
     pub fn left(&self) {
         if let Some(request) = &*self.flushing.borrow() {
             request.cut();
@@ -353,12 +354,12 @@ impl Client {
         }
     }
 
-    /// Notes how to wake its task; a task's waker stays the same, so once is enough.
+    /// Stores the task's waker; it does not change, so storing it once is enough.
     pub fn remember(&self, cx: &Context<'_>) {
         self.entry.remember(cx.waker());
     }
 
-    /// Lets its connection look again at what it should do.
+    /// Wakes the connection's task.
     pub fn wake(&self) {
         self.entry.wake();
     }

@@ -1,5 +1,5 @@
-//! The register of open connections: how many there are, which are idle, and how to wake them all when the front stops. What
-//! stands in it of a connection is what other threads may see.
+//! The register of open connections: counts them, finds idle ones, and wakes all when the front stops. Entries contain
+//! what other threads may see of a connection.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -13,12 +13,13 @@ use wire::control::ClientStatus;
 use crate::base::address::Address;
 use crate::base::lock::lock;
 
-/// After a search that found no idle connection there is none for so long: in a flood each new connection would search all.
+/// Time without a further search after a search found no idle connection. In a flood, each new connection would
+/// otherwise search all.
 const BUSY_FOR: Duration = Duration::from_millis(50);
-/// Times of entries are counted from here, so that they fit into an atomic number.
+/// Origin of the entries' times, so that they fit into an atomic number.
 static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// All connections, of all threads.
+/// All connections of all threads.
 #[derive(Default)]
 pub struct Connections {
     next: AtomicU64,
@@ -27,27 +28,27 @@ pub struct Connections {
     entries: Mutex<HashMap<u64, Arc<Entry>>>,
 }
 
-/// A connection as others see it.
+/// The part of a connection that other threads see.
 pub struct Entry {
     remote: Address,
-    /// Requests answered.
+    /// Number of answered requests.
     served: AtomicU32,
-    /// Microseconds after [`BEGINNING`] when it began to wait for a further request; 0 while it does not.
+    /// When the wait for another request began, in µs after [`BEGINNING`]; 0 while a request runs.
     kept_since: AtomicU64,
-    /// The connection is to be closed for another one, as soon as it is idle.
+    /// The connection is to be closed as soon as it is idle, to make room for another.
     evicted: AtomicBool,
-    /// Wakes the connection's task.
+    /// Waker of the connection's task.
     task: OnceLock<Waker>,
 }
 
-/// A connection's place in the register; it is struck out when this is dropped.
+/// Registration of a connection, until it is dropped.
 pub struct Registration<'a> {
     register: &'a Connections,
     number: u64,
 }
 
 impl Entry {
-    /// Of a client that has just connected.
+    /// Creates the entry of a new connection.
     pub fn new(remote: Address) -> Entry {
         Entry {
             remote,
@@ -58,14 +59,14 @@ impl Entry {
         }
     }
 
-    /// It has answered `served` requests and waits for a further one since then.
+    /// Notes that the connection has answered `served` requests and waits for another since `since`.
     pub fn is_kept_since(&self, served: u32, since: Instant) {
         self.served.store(served, Relaxed);
         let micros = since.saturating_duration_since(*BEGINNING).as_micros() as u64;
         self.kept_since.store(micros.max(1), Relaxed);
     }
 
-    /// It does not wait for a further request.
+    /// Notes that the connection does not wait for another request.
     pub fn is_busy(&self) {
         self.kept_since.store(0, Relaxed);
     }
@@ -74,23 +75,23 @@ impl Entry {
         Some(self.kept_since.load(Relaxed)).filter(|since| *since > 0)
     }
 
-    /// Has it closed for another one, as soon as it is idle.
+    /// Has the connection closed as soon as it is idle.
     fn evict(&self) {
         self.evicted.store(true, SeqCst);
         self.wake();
     }
 
-    /// Whether it is to be closed for another one.
+    /// Whether the connection is to be closed to make room for another.
     pub fn is_evicted(&self) -> bool {
         self.evicted.load(SeqCst)
     }
 
-    /// Notes how to wake its task; a task's waker stays the same, so once is enough.
+    /// Stores the task's waker; it does not change, so storing it once is enough.
     pub fn remember(&self, task: &Waker) {
         self.task.get_or_init(|| task.clone());
     }
 
-    /// Lets its connection look again at what it should do.
+    /// Wakes the connection's task.
     pub fn wake(&self) {
         self.task.get().inspect(|task| task.wake_by_ref());
     }
@@ -103,7 +104,7 @@ impl Entry {
 }
 
 impl Connections {
-    /// Enters a connection.
+    /// Registers a connection.
     pub fn enter(&self, entry: &Arc<Entry>) -> Registration<'_> {
         LazyLock::force(&BEGINNING);
         let number = self.next.fetch_add(1, Relaxed);
@@ -111,19 +112,19 @@ impl Connections {
         Registration { register: self, number }
     }
 
-    /// How many are open.
+    /// Number of open connections.
     pub fn count(&self) -> usize {
         lock(&self.entries).len()
     }
 
-    /// How many clients wait for a further request, and the first `most` of them.
+    /// Number of clients between two requests, and the status of up to `most` of them.
     pub fn kept(&self, most: usize) -> (usize, Vec<ClientStatus>) {
         let entries = lock(&self.entries);
         let kept = || entries.values().filter_map(|entry| Some((entry, entry.kept_since()?)));
         (kept().count(), kept().take(most).map(|(entry, since)| entry.status(since)).collect())
     }
 
-    /// Closes up to `most` connections that are kept alive, those first that were idle longest. Returns how many.
+    /// Closes up to `most` idle connections, the longest idle first. Returns how many.
     pub fn evict(&self, most: usize) -> usize {
         if lock(&self.all_busy_at).is_some_and(|at| at.elapsed() < BUSY_FOR) {
             return 0;
@@ -140,7 +141,7 @@ impl Connections {
         idle.len()
     }
 
-    /// Lets every connection look again at what it should do.
+    /// Wakes the tasks of all connections.
     pub fn wake_all(&self) {
         lock(&self.entries).values().for_each(|entry| entry.wake());
     }

@@ -1,5 +1,5 @@
-//! A client's socket. One of TCP is not told to the runtime before somebody has to wait for it: a request that has come with the
-//! connection, and is answered at once, costs neither an entry in epoll nor its removal.
+//! A client's socket. A TCP socket is registered with the runtime only when a task must wait for it. So a request that
+//! arrives with its connection, and is answered at once, needs no epoll entry.
 
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream as PlainStream};
@@ -10,48 +10,48 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-/// How much is read at once from a socket that the runtime does not know.
+/// Most bytes in one read of an unregistered socket.
 const FIRST: usize = 4096;
 
 /// An accepted socket.
 #[derive(Debug)]
 pub enum Socket {
-    /// `Listen 80`, not known to the runtime.
+    /// TCP (`Listen 80`), not registered with the runtime.
     Unwatched(Unwatched),
-    /// `Listen 80`
+    /// TCP (`Listen 80`), registered.
     Tcp(TcpStream),
-    /// `Listen /run/site.sock`
+    /// Unix (`Listen /run/site.sock`)
     Unix(UnixStream),
 }
 
-/// A stream that does not block.
+/// A non-blocking stream that is not registered with the runtime.
 #[derive(Debug)]
 pub struct Unwatched {
-    /// Until the runtime has it.
+    /// The stream; `None` once it is registered.
     stream: Option<PlainStream>,
-    /// What had come was read, or some of it: the rest is for the runtime, which lets nobody read for ever.
+    /// The first read is done. Further reads go through the runtime, whose budget limits them.
     read: bool,
-    /// All of it was read.
+    /// The first read has emptied the socket.
     drained: bool,
 }
 
 impl Socket {
-    /// Of a stream that does not block.
+    /// Wraps a non-blocking stream.
     pub fn tcp(stream: PlainStream) -> Socket {
         Socket::Unwatched(Unwatched { stream: Some(stream), read: false, drained: false })
     }
 
-    /// Whether the runtime does not know it.
+    /// Whether the socket is not registered with the runtime.
     pub fn is_unwatched(&self) -> bool {
         matches!(self, Socket::Unwatched(_))
     }
 
-    /// Whether the runtime does not know it, and all that had come was read.
+    /// Whether the socket is not registered and the first read has emptied it.
     pub fn is_drained(&self) -> bool {
         matches!(self, Socket::Unwatched(socket) if socket.drained)
     }
 
-    /// Lets the runtime watch it, and wake this task when something comes.
+    /// Registers the socket, and wakes this task when bytes arrive.
     pub fn watch(&mut self, cx: &mut Context<'_>) {
         let known = self.register();
         let ready = match self {
@@ -59,7 +59,7 @@ impl Socket {
             Socket::Unix(socket) => socket.poll_read_ready(cx),
             Socket::Unwatched(_) => Poll::Pending,
         };
-        // That it cannot be watched is what the next one who reads is told.
+        // A failed registration is reported by the next read.
         if known.is_err() || ready.is_ready() {
             cx.waker().wake_by_ref();
         }
@@ -74,7 +74,8 @@ impl Socket {
         Ok(())
     }
 
-    /// What `act` does with a socket that the runtime does not know; `None` when that has to wait and the runtime knows it now.
+    /// Runs `act` on an unregistered socket. `None`: the socket is registered, now or before, so the caller must use
+    /// the runtime.
     fn at_once<T>(&mut self, act: impl FnOnce(&mut Unwatched) -> io::Result<T>) -> io::Result<Option<T>> {
         let Socket::Unwatched(socket) = self else { return Ok(None) };
         match act(socket) {
@@ -85,12 +86,12 @@ impl Socket {
 }
 
 impl Unwatched {
-    /// Without the runtime, of which nothing was read ahead.
+    /// The stream, of which nothing was read ahead.
     pub fn into_stream(self) -> io::Result<PlainStream> {
         self.stream.ok_or_else(|| ErrorKind::NotConnected.into())
     }
 
-    /// It is there until the runtime has it.
+    /// The stream, until it is registered.
     pub(super) fn stream(&self) -> io::Result<&PlainStream> {
         self.stream.as_ref().ok_or_else(|| ErrorKind::NotConnected.into())
     }

@@ -1,5 +1,5 @@
-//! Which client is too slow, and when to look at it again. A connection has one timer: it looks at these clocks now and
-//! then instead of being set for each of them.
+//! Timeouts of clients. A connection has one timer, which checks all its deadlines now and then, instead of being set
+//! for each.
 //!
 //! ```text
 //!   waiting for   the next bytes of a head   Timeout
@@ -9,9 +9,9 @@
 //!                 that it accepts bytes      Timeout
 //! ```
 //!
-//! While the front stops, [`last_call`](super::last_call) says what else is waited for.
+//! While the front stops, [`last_call`](super::last_call) sets a deadline, too.
 //!
-//! A request's body is waited for where it is received, and for the worker `RequestTimeout` is responsible.
+//! The timeout on a request body is enforced where the body is received; workers are subject to `RequestTimeout`.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -22,24 +22,24 @@ use tokio::time::sleep_until;
 use super::last_call::LAST_CALL;
 use super::{Client, Phase};
 
-/// What to do about a client that was too slow.
+/// The way to close a connection after a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timeout {
-    /// No further request within `KeepAliveTimeout`: close in order.
+    /// No further request within `KeepAliveTimeout`: close gracefully.
     Idle,
-    /// The head of a request does not end: answer 408.
+    /// The head of a request is incomplete: answer 408.
     Late,
-    /// The client sends nothing, or takes nothing: close without a word.
+    /// The client sends or accepts no bytes: close without a response.
     Stalled,
 }
 
-/// Between two looks at most, however long the limits are.
+/// Longest interval between two checks.
 const LONGEST_LOOK: Duration = Duration::from_secs(60);
-/// Between two looks at least, however short the limits are.
+/// Shortest interval between two checks.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
 impl Client {
-    /// Which limit the client has passed, if any; otherwise when to look again.
+    /// The timeout that has passed, if any; otherwise the time of the next check.
     pub fn timed_out(&self, now: Instant) -> Result<Instant, Timeout> {
         let (deadline, verdict) = match (self.stalled_since(), self.phase()) {
             (Some(since), _) => (Some(since + self.timeouts().client), Timeout::Stalled),
@@ -55,14 +55,15 @@ impl Client {
         }
     }
 
-    /// By when the next bytes of a head must come, or all of it when that is sooner: one field a second does not help a client.
+    /// Deadline for the next bytes of a head, or for the whole head if that is earlier, so that trickled fields do not
+    /// extend it.
     fn head_by(&self) -> Option<Instant> {
         let more = self.heard_at() + self.timeouts().client;
         let whole = self.pace().deadline(self.since(), self.received_bytes());
         Some(whole.map_or(more, |whole| whole.min(more)))
     }
 
-    /// When to look again: early enough for the shortest limit that may begin meanwhile.
+    /// Time of the next check: early enough for the shortest timeout that may begin meanwhile.
     pub fn look_again(&self, now: Instant) -> Instant {
         let timeouts = self.timeouts();
         let shortest = self.shortest_keep_alive.min(timeouts.client);
@@ -75,7 +76,7 @@ impl Client {
     }
 }
 
-/// Waits for `beginning`; `None` when the client is too slow for it.
+/// Waits for `beginning`; `None` after a timeout.
 pub async fn patiently<T>(client: &Client, beginning: impl Future<Output = T>) -> Option<T> {
     let mut beginning = pin!(beginning);
     let mut timer = pin!(sleep_until(client.look_again(Instant::now()).into()));

@@ -1,4 +1,4 @@
-//! A client's TLS, as programs and logs see it: mod_ssl's variables.
+//! TLS state of a client, for programs and logs: the variables of mod_ssl.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -9,66 +9,66 @@ use config::Pace;
 use config::tls::suites::openssl_name;
 use tls::names::Variables;
 
-/// Whether a client speaks TLS, and how.
+/// TLS state of a client.
 #[derive(Debug, Default)]
 pub struct Security {
     session: OnceCell<Session>,
-    /// The client speaks plain HTTP on a port of TLS.
+    /// The client uses plain HTTP on a TLS port.
     lost: Cell<bool>,
-    /// How slowly its handshake may come, while there is one.
+    /// Minimum pace of the handshake, while it runs.
     handshake: Cell<Option<Pace>>,
 }
 
 impl Security {
-    /// A handshake is expected.
+    /// Notes that a handshake is expected.
     pub fn begin(&self, pace: Option<Pace>) {
         self.handshake.set(pace);
     }
 
-    /// The first byte is no handshake's: the client speaks plain HTTP.
+    /// Notes that the first byte is not a handshake's: the client uses plain HTTP.
     pub fn give_up(&self) {
         self.handshake.set(None);
         self.lost.set(true);
     }
 
-    /// The handshake is over.
+    /// Notes the end of the handshake.
     pub fn agree(&self, session: Session) {
         self.handshake.set(None);
         // A connection has one handshake, so none was set before.
         let _ = self.session.set(session);
     }
 
-    /// What was agreed on.
+    /// The session, after the handshake.
     pub fn session(&self) -> Option<&Session> {
         self.session.get()
     }
 
-    /// Whether the client speaks plain HTTP on a port of TLS.
+    /// Whether the client uses plain HTTP on a TLS port.
     pub fn is_lost(&self) -> bool {
         self.lost.get()
     }
 
-    /// How slowly its handshake may come, while there is one.
+    /// Minimum pace of the handshake, while it runs.
     pub fn pace(&self) -> Option<Pace> {
         self.handshake.get()
     }
 }
 
-/// What was agreed on.
+/// Parameters of a TLS session.
 #[derive(Debug)]
 pub struct Session {
-    /// The host that the client has named, in lower case.
+    /// Host name of the client's SNI, in lower case.
     pub name: Option<String>,
     protocol: &'static str,
     cipher: &'static str,
     bits: u16,
     resumed: bool,
-    /// What our certificate says of itself.
+    /// Variables of the server's certificate.
     certificate: Option<Arc<Variables>>,
 }
 
 impl Session {
-    /// After the handshake.
+    /// Reads the parameters of a connection after its handshake.
     pub fn of(connection: &ServerConnection, name: Option<String>, certificate: Option<Arc<Variables>>) -> Session {
         let protocol = match connection.protocol_version() {
             Some(ProtocolVersion::TLSv1_3) => "TLSv1.3",
@@ -99,7 +99,7 @@ impl Session {
         ours.chain(self.certificate().iter().map(|(name, value)| (name.as_str(), value.clone())))
     }
 
-    /// The value of one of them.
+    /// The value of one variable.
     pub fn variable(&self, name: &str) -> Option<String> {
         Some(match name {
             "SSL_PROTOCOL" => self.protocol.to_owned(),

@@ -1,5 +1,5 @@
-//! The bytes of a connection as they travel: TCP or unix, with or without TLS. They are counted as the network sees
-//! them.
+//! The byte stream of a connection: TCP or Unix, with or without TLS. Bytes are counted as on the wire, that is,
+//! encrypted.
 
 use std::io::{self, IoSlice};
 use std::os::fd::AsRawFd;
@@ -16,18 +16,18 @@ use super::Client;
 use super::socket::Socket;
 use crate::base::turn;
 
-/// How much is read to find out what a connection speaks.
+/// Most bytes in one read while the protocol is determined.
 const AHEAD: usize = 512;
 
-/// A socket of a client, what passes through it counted.
+/// A client's socket that counts its bytes.
 pub struct CountedIo {
     socket: Socket,
     client: Rc<Client>,
-    /// What was read to see what is spoken, and must be read again.
+    /// Bytes read to determine the protocol, which the next read returns.
     ahead: Vec<u8>,
 }
 
-/// What HTTP is spoken over.
+/// The layer below HTTP.
 pub enum Transport {
     /// Without TLS.
     Plain(CountedIo),
@@ -36,7 +36,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Whether closing it sends a reset, be it closed by us or by the end of this process. A unix socket has no resets.
+    /// Sets whether a close sends a reset, including the close at the end of this process. Unix sockets have no resets.
     pub fn end_with_reset(&self, reset: bool) -> io::Result<()> {
         let linger = linger { l_onoff: reset.into(), l_linger: 0 };
         match self.socket() {
@@ -46,7 +46,7 @@ impl Transport {
         }
     }
 
-    /// Whether bytes have come that were not read yet, known to the runtime or not.
+    /// Whether the socket has unread bytes, whether or not the runtime has noticed.
     pub fn has_unread(&self) -> bool {
         let socket = self.socket().as_raw_fd();
         recv(socket, &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT).is_ok_and(|count| count > 0)
@@ -57,7 +57,7 @@ impl Transport {
         self.socket().is_unwatched()
     }
 
-    /// Whether the runtime does not know its socket, and all that had come was read.
+    /// Whether the socket is not registered with the runtime and all its bytes were read.
     pub fn is_drained(&self) -> bool {
         matches!(self, Transport::Plain(line) if line.ahead.is_empty() && line.socket.is_drained())
     }
@@ -79,7 +79,7 @@ impl Transport {
 }
 
 impl CountedIo {
-    /// The socket of `client`.
+    /// Wraps the socket of `client`.
     pub fn new(socket: Socket, client: Rc<Client>) -> CountedIo {
         CountedIo { socket, client, ahead: Vec::new() }
     }
@@ -89,7 +89,7 @@ impl CountedIo {
         &self.ahead
     }
 
-    /// Waits for more of it; says how many bytes came, 0 at the end.
+    /// Waits for more bytes, and returns their number; 0 at the end.
     pub async fn look_ahead(&mut self) -> io::Result<usize> {
         let mut space = [0; AHEAD];
         let n = std::future::poll_fn(|cx| {

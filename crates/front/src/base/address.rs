@@ -1,37 +1,37 @@
-//! An end of a connection.
+//! An endpoint of a connection.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// IP address and port, or a unix socket.
+/// IP address and port, or a Unix socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// As text, without port.
+    /// IP address as text; `127.0.0.1` for a Unix socket.
     pub ip: String,
-    /// 0 for a unix socket.
+    /// Port; 0 for a Unix socket.
     pub port: u16,
-    /// `None` for a unix socket.
+    /// Socket address; `None` for a Unix socket.
     pub socket: Option<SocketAddr>,
 }
 
 impl Address {
-    /// Of a TCP connection.
+    /// The endpoint of a TCP connection. IPv4-mapped addresses become IPv4.
     pub fn tcp(mut socket: SocketAddr) -> Address {
         socket.set_ip(socket.ip().to_canonical());
         Address { ip: socket.ip().to_string(), port: socket.port(), socket: Some(socket) }
     }
 
-    /// Of a unix socket, whose other end is on this host.
+    /// A Unix socket, whose peer is on this host.
     pub fn unix() -> Address {
         Address { ip: "127.0.0.1".to_owned(), port: 0, socket: None }
     }
 
-    /// The address alone; the other end of a unix socket is on this host.
+    /// The IP address; `127.0.0.1` for a Unix socket, because its peer is on this host.
     pub fn ip_addr(&self) -> IpAddr {
         self.socket.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |socket| socket.ip())
     }
 }
 
-/// How lines about a client of a unix socket name it.
+/// Name of a Unix socket's client in log lines.
 const UNIX: &str = "unix:";
 
 impl std::fmt::Display for Address {

@@ -1,10 +1,10 @@
-//! Work that waits or computes for long, on threads of its own, so that the one that has all clients never does: files
-//! that may be slow, names, hashes by [`run`], files of `SpoolDirectory` by [`store`], compression and slow signatures by
-//! [`compute`]. There is no other way to a thread in the front.
+//! Work that waits or computes for long, on threads of its own, so that the threads serving clients never block.
+//! [`run`] is for slow files, names and hashes, [`store`] for files of `SpoolDirectory`, [`compute`] for compression
+//! and slow signatures.
 //!
-//! tokio's own `spawn_blocking` panics when the system gives it no thread (`ulimit -u`, systemd's `TasksMax`), and its
-//! runtime does not end before the last of them has. Here the first is a [`NoThread`], which becomes a 503, and the second
-//! ends with the process.
+//! tokio's `spawn_blocking` panics when no thread can be started (`ulimit -u`, systemd's `TasksMax`), and its runtime
+//! waits for all its threads at shutdown. Here the former is [`NoThread`], answered with 503, and threads end with the
+//! process.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -19,23 +19,23 @@ use tokio::sync::oneshot;
 use super::refusal::Refusal;
 use base::log;
 
-/// Threads that wait, at most; further work waits its turn.
+/// Most threads of [`run`]; further work is queued.
 const MOST: usize = 64;
-/// Threads that wait for the disk of `SpoolDirectory`, at most. When that disk hangs, the threads of [`run`] still read other files.
+/// Most threads of [`store`]. If that disk hangs, the threads of [`run`] still read other files.
 const MOST_STORING: usize = 4;
-/// Threads that compute, at most: more than there are processors would only take time from one another, and from the thread
-/// that has the clients.
+/// Most threads of [`compute`]. More than there are processors would only take time from one another and from the
+/// threads that serve clients.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, Into::into));
-/// A thread that has had nothing to do for so long ends.
+/// Idle time after which a thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The system gives this process no thread, and none is there that could do it later. Answered 503.
+/// The system refuses a thread, and the pool has none. Answered with 503.
 #[derive(Debug)]
 pub struct NoThread;
 
-/// Does `work` on another thread and waits for what comes of it. When nobody waits any more, it is done all the same.
+/// Runs `work` on another thread and waits for the result. The work is completed even if the caller stops waiting.
 ///
-/// `what` names it for the log, should there be no thread: `cannot compute a password's hash`.
+/// `what` describes the work in the error log, if there is no thread: `cannot compute a password's hash`.
 pub async fn run<T, F>(what: impl Display, work: F) -> Result<T, NoThread>
 where
     T: Send + 'static,
@@ -44,7 +44,7 @@ where
     run_on(&WAITING, what, work).await
 }
 
-/// The same for work with files of `SpoolDirectory`, in the order in which it is asked for.
+/// Like [`run`], for work with files of `SpoolDirectory`. Work begins in the order of the calls.
 pub async fn store<T, F>(what: impl Display, work: F) -> Result<T, NoThread>
 where
     T: Send + 'static,
@@ -53,8 +53,8 @@ where
     run_on(&STORING, what, work).await
 }
 
-/// Drops `value` on a thread that may wait for the disk: the last close of a large file without a name frees its blocks. Without a
-/// thread the value is dropped at once.
+/// Drops `value` on a thread of [`store`], because the last close of a large unlinked file frees its blocks. Without a
+/// thread, the value is dropped at once.
 pub fn drop_aside<T: Send + 'static>(value: T) {
     if let Err((job, _)) = STORING.take(Box::new(move || drop(value))) {
         job();
@@ -78,8 +78,8 @@ where
     result.await.map_err(|_| NoThread)
 }
 
-/// Does `work`, which only computes, on one of as many threads as there are processors, in the order in which it is asked for.
-/// When nobody waits any more, it is not begun. Without a thread it is done at once: an answer late is better than none.
+/// Computes `work` on one of as many threads as there are processors, in the order of the calls. The work is skipped if
+/// the caller has stopped waiting. Without a thread, it is done at once, because a late response is better than none.
 pub fn compute<T, F>(work: F) -> oneshot::Receiver<T>
 where
     T: Send + 'static,
@@ -97,7 +97,7 @@ where
     result
 }
 
-/// How many threads compute, at most.
+/// Most threads of [`compute`].
 pub fn processors() -> usize {
     *PROCESSORS
 }
@@ -110,24 +110,24 @@ impl From<NoThread> for Refusal {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One pool of each kind for the process, as the limit on threads is the process's.
+/// Thread pools are process-wide, as is the limit on threads.
 static WAITING: Threads = Threads::new("cameleer-aside", || MOST);
 static STORING: Threads = Threads::new("cameleer-spool", || MOST_STORING);
 static COMPUTING: Threads = Threads::new("cameleer-comput", || *PROCESSORS);
 
 struct Threads {
-    /// As ps shows it, which has room for 15 bytes.
+    /// Name of the threads, at most 15 bytes (the limit of Linux).
     name: &'static str,
     most: fn() -> usize,
     state: Mutex<Jobs>,
-    /// There is a job.
+    /// Notified when a job is queued.
     news: Condvar,
 }
 
 struct Jobs {
     jobs: VecDeque<Job>,
     threads: usize,
-    /// Those of the threads that wait for a job.
+    /// Number of threads that wait for a job.
     idle: usize,
 }
 
@@ -141,14 +141,14 @@ impl Threads {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the job back when there is no thread and none can be started.
+    /// Queues a job. Returns it if there is no thread and none can be started.
     fn take(&'static self, job: Job) -> Result<(), (Job, io::Error)> {
         let mut state = self.state();
         if state.jobs.len() + 1 > state.idle && state.threads < (self.most)() {
             match Builder::new().name(self.name.into()).spawn(|| self.work()) {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => return Err((job, error)),
-                // No further thread: those that there are will do it.
+                // The existing threads do the job.
                 Err(_) => {}
             }
         }
@@ -157,13 +157,13 @@ impl Threads {
         Ok(())
     }
 
-    /// A thread's life.
+    /// Main loop of a thread.
     fn work(&self) {
         let mut state = self.state();
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
-                // The front ends with a panic; where it does not, in a test, the thread is still good.
+                // A panic ends the front. In tests it does not, and the thread continues.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 state = self.state();
                 continue;

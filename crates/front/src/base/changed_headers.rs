@@ -1,5 +1,5 @@
-//! Request headers that the server has changed. As in httpd, addresses that trusted proxies have added to a list are removed before
-//! rules, programs and logs read the header.
+//! Request headers that the server has changed. As in httpd, addresses added by trusted proxies are removed from lists
+//! before rules, programs and logs read the header.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -8,7 +8,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 pub struct ChangedHeaders(Vec<(HeaderName, Option<HeaderValue>)>);
 
 impl ChangedHeaders {
-    /// A set of changes.
+    /// Creates a set of changes.
     pub fn new(changes: impl IntoIterator<Item = (HeaderName, Option<HeaderValue>)>) -> ChangedHeaders {
         ChangedHeaders(changes.into_iter().collect())
     }
@@ -17,7 +17,7 @@ impl ChangedHeaders {
         self.0.iter().find(|(changed, _)| changed.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// Values of a header after the changes; `sent` are the headers of the client.
+    /// Values of a header after the changes; `sent` are the client's headers.
     pub fn values<'a>(&'a self, sent: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a HeaderValue> {
         let change = self.change(name);
         let as_sent = change.is_none().then(|| sent.get_all(name).iter());

@@ -1,19 +1,19 @@
-//! How an exchange with a worker can fail.
+//! Failures of an exchange with a worker.
 
-/// Why there is no, or no whole, answer.
+/// Why a request has no complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// There is no worker for it: the client may come again after so many seconds.
+    /// No worker is available; contains Retry-After in seconds.
     Busy(u32),
-    /// The worker did not end within `RequestTimeout`.
+    /// The worker exceeded `RequestTimeout`.
     RequestTimeout,
-    /// The worker ended in the middle.
+    /// The worker ended during the request.
     WorkerGone,
     /// The worker broke the protocol.
     WorkerLied,
 }
 
-/// The body will not be whole.
+/// The response body is incomplete.
 #[derive(Debug)]
 pub struct Truncated;
 

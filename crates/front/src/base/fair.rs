@@ -1,7 +1,8 @@
-//! Work that only few may do at once, in turns that are fair between folders and then between clients.
+//! Fair turns: a queue for work that may run only a few times at once. Turns are shared fairly between folders, then
+//! between clients.
 //!
-//! A folder's neighbours have equal parts, however many folders lie below one of them: whoever owns `/home/ann` gains nothing
-//! by a thousand folders in it, nor by a thousand requests.
+//! Sibling folders get equal shares, however many folders lie below them: the owner of `/home/ann` gains nothing by a
+//! thousand subfolders or a thousand requests.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -14,20 +15,20 @@ use tokio::sync::oneshot;
 
 use super::blocking::processors;
 
-/// Folders that lie deeper share the turns of the one above.
+/// Most levels of folders; deeper folders share the turns of their ancestor at this level.
 const DEEPEST: usize = 16;
-/// Folders whose last turn is remembered; when there are more, all begin anew.
+/// Most folders whose last turn is stored; when there are more, the table is cleared.
 const REMEMBERED: usize = 10_000;
 
-/// Drawn by lot: nobody makes two folders look like one.
+/// Random keys of the hash, so that nobody can construct two folders with one digest.
 static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// Who wants a turn: the folders on the way to its own and the client, each as a digest of the way so far.
+/// Identifies a candidate for a turn: a digest for each folder on the path, then one that includes the client.
 #[derive(Debug, Clone)]
 pub struct Claimant(Vec<u64>);
 
 impl Claimant {
-    /// Of a request to `folder`.
+    /// The claimant for a request of `client` to `folder`.
     pub fn new(folder: &Path, client: Option<IpAddr>) -> Claimant {
         let mut way = Vec::new();
         for name in folder.iter().take(DEEPEST) {
@@ -42,11 +43,11 @@ fn step<T: Hash + ?Sized>(before: Option<&u64>, name: &T) -> u64 {
     KEYS.hash_one((before, name))
 }
 
-/// Turns at one kind of work.
+/// A queue for one kind of work.
 pub struct FairQueue {
-    /// Turns at once; 0: as many as there are processors.
+    /// Most turns at once; 0: as many as there are processors.
     turns: usize,
-    /// What they may weigh together; one alone may weigh more.
+    /// Most weight of all running turns together; a single turn may weigh more.
     weight: usize,
     state: Mutex<Option<State>>,
 }
@@ -56,7 +57,7 @@ struct State {
     running: usize,
     weight: usize,
     waiting: Vec<Waiting>,
-    /// When each folder had its last turn, counted in turns.
+    /// The number of the last turn of each digest.
     served: HashMap<u64, u64>,
     turns: u64,
 }
@@ -67,31 +68,31 @@ struct Waiting {
     turn: oneshot::Sender<Turn>,
 }
 
-/// A turn, until it is dropped. It goes along with the work, which may outlive whoever asked for it.
+/// A turn, which ends when it is dropped. The work owns it, because the work may outlive the request.
 pub struct Turn {
     queue: &'static FairQueue,
     weight: usize,
 }
 
 impl FairQueue {
-    /// `turns` at once, which weigh no more than `weight` together.
+    /// Creates a queue for `turns` turns at once, with at most `weight` together.
     pub const fn new(turns: usize, weight: usize) -> FairQueue {
         FairQueue { turns, weight, state: Mutex::new(None) }
     }
 
-    /// As many turns at once as there are processors.
+    /// Creates a queue for as many turns at once as there are processors, without weights.
     pub const fn of_processors() -> FairQueue {
         FairQueue::new(0, 0)
     }
 
-    /// Waits for a turn. Who does not wait any more has none.
+    /// Waits for a turn. Dropping the future leaves the queue.
     pub async fn turn(&'static self, claimant: Claimant, weight: usize) -> Option<Turn> {
         let (turn, given) = oneshot::channel();
         self.change(|state| state.waiting.push(Waiting { claimant, weight, turn }));
         given.await.ok()
     }
 
-    /// Changes the state, then gives the turns that are due.
+    /// Changes the state, then starts the turns that are due.
     fn change(&'static self, change: impl FnOnce(&mut State)) {
         let mut guard = self.state();
         let state = guard.get_or_insert_default();
@@ -101,7 +102,7 @@ impl FairQueue {
             due.push((next.turn, Turn { queue: self, weight: next.weight }));
         }
         drop(guard);
-        // A turn that nobody takes comes back here when it is dropped.
+        // If the receiver is gone, the turn is dropped, which returns it.
         due.into_iter().for_each(|(waiting, turn)| drop(waiting.send(turn)));
     }
 
@@ -128,7 +129,8 @@ impl FairQueue {
 }
 
 impl State {
-    /// From the root down always the folder that has waited longest for a turn; among equals who came first.
+    /// Descends from the root, at each level to the folder that has waited longest since its last turn; ties go to the
+    /// earliest request.
     fn fairest(&self) -> Option<usize> {
         let mut left: Vec<usize> = (0..self.waiting.len()).collect();
         for depth in 0..=DEEPEST {
@@ -170,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// The folders in the order in which they have their turns, when all of `claims` ask while the first has its own.
+    /// Folders in the order of their turns, when all `claims` are made during a first turn.
     fn order(queue: &'static FairQueue, claims: &[(&'static str, u8, usize)]) -> Vec<&'static str> {
         let order = RefCell::new(Vec::new());
         let all = async {
@@ -224,7 +226,7 @@ mod tests {
         assert_eq!(state.fairest(), Some(2), "the other client");
     }
 
-    /// Whether it has no turn yet.
+    /// Whether the turn has not started yet.
     fn waits<F: Future>(turn: &mut Pin<Box<F>>) -> bool {
         turn.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending()
     }

@@ -1,8 +1,8 @@
-//! Locks of the front. They are held for moments, by threads that never wait meanwhile.
+//! Locks of the front. Each is held briefly, by threads that do not wait meanwhile.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks `mutex`. A thread that panics ends the process, so what another one left is never half done.
+/// Locks `mutex`. Poisoning is ignored: a panic ends the process, so no other thread sees a half-done change.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

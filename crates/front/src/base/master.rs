@@ -13,14 +13,14 @@ use wire::outbox::Outbox;
 use super::lock::lock;
 use base::log;
 
-/// Messages never wait for the master: what it does not take is kept and sent later.
+/// Sends without blocking: messages that the socket does not accept are queued and sent later.
 pub struct Master {
     channel: AsyncFd<Channel<FromFront, ToFront>>,
     kept: Mutex<Outbox<OwnedFd>>,
 }
 
 impl Master {
-    /// Speaks over `control`.
+    /// Uses the channel `control`.
     #[allow(deprecated, reason = "the new spelling is unsafe; a Channel owns its descriptor and never changes it")]
     pub fn new(control: OwnedFd) -> anyhow::Result<Master> {
         fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -28,7 +28,7 @@ impl Master {
         Ok(Master { channel, kept: Mutex::default() })
     }
 
-    /// Tells it something.
+    /// Sends a message, or queues it.
     pub fn say(&self, message: FromFront) {
         if let Err(error) = lock(&self.kept).push(&message, Vec::new()) {
             log::error("front", format_args!("the master cannot be told: {error}"));
@@ -36,12 +36,12 @@ impl Master {
         self.catch_up();
     }
 
-    /// Whether it does not take messages fast enough.
+    /// Whether messages are queued.
     pub fn is_behind(&self) -> bool {
         !lock(&self.kept).is_empty()
     }
 
-    /// Sends what was kept; says whether there is more.
+    /// Sends queued messages; true if some are left.
     pub fn catch_up(&self) -> bool {
         let mut kept = lock(&self.kept);
         if let Err(error) = kept.flush(self.channel.get_ref()) {
@@ -50,7 +50,7 @@ impl Master {
         !kept.is_empty()
     }
 
-    /// The next message, with the descriptors that came with it.
+    /// Receives the next message and its descriptors.
     pub async fn hear(&self) -> io::Result<Option<(ToFront, Vec<OwnedFd>)>> {
         loop {
             let mut guard = self.channel.readable().await?;

@@ -1,5 +1,5 @@
-//! What requests took, and how they were answered: for the status and for `SetHandler server-metrics`. Each thread of the front writes its
-//! own, so that no request waits for another thread; whoever reads adds them up.
+//! Durations and statuses of requests, for the status page and `SetHandler server-metrics`. Each thread of the front
+//! writes its own totals, so that no request waits for another thread; a reader adds them up.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,42 +10,42 @@ use wire::control::{Quantiles, Spread, Spreads, Times};
 
 use super::lock::lock;
 
-/// Times are known to two digits, from a microsecond to an hour; what takes longer counts as that.
+/// Precision of histograms, in significant digits, and longest recorded time, one hour. Longer times count as one hour.
 const DIGITS: u8 = 2;
 const LONGEST_US: u64 = 3_600_000_000;
-/// Threads of the front at most; more share.
+/// Number of totals; with more threads than this, some share.
 const STRIPES: usize = 16;
 
-/// One finished request.
+/// A finished request.
 #[derive(Debug, Clone, Copy)]
 pub struct Finished {
-    /// 499: its client left before there was an answer.
+    /// Status of the response; 499 if the client left before it.
     pub status: u16,
-    /// From the whole head to the last byte.
+    /// From the complete head to the last byte.
     pub took: Duration,
-    /// The worker's part, if one was asked.
+    /// Time at a worker, if the request was submitted to one.
     pub worker: Option<Worked>,
 }
 
-/// A worker's part.
+/// Time of a request in the queue and at a worker.
 #[derive(Debug, Clone, Copy)]
 pub struct Worked {
-    /// From when it was submitted until a worker had it.
+    /// From submission to the start at a worker.
     pub waited: Duration,
-    /// From then until the worker had said everything.
+    /// From the start to the end at the worker.
     pub served: Duration,
 }
 
-/// Of all finished requests.
+/// Totals of all finished requests.
 #[derive(Debug, Clone)]
 pub struct Totals {
-    /// How many were answered with which status.
+    /// Number of responses for each status.
     pub codes: BTreeMap<u16, u64>,
-    /// In microseconds: from the whole head to the last byte.
+    /// Total times in µs, from the complete head to the last byte.
     pub took: Histogram<u64>,
-    /// Until a worker had it, of those that asked for one.
+    /// Queueing times of requests that were submitted to a worker, in µs.
     pub waited: Histogram<u64>,
-    /// In the worker.
+    /// Times at workers, in µs.
     pub served: Histogram<u64>,
 }
 
@@ -77,13 +77,12 @@ impl Totals {
         for (sum, more) in
             [(&mut self.took, &other.took), (&mut self.waited, &other.waited), (&mut self.served, &other.served)]
         {
-            // Their bounds are the same, so it cannot fail.
+            // All histograms have the same bounds, so this cannot fail.
             let _ = sum.add(more);
         }
     }
 }
 
-/// For a status.
 impl From<&Totals> for Times {
     fn from(totals: &Totals) -> Times {
         let of = |times: &Histogram<u64>| Quantiles {
@@ -113,20 +112,20 @@ fn note(histogram: &mut Histogram<u64>, time: Duration) {
     histogram.saturating_record(u64::try_from(time.as_micros()).unwrap_or(LONGEST_US));
 }
 
-/// Of this process since it began to serve.
+/// Measurements since this process began to serve.
 #[derive(Debug, Default)]
 pub struct Measures {
     stripes: [Mutex<Option<Box<Totals>>>; STRIPES],
 }
 
 impl Measures {
-    /// The thread `thread` has finished one.
+    /// Records a request that `thread` has finished.
     pub fn note(&self, thread: u8, finished: &Finished) {
         let Some(stripe) = self.stripes.get(usize::from(thread) % STRIPES) else { return };
         lock(stripe).get_or_insert_default().note(finished);
     }
 
-    /// Of all threads.
+    /// Totals of all threads.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         for stripe in &self.stripes {

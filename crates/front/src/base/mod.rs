@@ -1,4 +1,4 @@
-//! What every part of the front may use, and what uses no part of it.
+//! Base: modules that every part of the front may use, and that use no part of it.
 
 pub mod address;
 pub mod blocking;

@@ -1,5 +1,5 @@
-//! Pieces of files in memory. They lie in buffers that each thread keeps for the next ones, so that memory is not taken from the
-//! system, and zeroed, for each piece.
+//! Pieces of files in memory. Each thread reuses their buffers, so that memory need not be allocated and zeroed for
+//! each piece.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -9,13 +9,13 @@ use std::os::unix::fs::FileExt;
 use bytes::Bytes;
 use rustix::io::{ReadWriteFlags, preadv2};
 
-/// A file is read in pieces of this size.
+/// Size of the pieces in which a file is read, in bytes.
 pub const PIECE: usize = 64 * 1024;
-/// Shorter pieces have memory of their own: that is given and taken quickly.
+/// Shorter pieces, in bytes, are allocated individually, which is fast.
 const SMALL: usize = 4 * 1024;
-/// Sizes of buffers: a piece has the smallest that it fits, so that little is wasted.
+/// Sizes of buffers; a piece gets the smallest that fits.
 const SIZES: [usize; 4] = [PIECE / 8, PIECE / 4, PIECE / 2, PIECE];
-/// Buffers of each size that a thread keeps for later.
+/// Most spare buffers of each size for one thread.
 const SPARE: usize = 16;
 
 type Buffer = Box<[u8]>;
@@ -24,16 +24,16 @@ thread_local! {
     static BUFFERS: RefCell<[Vec<Buffer>; SIZES.len()]> = const { RefCell::new([const { Vec::new() }; SIZES.len()]) };
 }
 
-/// A buffer of this size, and which one that is.
+/// Index of the smallest size that fits; `None` for small pieces.
 fn size_for(length: usize) -> Option<usize> {
     SIZES.iter().position(|size| length <= *size).filter(|_| length >= SMALL)
 }
 
-/// The first bytes of a buffer, which goes back to the thread that has sent them.
+/// The first `length` bytes of a buffer. The buffer becomes a spare one of the thread that drops the piece.
 struct Piece {
     buffer: Buffer,
     length: usize,
-    /// Which of [`SIZES`] the buffer has.
+    /// Index in [`SIZES`].
     size: usize,
 }
 
@@ -46,7 +46,7 @@ impl AsRef<[u8]> for Piece {
 impl Drop for Piece {
     fn drop(&mut self) {
         let buffer = std::mem::take(&mut self.buffer);
-        // A thread that ends has none any more.
+        // A thread that is ending has no spare buffers any more.
         let _ = BUFFERS.try_with(|buffers| {
             let mut buffers = buffers.borrow_mut();
             if let Some(spare) = buffers.get_mut(self.size).filter(|spare| spare.len() < SPARE) {
@@ -56,15 +56,15 @@ impl Drop for Piece {
     }
 }
 
-/// So many bytes (at most [`PIECE`]) of `file`, on a thread that may wait for the disk.
+/// Reads `length` bytes (at most [`PIECE`]) of `file`; may block on the disk.
 pub fn read(file: &File, from: u64, length: usize) -> io::Result<Bytes> {
     filled(length, |room| file.read_exact_at(room, from))
 }
 
-/// The same if the kernel has all of them in memory; otherwise [`ErrorKind::WouldBlock`].
+/// Reads like [`read`], but only from the page cache. [`ErrorKind::WouldBlock`]: some bytes are not there.
 pub fn read_from_memory(file: &File, from: u64, length: usize) -> io::Result<Bytes> {
     filled(length, |room| {
-        // Fewer bytes than there should be: some must be fetched, or the file has become shorter. `read` tells which.
+        // A short read: some bytes are on disk only, or the file became shorter. `read` distinguishes them.
         match preadv2(file, &mut [IoSliceMut::new(room)], from, ReadWriteFlags::NOWAIT) {
             Ok(read) if read == length => Ok(()),
             _ => Err(ErrorKind::WouldBlock.into()),

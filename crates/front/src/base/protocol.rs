@@ -1,13 +1,13 @@
-//! What HTTP's versions have in common.
+//! Properties common to all versions of HTTP.
 
 use http::Version;
 
 use config::RequestLimits;
 
-/// Longer methods are answered 501. The longest that IANA lists has 17 (`UPDATEREDIRECTREF`).
+/// Most bytes of a method; longer ones are answered 501. The longest in IANA's registry has 17 (`UPDATEREDIRECTREF`).
 pub const LONGEST_METHOD: usize = 32;
 
-/// `HTTP/1.1`
+/// Name of the protocol as in `SERVER_PROTOCOL`: `HTTP/1.1`
 pub fn protocol(version: Version) -> &'static str {
     match version {
         Version::HTTP_10 => "HTTP/1.0",
@@ -16,7 +16,8 @@ pub fn protocol(version: Version) -> &'static str {
     }
 }
 
-/// Room for one line and a good number of fields of the largest size; hyper answers 431 to more.
+/// Size of hyper's head buffer, in bytes: one request line and up to 16 fields of maximum size, within 16 KiB and 1
+/// MiB. hyper answers 431 to a longer head.
 pub fn buffer_size(limits: &RequestLimits) -> usize {
     let fields = limits.field_size.saturating_mul(limits.fields.min(16));
     limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)

@@ -1,4 +1,4 @@
-//! That a request is refused, and why. `request/respond/page.rs` draws the page that says so.
+//! Refusals: requests answered with an error page, which `request/respond/page.rs` renders.
 
 use http::StatusCode;
 use http::header::{HeaderName, HeaderValue};
@@ -9,46 +9,46 @@ use base::path::BadPath;
 /// `Retry-After` of a 503, in seconds.
 const SOON: u32 = 2;
 
-/// A request that is answered with a page that says no.
+/// A request that is answered with an error page.
 #[derive(Debug)]
 pub struct Refusal {
-    /// What went wrong.
+    /// Status of the response.
     pub status: StatusCode,
     /// `Allow`, `Retry-After`, `Content-Range` or `WWW-Authenticate`.
     pub header: Option<(HeaderName, HeaderValue)>,
-    /// The rest of the request was not read, or makes no sense.
+    /// Whether to close the connection, because the rest of the request was not read or is invalid.
     pub close: bool,
-    /// What a reader is told; `None`: what is usual for the status.
+    /// Text of the page; `None`: the usual one for the status.
     pub why: Option<&'static str>,
 }
 
 impl Refusal {
-    /// With nothing but a status; the connection can go on.
+    /// A refusal with only a status; the connection remains usable.
     pub fn new(status: StatusCode) -> Refusal {
         Refusal { status, header: None, close: false, why: None }
     }
 
-    /// The same, after which the connection is closed.
+    /// A refusal after which the connection is closed.
     pub fn closing(status: StatusCode) -> Refusal {
         Refusal { status, header: None, close: true, why: None }
     }
 
-    /// With a header that belongs to the status.
+    /// A refusal with a header that belongs to the status.
     pub fn with(status: StatusCode, name: HeaderName, value: HeaderValue) -> Refusal {
         Refusal { status, header: Some((name, value)), close: false, why: None }
     }
 
-    /// With a reason of its own.
+    /// Sets the text of the page.
     pub fn because(self, why: &'static str) -> Refusal {
         Refusal { why: Some(why), ..self }
     }
 
-    /// 503: there is no room for the request now, and the client should ask again soon.
+    /// 503 with a short Retry-After: there is no capacity for the request now.
     pub fn busy() -> Refusal {
         Refusal::later(StatusCode::SERVICE_UNAVAILABLE, SOON)
     }
 
-    /// The client should ask again after so many seconds.
+    /// A refusal with Retry-After, in seconds.
     pub fn later(status: StatusCode, seconds: u32) -> Refusal {
         Refusal::with(status, http::header::RETRY_AFTER, seconds.into())
     }

@@ -1,29 +1,29 @@
-//! How many requests are refused because there is no worker for them. Who is refused at once may come again at once; when thousands do, answering
-//! them would take the processors that the workers need. So, beyond a number, refusals of a second leave a second later.
+//! Delays refusals for want of a worker. A client that is refused at once may retry at once; answering thousands would
+//! take the processors that workers need. So refusals beyond a number in each second are sent a second later.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// So many of a second leave at once: a site of normal size never sees more.
+/// Refusals in each second that are sent at once; more than a site of normal size sees.
 const AT_ONCE: u32 = 500;
-/// The others leave so much later. It is no longer than `Retry-After` asks for.
+/// Delay of the others; at most as long as `Retry-After`.
 const LATER: Duration = Duration::from_secs(1);
 
-/// Of all threads.
+/// Count of refusals of all threads.
 #[derive(Debug)]
 pub struct Refusals {
     began: Instant,
-    /// The second, counted from `began`, and above that how many there were in it.
+    /// The second since `began` in the low half, and the refusals in it in the high half.
     now: AtomicU64,
 }
 
 impl Refusals {
-    /// None yet.
+    /// Creates a count without refusals.
     pub fn new(now: Instant) -> Refusals {
         Refusals { began: now, now: AtomicU64::new(0) }
     }
 
-    /// One more. For how long its answer is held back.
+    /// Counts a refusal, and returns the delay of its response.
     pub fn one_more(&self, now: Instant) -> Duration {
         let second = now.saturating_duration_since(self.began).as_secs() & u64::from(u32::MAX);
         let count = |known: u64| if known & u64::from(u32::MAX) == second { (known >> 32) + 1 } else { 1 };

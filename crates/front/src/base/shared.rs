@@ -1,4 +1,5 @@
-//! What all threads of the front share: the way to the master, the clock, buffers, and counts for the status.
+//! State shared by all threads of the front: the channel to the master, the clock, buffers, and counters for the status
+//! page.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -14,80 +15,80 @@ use super::measures::Measures;
 use super::refusals::Refusals;
 use super::slowest::Slowest;
 
-/// Frames of queued requests keep their buffers in use; not more than this many are kept for later.
+/// Most spare buffers for frames. Queued requests hold their own buffers.
 const SPARE_FRAMES: usize = 64;
-/// A buffer that a large request has grown is not kept.
+/// Largest capacity of a spare buffer, in bytes; larger ones are freed.
 const SPARE_FRAME_SIZE: usize = 128 * 1024;
 
 pub struct Shared {
     /// When this process began to serve.
     pub started: SystemTime,
-    /// The way to the master.
+    /// The channel to the master.
     pub master: Master,
-    /// Ticks while there is something to watch.
+    /// The clock for timeouts, which stops when nothing needs it.
     pub clock: Clock,
-    /// ServerCounts for the status.
+    /// Counters for the status page.
     pub counters: Counters,
-    /// Times, and statuses of answers.
+    /// Durations and statuses of responses.
     pub measures: Measures,
-    /// Requests that took long.
+    /// The slowest requests.
     pub slowest: Slowest,
-    /// Requests that are refused for want of a worker.
+    /// Count of requests refused for want of a worker.
     pub refusals: Refusals,
     frames: Mutex<Vec<Vec<u8>>>,
     next_id: AtomicU64,
-    /// Since when the front stops.
+    /// When the front began to stop.
     stopping: OnceLock<Instant>,
     told: Mutex<Told>,
-    /// What the master has counted, as it has told last.
+    /// The last counts that the master has sent.
     counts: Mutex<ServerCounts>,
 }
 
-/// What the master knows of the load.
+/// The load as last reported to the master.
 #[derive(Default)]
 struct Told {
     /// The generation that gets new requests.
     serving: Option<GenerationNumber>,
-    /// What it was told last of each pool.
+    /// The last reported load of each pool.
     last: BTreeMap<PoolNumber, Load>,
 }
 
-/// How often something has happened since this process began to serve.
+/// Event counts since this process began to serve.
 #[derive(Default)]
 pub struct Counters {
-    /// Requests answered.
+    /// Requests that were answered.
     pub requests: AtomicU64,
-    /// Requests handed to workers.
+    /// Requests that were begun by workers.
     pub worker_requests: AtomicU64,
-    /// Connections handed over to workers.
+    /// Connections that were submitted to workers.
     pub handed_over: AtomicU64,
-    /// Requests that were refused rather than served.
+    /// Requests that were refused because of load or limits.
     pub shed: ShedCounters,
-    /// Answers whose clients were too slow to hold a worker while requests waited.
+    /// Responses that were cut because a slow client held a worker while requests waited.
     pub slow_readers: AtomicU64,
-    /// HTTP/2 connections that were closed because of what their clients did.
+    /// HTTP/2 connections that were closed because of client misbehaviour.
     pub http2_closed: AtomicU64,
-    /// Bytes of answers' bodies.
+    /// Bytes of response bodies.
     pub bytes: AtomicU64,
-    /// What requests took, all together, in microseconds.
+    /// Sum of all requests' durations, in µs.
     pub duration_us: AtomicU64,
 }
 
-/// What [`Shed`] reports.
+/// Counts of refused requests, as reported in [`Shed`].
 #[derive(Default)]
 pub struct ShedCounters {
-    /// Waited for QueueTimeout.
+    /// Requests that waited for their `QueueTimeout`.
     pub queue_timeout: AtomicU64,
-    /// Found the queue full, or came during an overload.
+    /// Requests that found the queue full, or were shed in an overload.
     pub queue_full: AtomicU64,
-    /// Exceeded a `SpeedLimit`.
+    /// Requests that exceeded a `SpeedLimit`.
     pub speed_limit: AtomicU64,
-    /// Exceeded a `MaxConcurrentReqs`.
+    /// Requests that exceeded a `MaxConcurrentReqs`.
     pub max_concurrent: AtomicU64,
 }
 
 impl ShedCounters {
-    /// The counts at this moment.
+    /// The current counts.
     pub fn now(&self) -> Shed {
         Shed {
             queue_timeout: self.queue_timeout.load(Relaxed),
@@ -102,7 +103,7 @@ pub fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
 }
 
-/// Whether the clock ticks; [`clock`](crate::clock) is what it does then.
+/// Starts and stops the clock; [`clock`](crate::clock) does the work at each tick.
 #[derive(Default)]
 pub struct Clock {
     ticking: AtomicBool,
@@ -110,20 +111,20 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// There is something to watch.
+    /// Starts the clock, if it does not run.
     pub fn start(&self) {
-        // Mostly it ticks: a look costs other threads nothing.
+        // Usually the clock runs, and a load does not contend with other threads.
         if !self.ticking.load(SeqCst) && !self.ticking.swap(true, SeqCst) {
             self.wanted.notify_one();
         }
     }
 
-    /// There was nothing to watch any more: ticks again when something happens from now on.
+    /// Stops the clock; the next [`Clock::start`] starts it again.
     pub fn stop(&self) {
         self.ticking.store(false, SeqCst);
     }
 
-    /// Waits until there is something to watch.
+    /// Waits for [`Clock::start`].
     pub async fn started(&self) {
         self.wanted.notified().await;
     }
@@ -147,27 +148,27 @@ impl Shared {
         }
     }
 
-    /// The master has counted this.
+    /// Stores the counts that the master has sent.
     pub fn set_counts(&self, counts: ServerCounts) {
         *lock(&self.counts) = counts;
     }
 
-    /// What the master has counted, as it has told last.
+    /// The last counts that the master has sent.
     pub fn counts(&self) -> ServerCounts {
         lock(&self.counts).clone()
     }
 
-    /// A number for the next exchange.
+    /// A new id for a request.
     pub fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Relaxed)
     }
 
-    /// An empty buffer for a frame.
+    /// An empty buffer for a frame, new or reused.
     pub fn take_frame(&self) -> Vec<u8> {
         lock(&self.frames).pop().unwrap_or_default()
     }
 
-    /// Takes a buffer of a frame back, for another.
+    /// Returns the buffer of a frame, for reuse.
     pub fn spare_frame(&self, frame: Vec<u8>) {
         let mut frames = lock(&self.frames);
         if frames.len() < SPARE_FRAMES && frame.capacity() <= SPARE_FRAME_SIZE {
@@ -175,7 +176,7 @@ impl Shared {
         }
     }
 
-    /// The front stops from now on.
+    /// Notes that the front stops.
     pub fn stop(&self) {
         self.stopping.get_or_init(Instant::now);
     }
@@ -190,13 +191,13 @@ impl Shared {
         self.stopping.get().copied()
     }
 
-    /// New requests go to this generation from now on.
+    /// Sets the generation that gets new requests.
     pub fn serves(&self, generation: GenerationNumber) {
         lock(&self.told).serving = Some(generation);
     }
 
-    /// The load of a pool has changed. The clock reports most changes; that requests begin to wait is said at
-    /// once, so that workers can be added.
+    /// Handles a changed load. The clock reports most changes; the begin of a queue is reported at once, so that the
+    /// master can start workers.
     pub fn pool_changed(&self, load: Load) {
         self.clock.start();
         let is_starving = load.idle == 0 && load.queued > 0;
@@ -209,7 +210,7 @@ impl Shared {
         }
     }
 
-    /// Tells the master how busy a pool of the serving generation is, if that has changed. Says whether it had.
+    /// Reports the load of a pool of the serving generation to the master. Returns whether it has changed.
     pub fn report(&self, load: Load) -> bool {
         self.tell(&mut lock(&self.told), load)
     }

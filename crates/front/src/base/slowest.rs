@@ -1,4 +1,4 @@
-//! The requests that took workers longest, of the last minutes: for the status. What is faster than those costs a look at a number.
+//! The slowest requests of the last minutes, for the status page. A faster request costs only one comparison.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -8,15 +8,15 @@ use wire::control::SlowRequest;
 
 use super::lock::lock;
 
-/// So many are known of each window.
+/// Most requests in each window.
 const MOST: usize = 20;
-/// The present window and the one before are shown.
+/// Length of a window. The current and the previous one are shown.
 const WINDOW: Duration = Duration::from_secs(150);
 
-/// See the module.
+/// The slowest requests of the current and the previous window.
 #[derive(Debug, Default)]
 pub struct Slowest {
-    /// What is faster is not among them.
+    /// Requests of at most this duration, in µs, are not recorded.
     floor_us: AtomicU64,
     windows: Mutex<Windows>,
 }
@@ -29,7 +29,7 @@ struct Windows {
 }
 
 impl Slowest {
-    /// A request has ended that took so long in all; `tell` says what it was.
+    /// Records a request of duration `took`, if it is slow enough; `tell` describes it.
     pub fn note(&self, took: Duration, tell: impl FnOnce() -> SlowRequest) {
         let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         if took_us <= self.floor_us.load(Relaxed) {
@@ -43,7 +43,7 @@ impl Slowest {
         self.floor_us.store(windows.floor_us(), Relaxed);
     }
 
-    /// The slowest first.
+    /// The slowest requests, slowest first.
     pub fn list(&self) -> Vec<SlowRequest> {
         let mut windows = lock(&self.windows);
         windows.pass(Instant::now());
@@ -56,7 +56,7 @@ impl Slowest {
 }
 
 impl Windows {
-    /// Begins another window when it is time to.
+    /// Begins another window when the current one is over.
     fn pass(&mut self, now: Instant) {
         let began = *self.began.get_or_insert(now);
         let age = now.saturating_duration_since(began);
@@ -69,7 +69,7 @@ impl Windows {
         }
     }
 
-    /// As long as there is room, nothing is too fast.
+    /// The duration that a request must exceed; 0 while the window has room.
     fn floor_us(&self) -> u64 {
         self.now.get(MOST - 1).map_or(0, SlowRequest::took_us)
     }

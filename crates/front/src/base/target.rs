@@ -1,22 +1,22 @@
-//! Request targets with bytes that RFC 3986 has not and httpd takes: `<`, a quotation mark, Latin-1. `http::Uri` does not hold
-//! them, so there they are percent-encoded; rules, logs and programs see the target as it was sent.
+//! Request targets with bytes that RFC 3986 excludes and httpd accepts: `<`, a quotation mark, Latin-1. `http::Uri`
+//! refuses them, so they are percent-encoded there; rules, logs and programs see the original target.
 
 use http::Uri;
 use http::request::Parts;
 use percent_encoding::percent_encode_byte;
 
-/// What stands in a request line for a byte that hyper would refuse, until [`restore`] puts the target back.
+/// Replaces a byte that hyper would refuse, until [`restore`] puts the target back.
 const PLACEHOLDER: u8 = b'_';
 
-/// The target as it was sent, where it differs from `uri`; an extension of a request's head.
+/// The original target, if it differs from `uri`; an extension of a request's head.
 #[derive(Clone)]
 struct AsSent {
     target: Box<[u8]>,
-    /// As it was when the request came. A request that was sent on has another.
+    /// The URI when the request arrived. An internal redirect changes the head's URI.
     uri: Uri,
 }
 
-/// Which bytes of `target` must be encoded for `http::Uri`.
+/// For each byte of `target`, whether it must be encoded for `http::Uri`.
 fn odd(target: &[u8]) -> impl Iterator<Item = bool> {
     let is_text = target.is_ascii() || std::str::from_utf8(target).is_ok();
     let mut in_query = false;
@@ -32,18 +32,18 @@ fn odd(target: &[u8]) -> impl Iterator<Item = bool> {
     })
 }
 
-/// How many bytes of `target` must be encoded for `http::Uri`; 0 for what browsers send.
+/// Number of bytes of `target` that must be encoded for `http::Uri`; 0 for targets of browsers.
 pub fn count_odd(target: &[u8]) -> usize {
     odd(target).filter(|is_odd| *is_odd).count()
 }
 
-/// Puts a placeholder for each byte that hyper would refuse.
+/// Replaces each byte that hyper would refuse.
 pub fn tame(target: &mut [u8]) {
     let odd: Vec<bool> = odd(target).collect();
     target.iter_mut().zip(odd).filter(|(_, is_odd)| *is_odd).for_each(|(byte, _)| *byte = PLACEHOLDER);
 }
 
-/// Gives a request whose target was tamed the one that was sent.
+/// Puts the original target into a request whose target was tamed.
 pub fn restore(head: &mut Parts, target: Box<[u8]>) {
     let mut written = Vec::with_capacity(target.len());
     for (byte, is_odd) in target.iter().zip(odd(&target)) {
@@ -52,17 +52,17 @@ pub fn restore(head: &mut Parts, target: Box<[u8]>) {
             false => written.push(*byte),
         }
     }
-    // `*` leads nowhere: what cannot be held must not be taken for the tamed target.
+    // `*` matches no path. A target that cannot be encoded must not be taken for the tamed one.
     head.uri = Uri::try_from(written).unwrap_or_else(|_| Uri::from_static("*"));
     head.extensions.insert(AsSent { target, uri: head.uri.clone() });
 }
 
-/// The target as it was sent, where it has bytes that the URI has encoded.
+/// The original target, if bytes of it are encoded in the URI.
 pub fn as_sent(head: &Parts) -> Option<&[u8]> {
     head.extensions.get().map(|AsSent { target, .. }| &**target)
 }
 
-/// The query as it was sent, or that of the URI that the request was sent on to.
+/// The original query, or the URI's query after an internal redirect.
 pub fn query(head: &Parts) -> Option<&[u8]> {
     match head.extensions.get() {
         Some(AsSent { target, uri }) if *uri == head.uri => target.splitn(2, |byte| *byte == b'?').nth(1),

@@ -1,4 +1,5 @@
-//! What a thread of the front looks after whenever it has done something for a client: a thread that is busy for long does not sleep, and
+//! A hook that a thread of the front calls after each piece of work for a client. A busy thread does not sleep, so what
+//! would wake it must be polled.
 //! what it would be woken for must not wait for that.
 
 use std::cell::Cell;
@@ -7,12 +8,12 @@ thread_local! {
     static LOOK: Cell<fn()> = const { Cell::new(|| {}) };
 }
 
-/// From now on this thread looks so.
+/// Sets the hook of this thread.
 pub fn look_with(look: fn()) {
     LOOK.set(look);
 }
 
-/// Looks.
+/// Calls the hook of this thread.
 pub fn look() {
     LOOK.get()();
 }

@@ -1,20 +1,20 @@
-//! The host and the path that a request asks for.
+//! The host and path of a request.
 
 use crate::base::address::Address;
 use config::without_port;
 
-/// What a route is found by.
+/// Key of a route.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// Our end of the connection.
+    /// Local address of the connection.
     pub local: &'a Address,
-    /// The `Host` header, or the host of an absolute target.
+    /// `Host` header, or host of an absolute target.
     pub host: &'a str,
-    /// The target's path, as sent.
+    /// Path of the target, as sent.
     pub path: &'a str,
 }
 
-/// The port of `example.org:80`.
+/// The port in `example.org:80`.
 pub fn port(host: &str) -> Option<u16> {
     host.strip_prefix(without_port(host))?.strip_prefix(':')?.parse().ok()
 }

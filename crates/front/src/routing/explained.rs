@@ -1,4 +1,4 @@
-//! Where a request would lead, for those who ask without sending it.
+//! Computes a request's route without a request, for diagnosis.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use super::{Asked, Route, Routes, once_read};
 use crate::base::address::Address;
 use config::Config;
 
-/// The route of a request that arrives at `local` for this host and path; `.htaccess` files are read. An error is the status with
-/// which it would be refused.
+/// The route of a request at `local` for this host and path. Reads `.htaccess` files. The inner error is the status of
+/// a refusal.
 pub fn route_of(
     config: &Arc<Config>,
     local: &Address,

@@ -1,5 +1,5 @@
-//! Where requests lead. Worked out once for a host and a path and kept, so that a path that is asked for often costs one
-//! look into a table.
+//! Routing: where requests lead. A route is computed once for a host and path and stored, so that further requests for
+//! a path need one table lookup.
 
 mod asked;
 mod explained;
@@ -30,35 +30,35 @@ use config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use files::open::root;
 use htaccess::{Chain, RECHECK, Store, Unread};
 
-/// Routes that are kept.
+/// Most stored routes.
 const KEPT: usize = 8192;
-/// Merged settings that are kept.
+/// Most stored merged settings.
 const KEPT_SETTINGS: usize = 4096;
-/// What merged settings take for each byte of `.htaccess` files that they come from.
+/// Estimated bytes of merged settings for each byte of their `.htaccess` files.
 const SETTINGS_OF_BYTE: usize = 16;
-/// What all of them may take, in bytes. Beyond it all routes are worked out anew.
+/// Most bytes of all merged settings, by that estimate. When it is exceeded, all routes are computed anew.
 const MOST_SETTINGS: usize = 12 << 20;
-/// Routes with longer keys are not kept: they are probably never asked for again.
+/// Most bytes of a stored route's key. Longer paths are probably never requested again.
 const LONGEST: usize = 512;
 
-/// The table of routes of one configuration.
+/// The routes of one configuration.
 pub struct Routes {
-    /// `<Files>` stands somewhere, so what applies depends on the file that is found.
+    /// The configuration has `<Files>` sections, so settings depend on the file that is found.
     by_file: bool,
     key: RefCell<Vec<u8>>,
     known: RefCell<Cache<Box<[u8]>, Rc<Route>, KEPT>>,
-    /// By sections, whether `ScriptAlias` applies, `.htaccess` files, and `AddHandler`'s handler.
+    /// Merged settings by sections, `ScriptAlias`, `.htaccess` files and `AddHandler`'s handler.
     settings: RefCell<Cache<Sections, Rc<Settings>, KEPT_SETTINGS>>,
     overrides: Option<Rc<Store>>,
-    /// What `settings` takes, about.
+    /// Estimated size of `settings`, in bytes.
     memory: Cell<usize>,
-    /// The state of `overrides` that the tables come from.
+    /// The version of `overrides` for which the tables are valid.
     state: Cell<u64>,
 }
 
 type Sections = (Vec<u16>, bool, Same, Option<Handler>);
 
-/// Texts of `.htaccess` files, compared by their address: those of the same files have one.
+/// Texts of `.htaccess` files, compared by address: the same files have the same address.
 #[derive(Clone)]
 struct Same(Rc<[u8]>);
 
@@ -78,7 +78,7 @@ impl Hash for Same {
 }
 
 impl Routes {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new(config: &Arc<Config>) -> Routes {
         Routes {
             by_file: config.sections.iter().any(|section| matches!(section.scope, Scope::Files(_))),
@@ -91,7 +91,7 @@ impl Routes {
         }
     }
 
-    /// Finds or works out a route.
+    /// Finds or computes a route.
     pub fn find(&self, config: &Config, asked: Asked<'_>) -> Result<Rc<Route>, NotYet> {
         let mut key = self.key.borrow_mut();
         key.clear();
@@ -138,7 +138,7 @@ impl Routes {
         let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
         let found = self.look(config, &place)?;
         let settings = found.settings;
-        // Who answers is known only now.
+        // Only the settings determine whether a PSGI program answers.
         if is_for_psgi && !settings.is_psgi() {
             return Err(BadPath::Impossible.into());
         }
@@ -168,7 +168,7 @@ impl Routes {
         })
     }
 
-    /// What the sections and `.htaccess` files say of a path and its file.
+    /// The settings of a path and its file, from sections and `.htaccess` files.
     fn look(&self, config: &Config, place: &Place<'_>) -> Result<Applicable, Unread> {
         let &Place { host, path, sent, filename, script_alias } = place;
         let text = Text::new(bytes(filename)).0;
@@ -196,7 +196,7 @@ impl Routes {
         })
     }
 
-    /// The settings of a list of sections; merged once for each list, and for each handler that extensions add.
+    /// Merged settings of a list of sections; merged once for each list and handler.
     fn settings(
         &self,
         config: &Config,
@@ -217,15 +217,15 @@ impl Routes {
         let overrides = Same(overrides.clone());
         let key = (applied.sections.clone(), script_alias, overrides.clone(), None);
         let settings = merged.get_or_put(key, || made(config.settings_of(applied, script_alias)));
-        // `x.pl/` is a folder's path, or the script's with PATH_INFO: the disk knows.
+        // `x.pl/` may be a folder, or a script with PATH_INFO; only the disk decides.
         let is_folder = bytes(file).ends_with(b"/");
         let Some(handler) = settings.handler_of(file).filter(|_| !is_folder) else { return settings };
         let key = (applied.sections.clone(), script_alias, overrides, Some(handler.clone()));
         merged.get_or_put(key, || made(settings.with_handler(handler)))
     }
 
-    /// The route where rules have given a path another file. Sections for the path that was asked for hold for one that takes
-    /// its place, too.
+    /// The route after rules have given a path another file. Sections for the original path apply to its replacement,
+    /// too.
     pub fn at_file(
         &self,
         config: &Config,
@@ -260,7 +260,7 @@ impl Routes {
 
     /// The route of a file that was found on disk.
     pub fn refine(&self, config: &Config, route: &Route, found: FoundFile<'_>) -> Result<Rc<Route>, Unread> {
-        // What `.htaccess` files say of a file may be another thing by now.
+        // With `.htaccess` files, the settings may have changed meanwhile.
         let is_lasting = self.overrides.is_none() || !self.by_file && route.overrides.is_empty();
         if !is_lasting || found.is_another(route) || found.script_length < found.path.len() {
             return self.refined(config, route, found).map(Rc::new);
@@ -294,7 +294,7 @@ impl Routes {
     }
 }
 
-/// The path with its repeated slashes, where `MergeSlashes` is off.
+/// The path with its repeated slashes; `None` where `MergeSlashes` is on or there are none.
 fn sent(config: &Config, host: u16, path: &str, slashes: EncodedSlashes) -> Option<Rc<str>> {
     let merges = config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
     let sent = unmerged(path.as_bytes(), slashes).filter(|_| !merges)?;
@@ -304,21 +304,21 @@ fn sent(config: &Config, host: u16, path: &str, slashes: EncodedSlashes) -> Opti
 /// A file that was found on disk.
 #[derive(Clone, Copy)]
 pub struct FoundFile<'a> {
-    /// Names it, and may have more behind it.
+    /// Path of the file, possibly followed by PATH_INFO.
     pub path: &'a [u8],
     pub filename: &'a Path,
-    /// So many bytes of the path name it.
+    /// Number of bytes of `path` that name the file.
     pub script_length: usize,
 }
 
 impl FoundFile<'_> {
-    /// Whether it is another than the route leads to.
+    /// Whether path or file differ from the route's.
     fn is_another(&self, route: &Route) -> bool {
         self.path != route.path || self.filename.as_os_str() != route.filename.as_os_str()
     }
 }
 
-/// A path, as it is and as it was sent, and the file that it stands for.
+/// A path, decoded and as sent, and its file.
 struct Place<'a> {
     host: u16,
     path: &'a Text,
@@ -327,7 +327,7 @@ struct Place<'a> {
     script_alias: bool,
 }
 
-/// What [`Routes::look`] finds.
+/// Result of [`Routes::look`].
 struct Applicable {
     files: Rc<[Arc<Htaccess>]>,
     sections: Vec<u16>,
@@ -338,10 +338,10 @@ struct Applicable {
     until: Option<Instant>,
 }
 
-/// Whether a name on the way to `filename`, from its root on, is one that a `<Files>` or its own beginning protects: as a
-/// file with more of a path behind it, it is protected still. Each name is looked at once: a client may send thousands.
+/// Whether a name within `filename`, from its root on, is protected by `<Files>` or is hidden. If it is a file and the
+/// rest is PATH_INFO, it must stay protected. Each name is tested once, because a client may send thousands.
 fn may_pass_a_file(config: &Config, files: &[Arc<Htaccess>], host: u16, root: &Path, filename: &str) -> bool {
-    // The root's own name counts, those above it do not.
+    // The root's own name is tested, but not the names of its ancestors.
     let above = root.parent().map_or(0, |above| above.iter().count().saturating_sub(1));
     let ruled = config.names_with_rules(files);
     let mut names = filename.split('/').filter(|name| !name.is_empty()).skip(above).peekable();

@@ -1,4 +1,4 @@
-//! Questions about routes, which may have to wait until `.htaccess` files were read.
+//! Waits until the `.htaccess` files that a route needs are read.
 
 use super::Routes;
 use super::htaccess::Unread;
@@ -6,13 +6,13 @@ use crate::base::refusal::Refusal;
 use base::path::BadPath;
 use config::meter;
 
-/// Why a question about a route has no answer.
+/// Why a route is not available.
 pub enum NotYet {
     /// These `.htaccess` files must be read first.
     Unread(Unread),
     /// The path is malformed.
     Bad(BadPath),
-    /// The answer is this refusal.
+    /// The request is refused.
     Refused(Refusal),
 }
 
@@ -34,11 +34,10 @@ impl From<BadPath> for NotYet {
     }
 }
 
-/// Files that change while they are read are read again so often.
+/// Most reads for one route, because files may change while they are read.
 const MOST_TRIES: usize = 20;
 
-/// The answer to a question that may hang on `.htaccess` files: asked again when those that it lacks were read, which other
-/// threads do.
+/// Calls `ask` until it needs no unread `.htaccess` file. Other threads read the files.
 pub async fn once_read<T>(routes: &Routes, ask: impl Fn() -> Result<T, NotYet>) -> Result<T, Refusal> {
     let Some(store) = &routes.overrides else { return refused(ask()) };
     let ask = || meter::stretch(&ask);

@@ -1,4 +1,4 @@
-//! `Redirect` and `RedirectMatch`: which path is sent where, and what the client is told.
+//! `Redirect` and `RedirectMatch`: which paths are redirected, and the response.
 
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
@@ -9,13 +9,13 @@ use base::path::{PATH, Text};
 use config::response::redirect::{Redirect, RedirectResponse};
 use config::{Host, Settings};
 
-/// The redirection for a decoded path: a host's own come before those of containers.
+/// The redirection of a decoded path. Those of the host take precedence over those of containers.
 pub fn find(host: &Host, settings: &Settings, path: &str) -> Option<RedirectResponse> {
     let of_host = first(&host.redirects, path).map(|answer| RedirectResponse { of_host: true, ..answer });
     of_host.or_else(|| of_place(settings, path))
 }
 
-/// That of containers.
+/// The redirection of a decoded path by containers.
 pub fn of_place(settings: &Settings, path: &str) -> Option<RedirectResponse> {
     first(&settings.response.redirects, path)
 }
@@ -25,7 +25,7 @@ fn first(redirects: &[Redirect], path: &str) -> Option<RedirectResponse> {
     redirects.iter().find_map(|redirect| redirect.answer(path, &escape))
 }
 
-/// What the client is told: the request's query goes on unless the new place has one.
+/// The response to a redirected request. The request's query is appended, unless the new URL has one.
 pub fn refusal(answer: &RedirectResponse, query: Option<&str>) -> Refusal {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::FOUND);
     let Some(location) = &answer.location else { return Refusal::new(status) };

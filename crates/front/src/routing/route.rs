@@ -1,4 +1,4 @@
-//! Where a request leads: virtual host, file, sections, settings.
+//! A route: virtual host, file, sections, settings.
 
 use std::cell::{OnceCell, RefCell};
 use std::os::unix::ffi::OsStrExt;
@@ -15,65 +15,65 @@ use base::stamp::Stamp;
 use config::response::redirect::RedirectResponse;
 use config::{Handler, Htaccess, Settings};
 
-/// Where a request leads.
+/// The result of routing a request.
 #[derive(Debug, Clone)]
 pub struct Route {
     /// Index of the virtual host.
     pub host: u16,
-    /// What we are called in links to ourselves: see [`server_name`].
+    /// Name of the server in links to itself: see [`server_name`].
     pub server_name: Rc<str>,
-    /// The port that goes with it.
+    /// Port of the server in links to itself.
     pub server_port: u16,
-    /// Decoded and normalised.
+    /// Decoded and normalised path.
     pub path: Vec<u8>,
-    /// The same as it was sent, where repeated slashes count: see `MergeSlashes`.
+    /// The path with its repeated slashes, where they count: see `MergeSlashes`.
     pub sent: Option<Rc<str>>,
-    /// The file or folder that the path stands for; extra segments included unless `script_length` says otherwise.
+    /// File or folder of the path, including extra segments unless `script_length` is shorter than the path.
     pub filename: PathBuf,
-    /// Whether rules have named that file, and not the path.
+    /// Whether rewrite rules have chosen the file.
     pub by_rules: bool,
-    /// Whether `ScriptAlias` led there.
+    /// Whether `ScriptAlias` has mapped the path.
     pub script_alias: bool,
-    /// The sections that apply, in merge order.
+    /// Indices of the sections that apply, in merge order.
     pub sections: Vec<u16>,
-    /// The merged settings of those sections.
+    /// Merged settings of the sections.
     pub settings: Rc<Settings>,
-    /// `Redirect`: the client is sent elsewhere.
+    /// Redirection of the path, if any.
     pub redirect: Option<RedirectResponse>,
-    /// How many bytes of the path name the script, when that is known.
+    /// Number of bytes of the path that name the script, if known.
     pub script_length: Option<u32>,
     /// Whether `filename` was found on disk.
     pub resolved: bool,
-    /// The folders and texts of the `.htaccess` files that apply, as a worker gets them.
+    /// Folders and texts of the `.htaccess` files, encoded for a worker.
     pub overrides: Rc<[u8]>,
     /// The `.htaccess` files that apply.
     pub files: Rc<[Arc<Htaccess>]>,
-    /// Why nothing is answered: a `.htaccess` file is broken, or was asked for itself.
+    /// Status of a refusal: a `.htaccess` file is invalid, or was requested itself.
     pub refusal: Option<StatusCode>,
-    /// Until when a folder that cannot be watched is believed to be as it was.
+    /// When the route expires, because a folder of it cannot be watched.
     pub(super) until: Option<Instant>,
-    /// A name within `filename` may be a file with rules of its own and not a folder: only the disk knows.
+    /// A name within `filename` may be a file with rules of its own, not a folder; only the disk decides.
     pub ambiguous: bool,
     /// See [`Memo`].
     pub memo: Memo,
 }
 
-/// Fields of a head.
+/// Header fields.
 pub type Fields = Vec<(HeaderName, HeaderValue)>;
 
-/// What was found out about a route's file once, and holds as long as the route does.
+/// Facts about a route's file, valid as long as the route.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// The route of the file itself, when its name on disk is all of the path.
+    /// The route of the file itself, if its name is the whole path.
     pub(super) itself: OnceCell<Rc<Route>>,
-    /// The headers that its name stands for.
+    /// Header fields derived from the file name.
     pub described: OnceCell<Fields>,
-    /// `Last-Modified` and `ETag`, and the state of the file that they are about.
+    /// `Last-Modified` and `ETag`, with the file state that they describe.
     pub validators: RefCell<Option<(Stamp, Fields)>>,
 }
 
 impl Clone for Memo {
-    /// Who clones a route changes it.
+    /// A clone is made in order to change it, so the memo starts empty.
     fn clone(&self) -> Memo {
         Memo::default()
     }
@@ -91,18 +91,18 @@ impl Route {
         self.until.is_none_or(|until| Instant::now() < until) && self.in_time().is_ok()
     }
 
-    /// The same route with another name of the server.
+    /// The route with another server name.
     pub fn named(&self, server_name: Rc<str>) -> Route {
         Route { server_name, ..self.clone() }
     }
 
-    /// An error when it must not be answered.
+    /// An error if the request must be refused.
     pub fn refused(&self) -> Result<(), Refusal> {
         self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))?;
         self.in_time()
     }
 
-    /// An error when the expressions of a `.htaccess` file take too long: what they were to find is not known.
+    /// An error if expressions of a `.htaccess` file have used up their time, so their results are unknown.
     pub fn in_time(&self) -> Result<(), Refusal> {
         for file in &*self.files {
             if file.meter.is_used_up() {
@@ -118,7 +118,7 @@ impl Route {
         !matches!(self.settings.handler, Handler::Psgi) && !self.settings.handler.is_page()
     }
 
-    /// Whether the front looks for a file.
+    /// Whether the front itself looks for a file.
     pub fn is_static(&self) -> bool {
         self.settings.handler.is_about_a_file()
     }

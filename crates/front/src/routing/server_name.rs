@@ -1,4 +1,4 @@
-//! What the server calls itself: in its `Server` header, in links to itself, below its own pages.
+//! Names of the server: in its `Server` header, in links to itself, and below its own pages.
 
 use std::rc::Rc;
 
@@ -9,15 +9,15 @@ use super::asked::port;
 use super::{Asked, Route};
 use config::{CanonicalName, Config, Host, Named, Settings, without_port};
 
-/// For a name that no header can hold.
+/// Replaces a name that a header cannot hold.
 const NAME: HeaderValue = HeaderValue::from_static("Cameleer");
 
-/// The `Server` header.
+/// Value of the `Server` header.
 pub fn header(software: &str) -> HeaderValue {
     HeaderValue::from_str(software).unwrap_or(NAME)
 }
 
-/// `UseCanonicalName`: name and port in links to the server itself.
+/// Name and port in links to the server itself, by `UseCanonicalName`.
 pub fn of(host: &Host, settings: &Settings, asked: &Asked<'_>) -> (Rc<str>, u16) {
     let canonical = settings.response.canonical_name.unwrap_or_default();
     let said = Some(without_port(asked.host).to_ascii_lowercase()).filter(|name| !name.is_empty());
@@ -34,7 +34,8 @@ fn said_port(host: &Host, settings: &Settings, asked: &str) -> Option<u16> {
     port(asked).filter(|_| canonical != CanonicalName::On).or(host.server_port)
 }
 
-/// The port in links to ourselves: where a proxy says how the client speaks, the one where it reaches us is not the client's.
+/// Port in links to the server itself. `secure` is the client's scheme as reported by a proxy; the local port is then
+/// not the client's.
 pub fn port_of(config: &Config, head: &Parts, route: &Route, secure: Option<bool>) -> u16 {
     let Some(secure) = secure else { return route.server_port };
     let asked = head.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -43,7 +44,7 @@ pub fn port_of(config: &Config, head: &Parts, route: &Route, secure: Option<bool
     said.unwrap_or(if secure { 443 } else { 80 })
 }
 
-/// `ServerSignature`, as HTML.
+/// Footer of generated pages by `ServerSignature`, as HTML.
 pub fn foot(config: &Config, software: &str, route: &Route) -> String {
     let Some(signature) = route.settings.response.signature else { return String::new() };
     let hosts = &config.hosts;

@@ -1,5 +1,5 @@
-//! What is known of one folder: its `.htaccess` files, and which folders and links it holds. The latter spares requests for names
-//! that do not exist any look at the disk.
+//! State of one folder: its `.htaccess` files, and the names of its subfolders and links. With these names, a request
+//! for a missing name needs no look at the disk.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -20,33 +20,33 @@ use base::log;
 use base::stamp::Stamp;
 use config::{Htaccess, Overrides};
 
-/// How many missing names a folder remembers. Clients choose these names, so they must not fill the memory.
+/// Most missing names stored for a folder. Clients choose these names, so they must not fill the memory.
 const MAX_MISSED: usize = 1000;
-/// After so many lists of subfolders that were out of date when they arrived, the folder goes on without a list, and each
-/// subfolder is looked for by its name: its contents change faster than they can be listed.
+/// Number of outdated lists after which the folder uses no list, and each subfolder is looked up by name: its contents
+/// change faster than they can be listed.
 const LISTS: u8 = 3;
 
 pub struct Folder {
     sight: Sight,
-    /// When the folder must be looked at again; `None` if it is watched.
+    /// When the folder must be checked again; `None` if it is watched.
     until: Cell<Option<Instant>>,
-    /// The stamps of the folder and of its files, by which changes are seen if it is not watched.
+    /// Stamps of the folder and its files, which reveal changes if the folder is not watched.
     stamps: Vec<Option<Stamp>>,
     version: Cell<FolderVersion>,
-    /// The names of folders and links in it; `None` while they are unknown, or when they are too many.
+    /// Names of subfolders and links; `None` while they are unknown, or if they are too many.
     subfolders: RefCell<Option<HashSet<OsString>>>,
     /// Whether `subfolders` was read, or given up.
     is_listed: Cell<bool>,
-    /// How many lists of subfolders were out of date when they arrived.
+    /// Number of lists of subfolders that were outdated on arrival.
     old_lists: Cell<u8>,
-    /// The names that requests looked for and that did not exist; `None` when they are too many to remember.
+    /// Missing names that requests looked for; `None` when they are too many to store.
     missed: RefCell<Option<HashSet<OsString>>>,
     files: RefCell<Vec<(String, Rc<OverrideFile>)>>,
 }
 
 impl Folder {
-    /// Begins to watch a folder, the `number`th that was ever looked at. `brief` says that a folder above it is not watched, so
-    /// this one may be replaced without an event.
+    /// Begins to watch a folder; `number` identifies it. `brief`: a folder above is not watched, so this one may be
+    /// replaced without an event.
     pub fn look(path: &Path, watcher: &Watcher, names: &[String], brief: bool, number: u64) -> Folder {
         let sight = watcher.watch(path);
         let brief = brief || sight == Sight::Unwatched;
@@ -63,17 +63,18 @@ impl Folder {
         }
     }
 
-    /// Whether the path leads to a folder.
+    /// Whether the folder exists.
     pub fn exists(&self) -> bool {
         self.sight != Sight::Missing
     }
 
-    /// Whether what is known holds for [`super::RECHECK`] only, because the folder is not watched.
+    /// Whether the state is valid for [`super::RECHECK`] only, because the folder is not watched.
     pub fn is_brief(&self) -> bool {
         self.until.get().is_some()
     }
 
-    /// Whether what is known still holds. A watched folder says so itself; another one is looked at when its time has come.
+    /// Whether the state is still valid. Events invalidate a watched folder; another one is checked when its time has
+    /// come.
     pub fn is_current(&self, path: &Path, names: &[String]) -> bool {
         if self.until.get().is_none_or(|until| Instant::now() < until) {
             return true;
@@ -82,7 +83,7 @@ impl Folder {
         self.stamps == stamps(path, names)
     }
 
-    /// Whether the name may lead to a folder below. If not, the name is remembered as missed.
+    /// Whether the name may be a subfolder. If not, the name is stored as missed.
     pub fn may_hold(&self, name: &OsStr) -> bool {
         let may = self.subfolders.borrow().as_ref().is_none_or(|names| names.contains(name));
         if !may {
@@ -101,12 +102,12 @@ impl Folder {
         *missed = missed.take().filter(|names| names.len() <= MAX_MISSED);
     }
 
-    /// Whether a request may have been routed by the fact that this name did not exist. Its route must change when the name appears.
+    /// Whether a route may depend on the absence of this name, so that it must change when the name appears.
     pub fn was_missed(&self, name: &OsStr) -> bool {
         self.missed.borrow().as_ref().is_none_or(|names| names.contains(name))
     }
 
-    /// The first of the files `names` that exists, parsed for what `allowed` lets it say. `Err` names what must be read first.
+    /// The first existing file of `names`, parsed within `allowed`. `Err` names what must be read first.
     pub fn first_of(&self, path: &Path, names: &[String], allowed: Overrides) -> Result<Rc<OverrideFile>, Wanted> {
         let is_known = |found: &OverrideFile| match found {
             OverrideFile::Text(text) => text.meaning(allowed).is_some(),
@@ -137,7 +138,7 @@ impl Folder {
         self.files.borrow().iter().find(|(known, _)| known == name).map(|(_, found)| found.clone())
     }
 
-    /// Keeps what a thread has read, unless the folder has changed since the thread was asked to.
+    /// Stores what a thread has read, unless the folder has changed since the request.
     pub fn learn(&self, look: Look) {
         let version = self.version.get();
         if look.version.number != version.number {
@@ -189,13 +190,13 @@ impl Folder {
         self.files.borrow_mut().push((name, Rc::new(found)));
     }
 
-    /// An event says that the file of this name has changed: forgets what it said.
+    /// Handles an event of the file `name`: drops its content.
     pub fn forget_file(&self, name: &str) {
         self.version.update(|version| FolderVersion { files: version.files + 1, ..version });
         self.drop_file(name);
     }
 
-    /// Forgets what all of its files said.
+    /// Drops the content of all files.
     pub fn forget_files(&self) {
         self.files.borrow_mut().clear();
     }
@@ -204,8 +205,7 @@ impl Folder {
         self.files.borrow_mut().retain(|(known, _)| known != name);
     }
 
-    /// An event says that another entry of the folder has changed. Returns whether that was a folder or a link, because a route
-    /// may depend on those.
+    /// Handles an event of another entry. Returns whether that is a folder or link, because a route may depend on it.
     pub fn entry_changed(&self, inner: &Path, name: &OsStr, mask: AddWatchFlags) -> bool {
         let comes = mask.intersects(AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO);
         let leaves = mask.intersects(AddWatchFlags::IN_DELETE | AddWatchFlags::IN_MOVED_FROM);
@@ -225,7 +225,7 @@ impl Folder {
         leaves && names.remove(name)
     }
 
-    /// About how many bytes the parsed files of this folder take.
+    /// Estimated bytes of the folder's parsed files.
     pub fn memory(&self) -> usize {
         self.files.borrow().iter().map(|(_, found)| found.memory()).sum()
     }
@@ -236,15 +236,15 @@ fn stamps(path: &Path, names: &[String]) -> Vec<Option<Stamp>> {
     [path.to_owned()].into_iter().chain(files).map(|path| Some(Stamp::of(&fs::metadata(path).ok()?))).collect()
 }
 
-/// What was found under a name of `AccessFileName`.
+/// Result of looking for a name of `AccessFileName`.
 #[derive(Default)]
 pub enum OverrideFile {
-    /// Nothing.
+    /// There is no such file.
     #[default]
     Absent,
-    /// A file that was read.
+    /// The content of the file.
     Text(Text),
-    /// Something that could not be read, or is no text: requests below it are refused with this status.
+    /// The file cannot be read, or is not text: requests below it are refused with this status.
     Refused(StatusCode),
 }
 
@@ -256,20 +256,20 @@ impl OverrideFile {
     }
 }
 
-/// The text of a `.htaccess` file, and what it means.
+/// The text of a `.htaccess` file and its parsed forms.
 pub struct Text {
     text: Rc<str>,
-    /// The parsed file for each `AllowOverride` that was asked with; `None` when it is wrong, which the log has been told.
+    /// The parsed file for each `AllowOverride` that was used; `None` if it is invalid, which was logged.
     meanings: RefCell<Vec<(Overrides, Option<Arc<Htaccess>>)>>,
 }
 
 impl Text {
-    /// The text as it was read.
+    /// The text as read.
     pub fn text(&self) -> &Rc<str> {
         &self.text
     }
 
-    /// The file parsed for what `allowed` lets it say, if that was done already; `Some(None)` when it is wrong.
+    /// The file parsed within `allowed`, if that was done already; `Some(None)` if it is invalid.
     pub fn meaning(&self, allowed: Overrides) -> Option<Option<Arc<Htaccess>>> {
         self.meanings.borrow().iter().find(|(known, _)| *known == allowed).map(|(_, file)| file.clone())
     }

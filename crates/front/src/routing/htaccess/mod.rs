@@ -1,6 +1,7 @@
-//! The `.htaccess` files that apply to a request (httpd manual, howto/htaccess.html and core, AllowOverride). httpd looks for one
-//! in each folder on the way at each request; here that costs no system call. What was read is kept per folder and forgotten
-//! when inotify reports a change in it (`watch`). A folder that cannot be watched is looked at again once a second (`RECHECK`).
+//! The `.htaccess` files that apply to a request (httpd manual, howto/htaccess.html and core, AllowOverride). httpd
+//! looks for one in each folder at each request; here that costs no system call. Files are stored for each folder and
+//! dropped when inotify reports a change (`watch`). A folder that cannot be watched is checked once a second
+//! (`RECHECK`).
 //!
 //! ```text
 //!   chain ──all folders known──▶ Chain
@@ -32,47 +33,47 @@ use watch::Watcher;
 
 pub use reading::Unread;
 
-/// How many folders are kept. When there are more, all are forgotten and read again as they are needed.
+/// Most stored folders. When there are more, all are dropped and read again on demand.
 const MAX_FOLDERS: usize = 4096;
-/// How many bytes the parsed files of all folders may take. When it is more, the largest are forgotten.
+/// Most bytes of all parsed files. When there are more, the largest are dropped.
 const MOST_MEMORY: usize = 40 << 20;
-/// How many bytes the texts may have that are kept for workers.
+/// Most bytes of texts stored for workers.
 const MOST_TEXTS: usize = 4 << 20;
-/// Reading and parsing: more at the same time would only wait for the same processors.
+/// Limits reading and parsing to two threads, because more would compete for the same processors.
 static READING: FairQueue = FairQueue::new(2, 0);
-/// How often a folder that cannot be watched is looked at.
+/// Interval of checks of a folder that cannot be watched.
 pub const RECHECK: Duration = Duration::from_secs(1);
 
 pub struct Store {
     config: Arc<Config>,
     folders: RefCell<HashMap<PathBuf, Rc<Folder>>>,
     watcher: Watcher,
-    /// Every name that an `AccessFileName` of any host mentions.
+    /// All names in the `AccessFileName`s of all hosts.
     names: Vec<String>,
     changes: Cell<u64>,
-    /// How many folders were ever looked at: each gets its number from it (`FolderVersion::number`).
+    /// Number of folders looked at so far; assigns `FolderVersion::number`.
     looked: Cell<u64>,
-    /// Texts of files that apply together, as a worker gets them.
+    /// Texts of files that apply together, encoded for workers.
     texts: RefCell<Texts>,
-    /// The last folder whose files together were too expensive, so that the log says it once and not at each request.
+    /// The last folder whose files together were too expensive, so that this is logged once and not for each request.
     complained: RefCell<Option<PathBuf>>,
 }
 
-/// The files that apply to a request.
+/// The `.htaccess` files that apply to a request.
 #[derive(Debug, Default)]
 pub struct Chain {
-    /// Outermost first.
+    /// Files, outermost first.
     pub files: Vec<Arc<Htaccess>>,
-    /// Their folders and texts, for a worker; one value for all requests to which the same files apply.
+    /// Folders and texts of the files, for a worker; shared by all requests with the same files.
     pub texts: Rc<[u8]>,
-    /// The status that the request is refused with, because a file is wrong, unreadable or too expensive.
+    /// Status of a refusal, because a file is invalid, unreadable or too expensive.
     pub refusal: Option<StatusCode>,
-    /// Whether a folder on the way is not watched. Then this chain may be used for [`RECHECK`] only.
+    /// Whether a folder is not watched, so that this chain is valid for [`RECHECK`] only.
     pub brief: bool,
 }
 
 impl Store {
-    /// An empty store; `None` when no section of the configuration allows `.htaccess` files.
+    /// Creates an empty store; `None` if the configuration allows no `.htaccess` files.
     pub fn new(config: &Arc<Config>) -> Option<Rc<Store>> {
         let names = config.hosts.iter().flat_map(|host| host.access_file_names.iter().cloned());
         config.allows_overrides().then(|| {
@@ -89,14 +90,13 @@ impl Store {
         })
     }
 
-    /// A number that is another one after each change. Routes that were made from [`Store::chain`] under an earlier one must be made
-    /// anew.
+    /// Changes with each change of a file. Routes made from [`Store::chain`] at another value must be made anew.
     pub fn changes(&self) -> u64 {
         self.changes.get()
     }
 
-    /// The files that apply to `filename`: those of the folders above it, and its own when it is a folder. `Err` names what must
-    /// be read before that is known.
+    /// The files that apply to `filename`: those of its ancestors, and its own if it is a folder. `Err` names what must
+    /// be read first.
     pub fn chain(&self, host: u16, sections: &[u16], filename: &Path) -> Result<Chain, Unread> {
         let config = &self.config;
         let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
@@ -145,13 +145,13 @@ impl Store {
         }
     }
 
-    /// Waits for the folder's turn to read. The caller then asks [`Store::chain`] again before it reads: another request may have read
-    /// the same meanwhile.
+    /// Waits for the folder's turn to read. Ask [`Store::chain`] again afterwards, because another request may have
+    /// read the same files.
     pub async fn turn(&self, unread: &Unread) -> Option<Turn> {
         READING.turn(Claimant::new(unread.folder(), None), 0).await
     }
 
-    /// Reads on another thread what [`Store::chain`] lacks.
+    /// Reads what [`Store::chain`] needs, on another thread.
     pub async fn read(&self, unread: Unread, turn: Option<Turn>) -> Result<(), NoThread> {
         let (looks, _turn) = blocking::run("read .htaccess files", move || (unread.take(), turn)).await?;
         looks.into_iter().for_each(|look| self.learn(look));
@@ -166,7 +166,8 @@ impl Store {
         self.make_room(&path);
     }
 
-    /// Forgets the largest files when all are too large, but none that applies in `folder`, which somebody waits for.
+    /// Drops the largest files when all together are too large, except those that apply in `folder`, which a request
+    /// needs now.
     fn make_room(&self, folder: &Path) {
         let mut sizes: Vec<_> =
             self.folders.borrow().values().map(|folder| (folder.memory(), folder.clone())).collect();
@@ -204,7 +205,7 @@ impl Store {
         folder
     }
 
-    /// Forgets a folder and all below it. If none of them was known, no route depends on them, and nothing has changed.
+    /// Drops a folder and all below it. If none was stored, no route depends on them, so nothing changes.
     fn forget(&self, path: &Path) {
         let before = self.folders.borrow().len();
         self.folders.borrow_mut().retain(|known, _| {
@@ -223,7 +224,7 @@ impl Store {
         self.changes.update(|n| n.wrapping_add(1));
     }
 
-    /// Handles one event of inotify.
+    /// Handles an inotify event.
     fn happened(&self, event: &InotifyEvent) {
         if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
             return self.forget(Path::new("/"));
@@ -254,23 +255,23 @@ impl Store {
     }
 }
 
-/// What the files of a chain come to while they are gathered.
+/// Sums of a chain's files while they are collected.
 #[derive(Default)]
 struct Found {
     load: ChainLoad,
     is_too_much: bool,
-    /// Their folders and texts.
+    /// Folders and texts of the files.
     places: Vec<(PathBuf, Rc<str>)>,
 }
 
-/// Texts of files that apply together, by the addresses of the files, which live as long as they stand here.
+/// Encoded texts by the addresses of their files, which the table keeps alive.
 #[derive(Default)]
 struct Texts {
     known: HashMap<Vec<*const Htaccess>, TextsOfFiles>,
     size: usize,
 }
 
-/// The files, and their texts as a worker gets them.
+/// Files, and their texts encoded for a worker.
 type TextsOfFiles = (Vec<Arc<Htaccess>>, Rc<[u8]>);
 
 impl Texts {
@@ -304,7 +305,7 @@ impl Chain {
             OverrideFile::Text(text) => match text.meaning(allowed).flatten() {
                 Some(file) if file.meter.is_used_up() => {
                     file.meter.untold().into_iter().for_each(complain);
-                    // Its allowance of time grows again by itself, without an event: the route must be asked for again.
+                    // The time budget recovers without an event, so the route must be computed again.
                     self.brief = true;
                     self.refusal = Some(StatusCode::INTERNAL_SERVER_ERROR);
                 }
@@ -319,7 +320,7 @@ impl Chain {
     }
 }
 
-/// When a folder that is not watched must be looked at again.
+/// When a folder that is not watched must be checked again.
 fn later() -> Instant {
     Instant::now() + RECHECK
 }

@@ -1,5 +1,6 @@
-//! Reads folders and `.htaccess` files on another thread. Reading waits for the disk and parsing compiles regular expressions of
-//! any size, both too long for the event thread. A request hands out an `Unread` and gets back a `Look` for each folder.
+//! Reads folders and `.htaccess` files on another thread. Reading waits for the disk, and parsing compiles regular
+//! expressions of any size; both take too long for the event thread. An `Unread` lists what to read; the result is a
+//! `Look` for each folder.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -12,58 +13,58 @@ use http::StatusCode;
 
 use config::{ChainLoad, Config, ConfigError, Htaccess, LONGEST_HTACCESS, Overrides, regular};
 
-/// The longest list of subfolders that is kept. In a larger folder each name is looked for on disk.
+/// Most names in a list of subfolders. In a larger folder each name is looked up on disk.
 const MAX_LISTED: usize = 10_000;
 
-/// Folders that must be read before it is known which files apply to a request.
+/// Folders that must be read before the files of a request are known.
 pub struct Unread {
     pub(super) config: Arc<Config>,
     pub(super) folders: Vec<Wanted>,
-    /// What the files come to that are known already.
+    /// Sums of the files that are known already.
     pub(super) load: ChainLoad,
 }
 
-/// What is to be found out about one folder.
+/// What must be read of one folder.
 pub(super) struct Wanted {
     pub path: PathBuf,
     pub version: FolderVersion,
-    /// Whether the list of its subfolders is wanted, too.
+    /// Whether the list of subfolders is needed.
     pub lists: bool,
-    /// The names of `AccessFileName`, in order. The first that exists is read.
+    /// Names of `AccessFileName`, in order. The first existing file is read.
     pub names: Vec<String>,
-    /// What the file may say.
+    /// Directives that the file may contain.
     pub allowed: Overrides,
 }
 
-/// Counts the changes of a folder. A `Look` carries the version that was current when it was asked for, and is dropped when the
-/// folder has another one by then.
+/// Version of a folder's state. A `Look` has the version at the time of its request, and is dropped if the folder's
+/// version differs on arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FolderVersion {
-    /// The number of the folder: one that was forgotten and found again has another.
+    /// Identifies the folder; a folder that was dropped and found again has another number.
     pub number: u64,
-    /// How often an entry came or went.
+    /// Number of entries created or removed.
     pub entries: u64,
-    /// How often one of its `.htaccess` files changed.
+    /// Number of changes of `.htaccess` files.
     pub files: u64,
 }
 
-/// What was found out about one folder.
+/// What was read of one folder.
 pub struct Look {
     pub(super) path: PathBuf,
     pub(super) version: FolderVersion,
-    /// The names of its subfolders, if they were wanted; `Some(None)` when they are too many or cannot be listed.
+    /// Names of subfolders, if requested; `Some(None)` if they are too many or cannot be listed.
     pub(super) subfolders: Option<Option<HashSet<OsString>>>,
     pub(super) allowed: Overrides,
     pub(super) files: Vec<(String, Read)>,
 }
 
-/// What was found under a name.
+/// Result of reading a file.
 pub(super) enum Read {
-    /// Nothing.
+    /// There is no such file.
     Absent,
-    /// Something that cannot be read: the status for clients, and the line for the log.
+    /// The file cannot be read: status for clients, and message for the log.
     Refused(StatusCode, String),
-    /// A text, and what it says.
+    /// The text and its parsed form.
     Text(String, Result<Arc<Htaccess>, ConfigError>),
 }
 
@@ -73,8 +74,8 @@ impl Unread {
         self.folders.last().map_or(Path::new("/"), |wanted| &wanted.path)
     }
 
-    /// Reads and parses from the outermost folder on, until the files are too much together: then what is known refuses the request,
-    /// whatever the others say. Runs on a thread for blocking work.
+    /// Reads and parses from the outermost folder on, until the files together are too expensive. The request is then
+    /// refused whatever the others contain. May block.
     pub fn take(self) -> Vec<Look> {
         let Unread { config, folders, mut load } = self;
         let mut looks = Vec::new();

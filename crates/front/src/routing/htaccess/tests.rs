@@ -1,4 +1,4 @@
-//! Which changes in a folder make the front forget the routes that it keeps.
+//! Tests which changes in a folder invalidate stored routes.
 
 use std::fs;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn config() -> Arc<Config> {
     Arc::new(Config::build(&tree, &Facts { server_root: "/".into(), ..Facts::default() }).expect("a configuration"))
 }
 
-/// Runs `act` with a store on an event loop that receives inotify's events.
+/// Runs `act` with a store, on an event loop that receives inotify events.
 fn listening(act: impl AsyncFnOnce(&Store)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let store = async || act(&Store::new(&config()).expect("a store")).await;

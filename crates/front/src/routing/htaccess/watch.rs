@@ -1,5 +1,5 @@
-//! Watches folders for changes by inotify (inotify(7)), for the store of `.htaccess` files. Folders that inotify cannot tell of
-//! (other machines' file systems, symbolic links, no watch left) are reported as `Unwatched`; the store looks at those itself.
+//! Watches folders by inotify (inotify(7)), for the store of `.htaccess` files. Folders on network file systems,
+//! symbolic links, and folders for which no watch is left are `Unwatched`; the store checks those itself.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ use tokio::task::{AbortHandle, spawn_local};
 
 use super::{Store, complain};
 
-/// Types of file systems (statfs(2)) that other machines change without an event here: NFS, CIFS, SMB2, 9P, FUSE, Ceph, AFS,
-/// Lustre, GPFS, Coda.
+/// Types of file systems (statfs(2)) that other machines change without an event here: NFS, CIFS, SMB2, 9P, FUSE, Ceph,
+/// AFS, Lustre, GPFS, Coda.
 const REMOTE: [u32; 10] = [
     0x6969,
     0xff53_4d42,
@@ -35,17 +35,17 @@ const REMOTE: [u32; 10] = [
 /// Whether a folder exists, and whether its changes are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
-    /// It exists, and changes are reported.
+    /// The folder exists, and its changes are reported.
     Watched,
-    /// It exists, but changes are not reported, or not all of them.
+    /// The folder exists, but not all of its changes are reported.
     Unwatched,
-    /// There is no such folder. When one appears, the folder above it reports that.
+    /// The folder does not exist. If it is created, the folder above reports that.
     Missing,
 }
 
 pub struct Watcher {
     inotify: Option<Rc<Handle>>,
-    /// The paths of each watch. One folder may be reached by several.
+    /// Paths of each watch; a folder may have several.
     paths: RefCell<HashMap<WatchDescriptor, Vec<PathBuf>>>,
     task: Option<AbortHandle>,
     complained: Cell<bool>,
@@ -60,7 +60,7 @@ impl AsRawFd for Handle {
 }
 
 impl Watcher {
-    /// Starts a task that reports events to `store` until the watcher or the store is dropped.
+    /// Starts a task that passes events to `store` until the watcher or the store is dropped.
     pub fn start(store: Weak<Store>) -> Watcher {
         let mut watcher =
             Watcher { inotify: None, paths: RefCell::default(), task: None, complained: Cell::new(false) };
@@ -71,7 +71,7 @@ impl Watcher {
         watcher
     }
 
-    /// Begins to watch a folder. Call it before reading the folder: then no change between the two is missed.
+    /// Begins to watch a folder. Call it before reading the folder, so that no change in between is missed.
     pub fn watch(&self, path: &Path) -> Sight {
         let Some(inotify) = &self.inotify else { return unwatched(path) };
         match inotify.0.add_watch(path, of_interest()) {
@@ -88,11 +88,11 @@ impl Watcher {
                 return unwatched(path);
             }
         }
-        // A change in the path of a link's target is an event of another folder, which is not watched.
+        // A change of a path component of the link's target is an event of another folder, which is not watched.
         if is_link(path) || is_remote(path) { Sight::Unwatched } else { Sight::Watched }
     }
 
-    /// The paths that a watch is about.
+    /// The paths of a watch.
     pub fn paths(&self, descriptor: WatchDescriptor) -> Vec<PathBuf> {
         self.paths.borrow().get(&descriptor).cloned().unwrap_or_default()
     }
@@ -102,7 +102,7 @@ impl Watcher {
         self.paths.borrow_mut().retain(|descriptor, paths| {
             paths.retain(|known| known != path);
             if let (true, Some(inotify)) = (paths.is_empty(), &self.inotify) {
-                // This fails for a folder that was removed: the kernel has removed its watch then.
+                // Fails for a removed folder, whose watch the kernel has removed already.
                 let _ = inotify.0.rm_watch(*descriptor);
             }
             !paths.is_empty()

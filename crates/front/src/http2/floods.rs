@@ -1,5 +1,5 @@
-//! Counts frames of a client that serve no purpose. Each costs it a few bytes and us an answer or a request's beginning, so
-//! there is a number that is too many; h2 itself knows limits of memory, not of time.
+//! Counts useless frames of a client. Each costs the client a few bytes, but the front a response or the begin of a
+//! request, so their rate is limited. h2 itself limits memory, not rates.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +7,18 @@ use super::frames::{self, Frame};
 use config::protocols::Http2;
 
 const WINDOW: Duration = Duration::from_secs(1);
-/// Mistakes are counted over this time: a connection may live for days.
+/// Window for stream errors, because a connection may live for days.
 const LONG_WINDOW: Duration = Duration::from_secs(60);
 
-/// A window that is opened by less lets hardly more than a frame's head through.
+/// Smaller WINDOW_UPDATE increments, in bytes, count as tiny: they allow hardly more than a frame header.
 const TINY: u32 = 64;
-/// DATA of so many bytes is worth its head.
+/// Minimum bytes of a sent DATA frame that allows further tiny WINDOW_UPDATEs.
 const LARGE: usize = 1024;
 
-/// Reasons of resets that are ours to give and no mistake of the client: NO_ERROR, INTERNAL_ERROR, CANCEL.
+/// Reset codes that are not caused by a client's error: NO_ERROR, INTERNAL_ERROR, CANCEL.
 const OWN_REASONS: [u32; 3] = [0, 2, 8];
 
-/// How many there were in this second, and mistakes in this minute.
+/// Counts of the current second, and of stream errors in the current minute.
 #[derive(Debug)]
 pub struct Floods {
     since: Instant,
@@ -26,12 +26,12 @@ pub struct Floods {
     others: u32,
     most_resets: u32,
     most_others: u32,
-    /// WINDOW_UPDATEs that may still come for what was sent and asked for: one of the stream and one of the connection for
-    /// each DATA, and a stream's first.
+    /// Number of useful WINDOW_UPDATEs still expected: for each DATA frame sent, one for the stream and one for the
+    /// connection; and one for each new stream.
     updates: u64,
-    /// How many of them may be tiny: so are some answers, and what large ones leave of a window.
+    /// Number of tiny updates still expected: small responses cause them, and remainders of large ones.
     tiny_updates: u64,
-    /// The start of the minute whose mistakes are counted.
+    /// Begin of the minute for `errors`.
     errors_since: Instant,
     errors: u32,
     most_errors: u32,
@@ -39,7 +39,7 @@ pub struct Floods {
 }
 
 impl Floods {
-    /// With the limits of a configuration.
+    /// Creates counts with the configured limits.
     pub fn new(limits: &Http2) -> Floods {
         Floods {
             since: Instant::now(),
@@ -56,17 +56,17 @@ impl Floods {
         }
     }
 
-    /// Whether there were too many.
+    /// Whether a limit was exceeded.
     pub fn is_over(&self) -> bool {
         self.flooded.is_some()
     }
 
-    /// Of what there were too many, for the error log.
+    /// Which limit was exceeded, for the error log.
     pub fn what(&self) -> Option<&'static str> {
         self.flooded
     }
 
-    /// `frame` comes from the client.
+    /// Counts a frame of the client.
     pub fn received(&mut self, frame: &Frame, now: Instant) {
         match frame.kind {
             frames::HEADERS => {
@@ -76,13 +76,13 @@ impl Floods {
             frames::RST_STREAM => self.count_reset(now),
             frames::WINDOW_UPDATE if self.is_of_use(frame.number()) => {}
             frames::DATA if frame.carries_data() || frame.ends_stream() => {}
-            // h2 has limits for the one, and does not allow the other.
+            // h2 limits CONTINUATION frames and rejects PUSH_PROMISE.
             frames::CONTINUATION | frames::PUSH_PROMISE => {}
             _ => self.count_other(now),
         }
     }
 
-    /// `frame` goes to the client.
+    /// Counts a frame to the client.
     pub fn sent(&mut self, frame: &Frame, now: Instant) {
         match frame.kind {
             frames::DATA if frame.carries_data() => {
@@ -91,7 +91,7 @@ impl Floods {
                     self.tiny_updates += 2;
                 }
             }
-            // Provoked by a mistake, it costs as much as one that the client sends.
+            // A reset provoked by a client's error costs as much as a reset by the client.
             frames::RST_STREAM if !OWN_REASONS.contains(&frame.number()) => {
                 self.count_error(now);
                 self.count_reset(now);
@@ -100,7 +100,7 @@ impl Floods {
         }
     }
 
-    /// Whether a window that opens by so much gives back what was sent.
+    /// Whether a WINDOW_UPDATE of this increment returns window that was used.
     fn is_of_use(&mut self, increment: u32) -> bool {
         let left = if increment < TINY { &mut self.tiny_updates } else { &mut self.updates };
         let of_use = *left > 0;

@@ -1,9 +1,10 @@
-//! Where frames begin and end in the bytes of one direction. Of payloads only the first bytes are looked at; the rest is h2's.
+//! Finds frame boundaries in the bytes of one direction. Only the first bytes of payloads are read; h2 handles the
+//! rest.
 
-/// HTTP/2's preface has 24 bytes.
+/// Length of the client's preface (RFC 9113, section 3.4).
 const PREFACE: usize = 24;
 const HEAD: usize = 9;
-/// As much of a payload as is looked at.
+/// Number of payload bytes that are read.
 const START: usize = 4;
 
 pub const DATA: u8 = 0;
@@ -17,42 +18,42 @@ const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
 
-/// What a frame says of itself.
+/// Header of a frame, and the start of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
     pub kind: u8,
     pub stream: u32,
-    /// Of the payload.
+    /// Length of the payload.
     pub length: usize,
     flags: u8,
     start: [u8; START],
 }
 
-/// A piece of a frame that has passed.
+/// A piece of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     pub frame: Frame,
-    /// With the frame's head.
+    /// Bytes of the piece, including the frame's header.
     pub bytes: usize,
-    /// The frame's first.
+    /// Whether this is the first piece of the frame.
     pub begins: bool,
-    /// The frame's last.
+    /// Whether this is the last piece of the frame.
     pub ends: bool,
 }
 
-/// Where in the bytes we are.
+/// Position in the byte stream.
 #[derive(Debug)]
 pub struct Frames {
-    /// Bytes that belong to no frame.
+    /// Bytes of the preface still to skip.
     skip: usize,
-    /// The head and the start of the payload, as far as they have come.
+    /// Header and start of the payload of the next frame, as far as received.
     seen: Vec<u8>,
-    /// The frame that is passing, and how much of it is still to come.
+    /// The current frame, and the number of its remaining bytes.
     passing: Option<(Frame, usize)>,
 }
 
 impl Frame {
-    /// Of a head and the start of a payload; `None`: there is more to come.
+    /// Parses a header and the start of the payload; `None`: more bytes are needed.
     fn of(seen: &[u8]) -> Option<Frame> {
         let ([high, mid, low, kind, flags, stream @ ..], start) = seen.split_first_chunk::<HEAD>()?;
         let length = u32::from_be_bytes([0, *high, *mid, *low]) as usize;
@@ -65,45 +66,45 @@ impl Frame {
         Some(Frame { kind: *kind, stream, length, flags: *flags, start: padded })
     }
 
-    /// The payload's first four bytes as a number: a window's increment, a reset's reason.
+    /// The payload's first four bytes as a number: increment of a WINDOW_UPDATE, or code of a RST_STREAM.
     pub fn number(&self) -> u32 {
         u32::from_be_bytes(self.start)
     }
 
-    /// Whether it is DATA with something in it.
+    /// Whether the frame is DATA with content beside padding.
     pub fn carries_data(&self) -> bool {
         let padding = if self.flags & PADDED == 0 { 0 } else { 1 + usize::from(self.start[0]) };
         self.kind == DATA && self.length > padding
     }
 
-    /// Whether it belongs to a message.
+    /// Whether the frame carries a part of a request or response.
     pub fn is_of_message(&self) -> bool {
         matches!(self.kind, DATA | HEADERS | CONTINUATION)
     }
 
-    /// Whether its sender sends nothing more on its stream.
+    /// Whether the frame ends its stream in this direction.
     pub fn ends_stream(&self) -> bool {
         matches!(self.kind, DATA | HEADERS) && self.flags & END_STREAM != 0
     }
 
-    /// Whether no part of a head follows in a CONTINUATION.
+    /// Whether no CONTINUATION follows.
     pub fn ends_head(&self) -> bool {
         self.kind == DATA || self.flags & END_HEADERS != 0
     }
 }
 
 impl Frames {
-    /// What a client sends.
+    /// Position at the begin of a client's bytes, which start with the preface.
     pub fn of_client() -> Frames {
         Frames { skip: PREFACE, ..Frames::of_server() }
     }
 
-    /// What we send.
+    /// Position at the begin of the server's bytes.
     pub fn of_server() -> Frames {
         Frames { skip: 0, seen: Vec::with_capacity(HEAD + START), passing: None }
     }
 
-    /// `bytes` have passed; `each` hears of all the pieces of frames in them.
+    /// Moves past `bytes`, and calls `each` for every piece of a frame.
     pub fn pass(&mut self, mut bytes: &[u8], mut each: impl FnMut(Piece)) {
         let skipped = self.skip.min(bytes.len());
         self.skip -= skipped;
@@ -124,7 +125,7 @@ impl Frames {
         bytes
     }
 
-    /// Takes a byte at a time: there are few before a frame is known.
+    /// Reads byte by byte until the header and the start of the payload are complete.
     fn begin(&mut self, bytes: &[u8], each: &mut impl FnMut(Piece)) -> usize {
         for (taken, byte) in (1..).zip(bytes) {
             self.seen.push(*byte);

@@ -13,22 +13,22 @@ use crate::request::respond::from_worker;
 pub struct Interim(RefCell<Vec<Response<()>>>);
 
 impl Interim {
-    /// What a program says before its answer; what HTTP does not allow is not sent.
+    /// Queues an interim response of a program, if HTTP/2 allows it.
     pub fn send(&self, head: &Head) {
         self.0.borrow_mut().extend(from_worker::interim_of_stream(head));
     }
 
-    /// Has `100 Continue` sent: the client waits for it before it sends its body.
+    /// Queues `100 Continue`, for which the client waits before it sends its body.
     pub fn go_on(&self) {
         let mut response = Response::new(());
         *response.status_mut() = StatusCode::CONTINUE;
         self.0.borrow_mut().push(response);
     }
 
-    /// Sends what there is.
+    /// Sends the queued responses.
     pub fn flush(&self, respond: &mut SendResponse<Bytes>) {
         for response in self.0.borrow_mut().drain(..) {
-            // It fails for a stream that was reset, which the stream's task sees by itself.
+            // Fails for a stream that was reset, which the stream's task detects itself.
             let _ = respond.send_informational(response);
         }
     }

@@ -1,5 +1,5 @@
-//! The transport of a connection. Frames are counted on their way: those of the client before h2 sees them, ours when they
-//! go out.
+//! The transport of an HTTP/2 connection. It counts frames: the client's before h2 reads them, the server's when they
+//! are sent.
 
 use std::cell::RefCell;
 use std::io;
@@ -16,7 +16,7 @@ use super::meter::{Meter, Traffic};
 use crate::client::transport::Transport;
 use config::protocols::Http2;
 
-/// All clones are the same transport.
+/// A transport, shared by its clones.
 #[derive(Clone)]
 pub struct FrameIo(Rc<RefCell<Inner>>);
 
@@ -26,45 +26,46 @@ struct Inner {
     outgoing: Frames,
     floods: Floods,
     meter: Meter,
-    /// The connection is over: frames are not counted any more.
+    /// Whether the connection is over, so that frames are not counted any more.
     blind: bool,
 }
 
 impl FrameIo {
-    /// Watches `line` from its first byte on.
+    /// Wraps `line`, before its first byte.
     pub fn new(line: Transport, limits: &Http2) -> FrameIo {
         FrameIo(Rc::new(RefCell::new(Inner {
             line,
             incoming: Frames::of_client(),
             outgoing: Frames::of_server(),
             floods: Floods::new(limits),
-            // h2 holds at most so many streams that we have not accepted: those that may be open, and those that were reset.
+            // h2 holds at most this many streams that are not accepted yet: those that may be open, and those that were
+            // reset.
             meter: Meter::new(limits.streams.saturating_add(limits.resets) as usize),
             blind: false,
         })))
     }
 
-    /// Whether the client has sent too much that serves no purpose. Then nothing more is read.
+    /// Whether the client has exceeded a limit on useless frames. Then nothing more is read.
     pub fn is_flooded(&self) -> bool {
         self.0.borrow().floods.is_over()
     }
 
-    /// Of what the client has sent too much.
+    /// The limit that the client has exceeded.
     pub fn flooded_with(&self) -> Option<&'static str> {
         self.0.borrow().floods.what()
     }
 
-    /// What goes over a request's stream.
+    /// Byte counts of a request's stream.
     pub fn traffic(&self, stream: u32) -> Rc<Traffic> {
         self.0.borrow_mut().meter.traffic(stream)
     }
 
-    /// The connection is over: what has not gone out never will.
+    /// Ends all byte counts when the connection is over.
     pub fn close(&self) {
         self.0.borrow_mut().meter.close();
     }
 
-    /// Ends our half, then reads what still comes and throws it away.
+    /// Closes the sending side, then reads and discards.
     pub async fn discard(&self) {
         let mut this = self.clone();
         this.0.borrow_mut().blind = true;
@@ -85,7 +86,7 @@ impl Inner {
         });
     }
 
-    /// The first `n` bytes of `parts` have gone.
+    /// Counts the first `n` bytes of `parts` as sent.
     fn sent(&mut self, parts: &[io::IoSlice<'_>], mut n: usize) {
         let (floods, meter, now) = (&mut self.floods, &mut self.meter, Instant::now());
         for part in parts {

@@ -1,6 +1,6 @@
-//! Bytes of each stream, as its frames pass: HEADERS, CONTINUATION and DATA with their heads of nine bytes, without what TLS
-//! adds. Frames about the connection and its windows belong to no request. A request is logged when the last byte of its
-//! answer has gone out.
+//! Byte counts of streams: HEADERS, CONTINUATION and DATA with their headers of nine bytes, without TLS overhead.
+//! Frames about the connection and its windows count for no request. A request is logged when the last byte of its
+//! response was sent.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -13,9 +13,9 @@ use crate::client::Pending;
 /// All streams of a connection that are not over.
 #[derive(Default)]
 pub struct Meter {
-    /// Streams that h2 has handed to us as requests.
+    /// Streams that h2 has accepted as requests.
     known: HashMap<u32, Rc<Traffic>>,
-    /// Streams that h2 has not handed to us; it never will if they are malformed or too many.
+    /// Streams that h2 has not accepted; it never will if they are malformed or too many.
     fresh: BTreeMap<u32, Fresh>,
     most_fresh: usize,
     newest: u32,
@@ -27,33 +27,33 @@ struct Fresh {
     reset: bool,
 }
 
-/// What went over one stream.
+/// Byte counts of one stream.
 #[derive(Default)]
 pub struct Traffic {
     received: Cell<u64>,
     sent: Cell<u64>,
-    /// The frame that is passing, or one before it, said that it ends the answer.
+    /// Whether a frame with END_STREAM has begun.
     ending: Cell<bool>,
     end: Cell<Option<StreamEnd>>,
-    /// The request, once its answer was handed to h2.
+    /// The request, once its response was passed to h2.
     request: RefCell<Option<Rc<dyn Pending>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StreamEnd {
-    /// The answer has gone out whole.
+    /// The whole response was sent.
     Whole,
     /// The stream was reset, or its connection has ended.
     Cut,
 }
 
 impl Meter {
-    /// Of a connection that may have so many streams of which we do not know yet.
+    /// Creates the counts of a connection; `most_fresh` limits streams that are not accepted.
     pub fn new(most_fresh: usize) -> Meter {
         Meter { most_fresh, ..Meter::default() }
     }
 
-    /// The traffic of a stream that is a request.
+    /// Byte counts of a stream that h2 has accepted.
     pub fn traffic(&mut self, stream: u32) -> Rc<Traffic> {
         let fresh = self.fresh.remove(&stream).unwrap_or_default();
         let traffic = Rc::new(Traffic { received: Cell::new(fresh.received), ..Traffic::default() });
@@ -65,7 +65,7 @@ impl Meter {
         traffic
     }
 
-    /// From the client.
+    /// Counts a piece from the client.
     pub fn received(&mut self, piece: &Piece) {
         let (stream, bytes) = (piece.frame.stream, piece.bytes as u64);
         if piece.frame.kind == RST_STREAM {
@@ -89,7 +89,7 @@ impl Meter {
         }
     }
 
-    /// To the client.
+    /// Counts a piece to the client.
     pub fn sent(&mut self, piece: &Piece) {
         let (frame, stream) = (&piece.frame, piece.frame.stream);
         if frame.kind == RST_STREAM {
@@ -107,7 +107,7 @@ impl Meter {
         }
     }
 
-    /// The connection is over.
+    /// Ends all streams when the connection is over.
     pub fn close(&mut self) {
         self.known.drain().for_each(|(_, traffic)| traffic.finish(StreamEnd::Cut));
     }
@@ -127,7 +127,7 @@ impl Meter {
 }
 
 impl Traffic {
-    /// The answer was handed to h2, or will never be.
+    /// Notes that the response was passed to h2, or was given up.
     pub fn answered(&self, request: Rc<dyn Pending>) {
         *self.request.borrow_mut() = Some(request);
         self.log();
@@ -138,7 +138,7 @@ impl Traffic {
         self.log();
     }
 
-    /// Logs the request when both its answer and the end of its stream are known.
+    /// Logs the request when both its response and the end of its stream are known.
     fn log(&self) {
         let Some(end) = self.end.get() else { return };
         let Some(request) = self.request.take() else { return };

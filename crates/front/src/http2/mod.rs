@@ -1,5 +1,5 @@
-//! HTTP/2 connections. The crate h2 knows the protocol; here is what it does not: the time that a client may take, the
-//! number of frames that it may send, and how a stream becomes a request.
+//! HTTP/2 connections. h2 implements the protocol. This module adds timeouts, limits on numbers of frames, and the
+//! conversion of a stream to a request.
 //!
 //! ```text
 //!   connection (this file) ──▶ io: counts ──▶ h2 ──accept──▶ stream: a task a request ─▶ request::answer
@@ -39,17 +39,17 @@ use super::request::services::Connection;
 use config::Config;
 use io::FrameIo;
 
-/// Requests of a connection that are begun before others have their turn: a client of HTTP/2 may have a hundred in one
-/// packet, one of HTTP/1 has one.
+/// Most requests of a connection that are begun before other tasks run, because one packet may contain a hundred.
 const TURN: usize = 8;
-/// After GOAWAY a connection without streams is closed after so long.
+/// Time after GOAWAY until a connection without streams is closed.
 const LEAVE: Duration = Duration::from_secs(1);
-/// A stream that we have reset is remembered for so long: until then the client may not know, and what it sends is no mistake.
+/// How long a stream that the front has reset is remembered. Frames that the client sends before it sees the reset are
+/// no error.
 const REMEMBERED: Duration = Duration::from_secs(10);
-/// So many streams that we have reset are remembered at least; browsers have a hundred at once.
+/// Minimum for the number of remembered streams; browsers use a hundred at once.
 const MOST_REMEMBERED: usize = 256;
 
-/// Serves a connection to its end.
+/// Serves a connection until it ends.
 pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     let client = &connection.client;
     let io = FrameIo::new(line, &client.config.http2);
@@ -64,16 +64,16 @@ pub async fn drive(connection: &Rc<Connection>, line: Transport) {
     };
     io.close();
     if let ConnectionEnd::Closed = end {
-        // A close with bytes unread is a reset, which would take our last frames with it.
+        // Closing with unread bytes sends a reset, which may discard our last frames at the client.
         let _ = tokio::time::timeout(LEAVE, io.discard()).await;
     }
 }
 
-/// How a connection has ended.
+/// How a connection ended.
 enum ConnectionEnd {
-    /// h2 has said so to the client, or the client to h2.
+    /// Ended by h2 or the client, with a GOAWAY or a close.
     Closed,
-    /// The client has had its time.
+    /// The client was too slow.
     GivenUp,
 }
 
@@ -87,7 +87,7 @@ fn builder(config: &Config) -> Builder {
         .max_header_list_size(buffer_size(&config.limits).min(u32::MAX as usize) as u32)
         .max_concurrent_reset_streams(MOST_REMEMBERED.max(2 * limits.streams as usize))
         .reset_stream_duration(REMEMBERED)
-        // h2 would count over the whole life of a connection; `floods` counts those of a minute.
+        // h2 counts over a connection's whole life; `floods` counts for a minute instead.
         .max_local_error_reset_streams(None)
         .max_pending_accept_reset_streams(limits.resets as usize);
     builder
@@ -98,9 +98,9 @@ struct Driver<'a> {
     connection: &'a Rc<Connection>,
     machine: server::Connection<FrameIo, Bytes>,
     io: FrameIo,
-    /// When the client was sent GOAWAY.
+    /// When GOAWAY was sent.
     leaving: Option<Instant>,
-    /// The client was sent ENHANCE_YOUR_CALM.
+    /// ENHANCE_YOUR_CALM was sent.
     calmed: bool,
 }
 
@@ -135,7 +135,7 @@ impl Driver<'_> {
         .await
     }
 
-    /// Lets h2 work, and starts a task for each stream that it accepts.
+    /// Runs h2, and spawns a task for each stream that it accepts.
     fn poll_streams(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..TURN {
             let (request, respond) = match ready!(self.machine.poll_accept(cx)) {
@@ -155,7 +155,7 @@ impl Driver<'_> {
         Poll::Pending
     }
 
-    /// The connection ends before its client wants that, because of what the client did.
+    /// Logs and counts a connection that is closed because of the client's misbehaviour.
     fn report(&self, why: &dyn Display) {
         count(&self.client.shared.counters.http2_closed);
         let served = self.client.served.get();
@@ -168,13 +168,13 @@ impl Driver<'_> {
         self.leaving.is_none() && (served_all || asked)
     }
 
-    /// No further requests; those under way are answered.
+    /// Accepts no further requests; running ones are answered.
     fn leave(&mut self) {
         self.leaving = Some(Instant::now());
         self.machine.graceful_shutdown();
     }
 
-    /// When to look again; `None`: the client has had its time.
+    /// The time of the next check; `None`: the client was too slow.
     fn look(&mut self, now: Instant) -> Option<Instant> {
         if self.leaving.is_some_and(|since| now >= since + LEAVE) && !self.machine.has_streams() {
             return None;

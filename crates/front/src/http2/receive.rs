@@ -1,4 +1,4 @@
-//! A request's body on a stream.
+//! The body of a request on a stream.
 
 use std::io;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ use super::Interim;
 
 pub struct Upload {
     stream: RecvStream,
-    /// `Content-Length`, less what has come.
+    /// `Content-Length` minus the bytes received.
     left: Option<u64>,
-    /// Who is to be told to go on before the first byte is read (`Expect: 100-continue`).
+    /// Where to queue `100 Continue` before the first read (`Expect: 100-continue`).
     waits: Option<Rc<Interim>>,
 }
 
 impl Upload {
-    /// `stream`, which is to be of this length when that is known.
+    /// Wraps `stream`; `length` is its Content-Length, if known.
     pub fn new(stream: RecvStream, length: Option<u64>, waits: Option<Rc<Interim>>) -> Upload {
         Upload { stream, left: length, waits }
     }
@@ -30,7 +30,7 @@ impl Body for Upload {
     type Data = Bytes;
     type Error = io::Error;
 
-    /// Taking a piece lets the client send as much again.
+    /// Releases flow-control capacity for each piece, so that the client may send as much again.
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         if let Some(client) = self.waits.take() {
             client.go_on();

@@ -1,5 +1,5 @@
-//! A response on its way to a stream, no faster than the client takes it: what is here waits in the program that makes it,
-//! not in memory.
+//! Sends a response on a stream at the client's speed. The body is polled only when the window allows, so the rest
+//! waits at its source, not in memory.
 
 use std::io;
 use std::pin::pin;
@@ -18,17 +18,17 @@ use tokio::time::timeout;
 
 use crate::request::respond::body::ResponseBody;
 
-/// Why a response did not reach its end.
+/// Why a response was truncated.
 enum Cut {
     /// The client has reset the stream, or has gone.
     Reset,
-    /// It takes nothing.
+    /// The client accepts no bytes.
     Stalled,
-    /// The rest of the body will never come.
+    /// The rest of the body is missing.
     Broken,
 }
 
-/// Sends it; a client that takes nothing for longer than `patience` loses the stream.
+/// Sends a response. If the client accepts no bytes during `patience`, the stream is reset.
 pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<Bytes>, patience: Duration) {
     let (mut head, mut body) = response.into_parts();
     complete(&mut head, &body);
@@ -47,7 +47,7 @@ pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<By
     }
 }
 
-/// What HTTP/2 has of a head, and what hyper would add to one of HTTP/1.1.
+/// Converts the head to HTTP/2, and adds what hyper adds for HTTP/1.1.
 fn complete(head: &mut Parts, body: &ResponseBody) {
     head.version = Version::HTTP_2;
     head.extensions.clear();
@@ -78,7 +78,7 @@ async fn send_body(body: &mut ResponseBody, stream: &mut SendStream<Bytes>, pati
     }
 }
 
-/// The next piece, unless the client resets the stream before it comes.
+/// The next piece of the body, unless the client resets the stream.
 async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result<Option<Bytes>, Cut> {
     let mut frame = pin!(body.frame());
     let frame: Option<io::Result<_>> = std::future::poll_fn(|cx| {
@@ -95,7 +95,7 @@ async fn next(body: &mut ResponseBody, stream: &mut SendStream<Bytes>) -> Result
     }
 }
 
-/// Hands `piece` over as the windows of the stream and of its connection allow.
+/// Sends `piece` as the windows of stream and connection allow.
 async fn pass(mut piece: Bytes, over: bool, stream: &mut SendStream<Bytes>, patience: Duration) -> Result<(), Cut> {
     while !piece.is_empty() {
         stream.reserve_capacity(piece.len());

@@ -1,4 +1,4 @@
-//! One stream: a request and its answer.
+//! One stream: a request and its response.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -20,11 +20,11 @@ use crate::request::body::source::Source;
 use crate::request::repeated;
 use crate::request::services::Connection;
 
-/// What a request knows of the stream that it came on.
+/// The stream of a request.
 pub struct Stream {
-    /// What is said before the answer.
+    /// Interim responses to send before the response.
     interim: Rc<Interim>,
-    /// What goes over it, and who logs the request.
+    /// Byte counts; logs the request at the stream's end.
     traffic: Rc<Traffic>,
 }
 
@@ -44,7 +44,8 @@ impl request::context::Stream for Stream {
     }
 }
 
-/// Answers it. A client that resets the stream is not waited for: a request in the queue never reaches a worker.
+/// Answers a request. If the client resets the stream, the future is dropped, so a queued request never reaches a
+/// worker.
 pub async fn serve(
     connection: Rc<Connection>,
     request: Request<RecvStream>,
@@ -72,11 +73,11 @@ pub async fn serve(
     }
 }
 
-/// The request as one of HTTP/1.1 would look: the host in `Host`, the target without it, one `Cookie`.
+/// Converts the request to HTTP/1.1 form: authority in `Host`, target in origin form, one `Cookie`.
 fn as_request(request: Request<RecvStream>, interim: &Rc<Interim>) -> Request<Source> {
     let (mut head, body) = request.into_parts();
     if let Some(authority) = head.uri.authority().map(|authority| HeaderValue::from_str(authority.as_str())) {
-        // Two different hosts stay two, which is refused.
+        // Different `:authority` and `Host` are not merged; such requests are refused.
         let host = authority.ok().filter(|authority| head.headers.get_all(HOST).iter().all(|host| host != authority));
         host.map(|host| head.headers.append(HOST, host));
     }
@@ -91,7 +92,7 @@ fn as_request(request: Request<RecvStream>, interim: &Rc<Interim>) -> Request<So
     Request::from_parts(head, Source::Stream(Box::new(upload)))
 }
 
-/// The target as it stands in a request line of HTTP/1.1; that of CONNECT, which is refused, stays as it is.
+/// The target in origin form; a CONNECT target, which is refused, is unchanged.
 fn origin_form(uri: Uri) -> Uri {
     let mut parts = Parts::default();
     parts.path_and_query = uri.path_and_query().cloned();

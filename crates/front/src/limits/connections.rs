@@ -1,5 +1,5 @@
-//! How many connections there may be: of all clients, and of one. A new one takes the place of those that were idle
-//! longest; when none is idle, or its client has as many as it may, it gets 503 and is closed.
+//! Limits on connections: of all clients, and of each. A new connection replaces the longest idle ones. If none is
+//! idle, or its client has reached its limit, the response is 503.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -18,17 +18,17 @@ use crate::client::socket::Socket;
 use base::log;
 use config::Clients;
 
-/// Closing idle connections one by one would look through all of them for each.
+/// Number of idle connections closed at once, because a search for each would look at all of them.
 pub const EVICTED_AT_ONCE: usize = 32;
-/// Descriptors that are not for connections, besides those that [`Taken`] counts.
+/// Descriptors reserved for other uses, besides those that [`Taken`] counts.
 const OURS: u64 = 32;
-/// And for each worker: its socket, the copy of its end, a body on its way; and a bell for each thread.
+/// Descriptors of each worker beside one bell for each thread.
 const OF_A_WORKER: u64 = 2;
-/// The same warning is logged once in so long.
+/// Interval between equal warnings.
 const TOLD_FOR: Duration = Duration::from_secs(60);
-/// Clients whose last warning is remembered.
+/// Most clients whose last warning is stored.
 const MAX_TOLD: usize = 1000;
-/// Connections at one time that are told why they are closed; further ones are just closed.
+/// Most connections at one time that get a 503; further ones are closed without a response.
 const MAX_GOODBYES: u32 = 32;
 const GOODBYE_TIME: Duration = Duration::from_secs(2);
 const GOODBYE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 48\r\n\
@@ -47,34 +47,34 @@ struct Counts {
     by_client: Mutex<HashMap<Network, u32>>,
 }
 
-/// Whose connections count together: an address; of IPv6 the 64 bits that a customer gets.
+/// Unit of the limit for each client: an IPv4 address, or a /64 network of IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network(u64);
 
-/// What is open beside connections, and grows with the configuration.
+/// Descriptors in use beside connections, depending on the configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct Taken {
     /// Workers of all generations.
     pub workers: usize,
-    /// Threads, for each of which each worker has a bell.
+    /// Threads of the front; each worker has one bell for each.
     pub threads: usize,
-    /// Their logs, and the listeners.
+    /// Logs of all generations, and listeners.
     pub logs: usize,
 }
 
-/// A connection that is counted until this is dropped.
+/// Counts a connection until it is dropped.
 pub struct Permit {
     network: Option<Network>,
     counts: Arc<Counts>,
-    /// How many connections its thread has.
+    /// Number of connections of its thread.
     thread: Option<Arc<AtomicUsize>>,
 }
 
 impl Network {
-    /// `None` for a unix socket: what is behind that limits its clients itself.
+    /// The network of a client; `None` for a Unix socket, whose peer must limit its own clients.
     pub fn of(socket: Option<SocketAddr>) -> Option<Network> {
         Some(match socket?.ip() {
-            // No IPv6 network that is in use begins with 32 zero bits.
+            // No IPv6 network in use begins with 32 zero bits, so IPv4 addresses cannot collide.
             IpAddr::V4(ip) => Network(u64::from(ip.to_bits())),
             IpAddr::V6(ip) => Network((ip.to_bits() >> 64) as u64),
         })
@@ -82,13 +82,13 @@ impl Network {
 }
 
 impl ConnectionLimit {
-    /// `descriptors`: how many open files the process may have.
+    /// Creates a limit; `descriptors` is the process's limit on open files.
     pub fn new(descriptors: u64) -> ConnectionLimit {
         ConnectionLimit { descriptors, counts: Arc::default(), told: Mutex::default(), goodbyes: Arc::default() }
     }
 
-    /// How many connections the limit on open files allows beside so many workers and logs; a quarter is left for the files that
-    /// they ask for.
+    /// Most connections within the limit on open files, beside workers and logs. A quarter of the descriptors is
+    /// reserved for files that connections request.
     fn room(&self, taken: Taken) -> u64 {
         let kept = OURS + (OF_A_WORKER + taken.threads as u64) * taken.workers as u64 + taken.logs as u64;
         (self.descriptors.saturating_sub(kept) / 4 * 3).max(1)
@@ -103,7 +103,7 @@ impl ConnectionLimit {
         Permit { network: None, counts: self.counts.clone(), thread: None }
     }
 
-    /// Logs a warning, unless the same was logged within the last minute.
+    /// Logs a warning, unless an equal one was logged within the last minute.
     fn tell(&self, about: Option<Network>, message: std::fmt::Arguments<'_>) {
         let now = Instant::now();
         let mut told = lock(&self.told);
@@ -117,7 +117,7 @@ impl ConnectionLimit {
         }
     }
 
-    /// Answers 503 without having read the request, and closes.
+    /// Answers 503 without reading the request, and closes.
     pub fn turn_away(&self, socket: Socket) {
         if self.goodbyes.load(SeqCst) < MAX_GOODBYES {
             self.goodbyes.fetch_add(1, SeqCst);
@@ -131,8 +131,8 @@ impl ConnectionLimit {
 }
 
 impl ConnectionLimit {
-    /// A permit for a new connection, if there is one; a client that is not known yet gets it by
-    /// [`ConnectionLimit::settle`].
+    /// A permit for a new connection, if the limits allow. With `remote` unknown, [`ConnectionLimit::settle`] charges
+    /// it later.
     pub fn enter(
         &self,
         limits: &Clients,
@@ -148,7 +148,7 @@ impl ConnectionLimit {
         Some(permit)
     }
 
-    /// Makes the permit that of `remote`, unless it has enough.
+    /// Charges the permit to `remote`, unless that client has reached its limit.
     pub fn settle(&self, limits: &Clients, remote: &Address, permit: &mut Permit) -> bool {
         let admitted = self.admits(limits, remote);
         if admitted {
@@ -157,7 +157,7 @@ impl ConnectionLimit {
         admitted
     }
 
-    /// Whether a client may have one more.
+    /// Whether a client may have another connection.
     fn admits(&self, limits: &Clients, remote: &Address) -> bool {
         let most = limits.connections_per_client;
         let network = Network::of(remote.socket);
@@ -186,7 +186,7 @@ impl ConnectionLimit {
 }
 
 impl Permit {
-    /// Counts it for a client from now on; it counted for none.
+    /// Charges the permit to a client; it was charged to none.
     fn take(&mut self, network: Option<Network>) {
         if let Some(network) = network {
             *lock(&self.counts.by_client).entry(network).or_default() += 1;
@@ -194,7 +194,7 @@ impl Permit {
         self.network = network;
     }
 
-    /// Counts it for a thread from now on.
+    /// Counts the connection for a thread.
     pub fn is_of(&mut self, thread: &Arc<AtomicUsize>) {
         thread.fetch_add(1, SeqCst);
         self.thread = Some(thread.clone());
@@ -218,7 +218,7 @@ impl Drop for Permit {
     }
 }
 
-/// A close with bytes unread would be a reset, which takes the answer with it: what comes is read for a while.
+/// Closing with unread bytes would send a reset and discard the response, so input is read for a while.
 async fn say_goodbye(mut socket: Socket) -> std::io::Result<()> {
     let mut unread = [0; 1024];
     socket.write_all(GOODBYE).await?;

@@ -1,4 +1,3 @@
-//! How many connections there may be. What is limited in requests the pool counts: `workers/pool/concurrency.rs` and
-//! `workers/pool/rate/`.
+//! Limits on connections. Limits on requests are in the pool: `workers/pool/concurrency.rs` and `workers/pool/rate/`.
 
 pub mod connections;

@@ -1,4 +1,4 @@
-//! The access logs of a configuration. Lines are gathered and written together, by the clock or when there are many.
+//! Access logs of a configuration. Lines are buffered and written together, by the clock or when the buffer is full.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -16,14 +16,14 @@ use config::Config;
 use config::log_format::Format;
 use config::response::setenv::Condition;
 
-/// So many bytes are written without waiting for the clock.
+/// Buffered bytes that are written without waiting for the clock.
 const FULL: usize = 32 * 1024;
-/// So many bytes are kept for a piped program that does not read; further lines are lost.
+/// Most bytes buffered for a piped program that does not read; further lines are lost.
 const KEPT: usize = 1024 * 1024;
 
 pub struct AccessLogs {
     files: Vec<Mutex<LogFile>>,
-    /// For each host: index of the file, format, for which requests.
+    /// For each host: index of the file, format, and condition on requests.
     hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
     wants_answer: bool,
     clock: ClockText,
@@ -32,12 +32,12 @@ pub struct AccessLogs {
 struct LogFile {
     file: File,
     lines: Vec<u8>,
-    /// Lines that found no room.
+    /// Number of lines lost because the buffer was full.
     lost: u64,
 }
 
 impl AccessLogs {
-    /// `logs` are the opened [`Config::logs`], in their order.
+    /// Creates the logs; `logs` are the opened [`Config::logs`], in their order.
     pub fn new(config: &Config, logs: Vec<OwnedFd>) -> anyhow::Result<AccessLogs> {
         if logs.len() != config.logs.len() {
             bail!("{} access logs are configured and {} were opened", config.logs.len(), logs.len());
@@ -56,12 +56,12 @@ impl AccessLogs {
         })
     }
 
-    /// Whether a format names a header of the response.
+    /// Whether a format uses a header of the response.
     pub fn want_answer(&self) -> bool {
         self.wants_answer
     }
 
-    /// Adds the lines of one request of that host; `holds` says which conditions it fulfils.
+    /// Adds the lines of a request of `host`; `holds` evaluates conditions.
     pub fn write(&self, host: usize, entry: &Entry<'_>, holds: impl Fn(&Condition) -> bool) {
         for (file, format, condition) in &self.hosts[host] {
             if condition.as_ref().is_some_and(|condition| !holds(condition)) {
@@ -73,12 +73,12 @@ impl AccessLogs {
         }
     }
 
-    /// Writes what was gathered. Says whether there was something.
+    /// Writes the buffered lines. Returns whether there were any.
     pub fn flush(&self) -> bool {
         self.files.iter().filter_map(|file| lock(file).flush()).count() > 0
     }
 
-    /// Writes to these files from now on: logs were rotated.
+    /// Replaces the files after log rotation.
     pub fn reopen(&self, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
         if logs.len() != self.files.len() {
             bail!("{} access logs were opened anew and {} are in use", logs.len(), self.files.len());
@@ -86,7 +86,7 @@ impl AccessLogs {
         for (file, log) in self.files.iter().zip(logs) {
             let mut file = lock(file);
             file.flush();
-            // What a program has not taken yet stays for it: its pipe is the same.
+            // Lines that a program has not read stay buffered, because its pipe is the same.
             file.file = File::from(log);
         }
         Ok(())
@@ -118,7 +118,7 @@ impl LogFile {
         }
     }
 
-    /// `None` when there was nothing to write.
+    /// Writes the buffered lines; `None` if there are none.
     fn flush(&mut self) -> Option<()> {
         if self.lines.is_empty() {
             return None;
@@ -127,7 +127,7 @@ impl LogFile {
             match self.file.write(&self.lines) {
                 Ok(written) => drop(self.lines.drain(..written)),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The pipe is full; the clock will try again.
+                // The pipe is full; the clock tries again.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Some(()),
                 Err(error) => {
                     log::error("front", format_args!("access log: {error}"));

@@ -1,4 +1,4 @@
-//! One request as the access logs say it: what is known of it when the last byte has gone out.
+//! A request as the access logs see it, after the last byte of its response.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,18 +14,18 @@ use crate::base::changed_headers::ChangedHeaders;
 use config::Host;
 use config::response::variables::Variables;
 
-/// How the connection was left after the answer: `%X`.
+/// State of the connection after the response: `%X`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The client left, or was cut off, before it had everything.
+    /// The client left, or was cut off, before the response was complete.
     Aborted,
-    /// It may send a further request.
+    /// The connection may carry another request.
     Kept,
-    /// It was closed in order.
+    /// The connection was closed gracefully.
     Closed,
 }
 
-/// Marks the head of a request that could not be read; what is known of its first line.
+/// Marks the head of an unreadable request; contains its first line as far as known.
 #[derive(Debug, Clone)]
 pub struct Unreadable(pub Vec<u8>);
 
@@ -34,99 +34,99 @@ pub struct Entry<'a> {
     pub host: &'a Host,
     /// The request's head.
     pub head: &'a Parts,
-    /// Headers that are different for everybody but the client.
+    /// Headers that the server has changed for everything behind it.
     pub changed: Option<&'a ChangedHeaders>,
-    /// Who asked: by the word of a trusted proxy, or else the peer.
+    /// Address of the client: as reported by a trusted proxy, or else the peer.
     pub client: &'a Address,
-    /// Its name, if that was looked up and it has one.
+    /// Host name of the client, if it was looked up.
     pub client_name: Option<&'a str>,
-    /// The user that the front knows.
+    /// The user that the front has authenticated.
     pub user: Option<&'a str>,
-    /// The other end of the connection.
+    /// Remote address of the connection.
     pub peer: &'a Address,
-    /// Our end of it.
+    /// Local address of the connection.
     pub local: &'a Address,
-    /// Requests on this connection before this one.
+    /// Number of earlier requests on the connection.
     pub earlier: u32,
-    /// Whether the client speaks TLS, with us or with a proxy.
+    /// Whether the client uses TLS, with the front or with a proxy.
     pub is_secure: bool,
-    /// mod_ssl's variables.
+    /// Looks up variables of mod_ssl.
     pub tls: &'a dyn Fn(&str) -> Option<String>,
-    /// What the configuration and the cache have set.
+    /// Variables set by the configuration and the cache.
     pub variables: &'a Variables,
-    /// Where it led, once known.
+    /// Target of the routing, once known.
     pub place: Option<Place<'a>>,
     pub status: u16,
-    /// The answer's headers, kept only when a format names one.
+    /// Headers of the response; stored only if a format uses one.
     pub answer: Option<&'a HeaderMap>,
-    /// Its number in logs.
+    /// Number of the request in logs.
     pub number: u64,
-    /// The trace that it belongs to.
+    /// Id of the request's trace.
     pub trace_id: Option<String>,
-    /// When the head was whole.
+    /// When the head was complete.
     pub received: SystemTime,
-    /// From then to the last byte.
+    /// From `received` to the last byte.
     pub took: Duration,
-    /// Body bytes sent, without chunk sizes.
+    /// Body bytes sent, without chunk headers.
     pub body_bytes: u64,
-    /// All bytes received for it.
+    /// All bytes received for the request.
     pub received_bytes: u64,
-    /// All bytes sent for it.
+    /// All bytes sent for the request.
     pub sent_bytes: u64,
     pub ending: Ending,
-    /// The worker's part, if a worker was asked.
+    /// Part of the worker, if the request was submitted to one.
     pub worker: Option<Worker<'a>>,
 }
 
-/// Where a request led.
+/// Result of routing a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// Decoded and normalised.
+    /// Decoded and normalised path.
     pub path: &'a [u8],
-    /// What the path stands for.
+    /// File of the path.
     pub file: &'a Path,
-    /// The host that was asked for.
+    /// Requested host.
     pub host_asked: &'a str,
 }
 
-/// A worker's part in an answer.
+/// Part of a worker in a response.
 #[derive(Debug, Clone, Copy)]
 pub struct Worker<'a> {
-    /// How long the request waited for it.
+    /// Time in the queue.
     pub waited: Duration,
-    /// From when the head was whole until the worker had it.
+    /// From the complete head to the start at the worker.
     pub began: Duration,
-    /// From then until it had said everything.
+    /// From the start to the end at the worker.
     pub served: Duration,
-    /// Its place in the pool, and its process.
+    /// Slot and process id of the worker.
     pub served_by: Option<(Slot, i32)>,
-    /// What it said when it had done.
+    /// The worker's final message.
     pub end: Option<&'a End>,
 }
 
-/// In µs.
+/// µs since 1970.
 pub fn since_1970(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
 
 impl<'a> Entry<'a> {
-    /// Its name in logs.
+    /// Id of the request in logs.
     pub fn name(&self) -> String {
         name_in_logs(since_1970(self.received), self.number)
     }
 
-    /// What the worker said when it had done.
+    /// The worker's final message.
     pub fn end(&self) -> Option<&'a End> {
         self.worker?.end
     }
 
-    /// What the worker's program told of this kind.
+    /// The value of this kind that the worker's program has set.
     pub fn told(&self, kind: LogKind) -> Option<&'a [u8]> {
         let (_, _, value) = self.end()?.log.iter().find(|(of, ..)| *of == kind)?;
         Some(value)
     }
 
-    /// What is known of the first line of a request that could not be read.
+    /// First line of an unreadable request, as far as known.
     pub fn unreadable(&self) -> Option<&'a [u8]> {
         self.head.extensions.get().map(|Unreadable(line)| &line[..])
     }

@@ -1,4 +1,4 @@
-//! Error logs of hosts that have their own. An error about a request goes to the log of the request's host.
+//! Error logs of hosts. An error about a request goes to the log of the request's host.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -15,12 +15,12 @@ pub struct ErrorLogs {
 }
 
 impl ErrorLogs {
-    /// `logs` are the opened [`Config::error_logs`], in their order.
+    /// Creates the logs; `logs` are the opened [`Config::error_logs`], in their order.
     pub fn new(config: &Arc<Config>, logs: Vec<OwnedFd>) -> ErrorLogs {
         ErrorLogs { config: config.clone(), files: Mutex::new(logs.into_iter().map(File::from).collect()) }
     }
 
-    /// Writes to these files from now on: logs were rotated.
+    /// Replaces the files after log rotation.
     pub fn reopen(&self, logs: Vec<OwnedFd>) {
         *lock(&self.files) = logs.into_iter().map(File::from).collect();
     }
@@ -32,7 +32,7 @@ impl ErrorLogs {
             return;
         }
         let mut files = lock(&self.files);
-        // A log that is full loses the line.
+        // The line is lost if it cannot be written.
         let _ = match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
             Some(file) => log::write_to(file, LogLevel::Error, "front", about, message),
             None => log::write_to(&mut std::io::stderr(), LogLevel::Error, "front", about, message),

@@ -1,4 +1,4 @@
-//! An access log's line as a JSON object: `%{cameleer:json}x`, the format `json`. What is not known has no field.
+//! Access log lines as JSON objects: `%{cameleer:json}x`, the format `json`. Unknown fields are omitted.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::base::protocol::protocol;
 use crate::base::target;
 use base::printable;
 
-/// Texts are strangers' bytes: what is not UTF-8 in them is U+FFFD.
+/// Text from clients; invalid UTF-8 is replaced by U+FFFD.
 type Text<'a> = Cow<'a, str>;
 
-/// docs/operating/logs.md has the fields.
+/// Fields of a line, as documented in docs/operating/logs.md.
 #[derive(Serialize)]
 struct Line<'a> {
     log: &'static str,
@@ -32,7 +32,7 @@ struct Line<'a> {
     host: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<&'a str>,
-    /// As it was sent; of a request that could not be read, what is known of its first line.
+    /// Target as sent; for an unreadable request, its first line as far as known.
     target: Text<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     protocol: Option<&'static str>,
@@ -57,7 +57,7 @@ struct Line<'a> {
     connection: &'static str,
 }
 
-/// Appends the object. What a terminal would obey is escaped in it.
+/// Appends the object, with terminal control characters escaped.
 pub fn write(entry: &Entry<'_>, out: &mut Vec<u8>) {
     let line = serde_json::to_string(&Line::of(entry)).unwrap_or_default();
     out.extend_from_slice(printable::json(&line).as_bytes());

@@ -1,4 +1,4 @@
-//! Lines of access logs, written by their `LogFormat`.
+//! Lines of access logs in a `LogFormat`.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -58,7 +58,7 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
         LogItem::ResponseHeader(name) => header(out, entry.answer.into_iter().flat_map(|answer| answer.get_all(name))),
         LogItem::FromWorker(kind, name) => {
             let told = entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
-            // What no worker was told of, such as what the cache did, only the front knows.
+            // Variables that no worker received, such as those of the cache, are known only to the front.
             let ours = || entry.variables.get(name).filter(|_| *kind == LogKind::Env).map(str::as_bytes);
             escape_or_dash(out, told.map(|(_, _, value)| &value[..]).or_else(ours));
         }
@@ -114,7 +114,7 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
         }
     }
 }
-/// A handler may know better who asks, as mod_perl's documents have it for those behind a proxy.
+/// Appends the client's address. A handler may have set another, as mod_perl documents for clients behind a proxy.
 fn remote_address(out: &mut Vec<u8>, entry: &Entry<'_>) {
     match entry.told(LogKind::RemoteIp) {
         Some(address) => escape_or_dash(out, Some(address).filter(|address| !address.is_empty())),
@@ -170,7 +170,7 @@ fn escape_or_dash(out: &mut Vec<u8>, value: Option<&[u8]>) {
     }
 }
 
-/// As httpd's `ap_escape_logitem`: whatever a client sends stays inside its quotes and on its line.
+/// Escapes like httpd's `ap_escape_logitem`, so that a client's bytes stay within quotes and line.
 fn escape(out: &mut Vec<u8>, value: &[u8]) {
     for &byte in value {
         match byte {

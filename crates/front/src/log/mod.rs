@@ -1,4 +1,4 @@
-//! What is written about requests: access logs, and the error logs of hosts that have their own.
+//! Logs of requests: access logs, and the error logs of hosts.
 
 pub mod access_log;
 pub mod entry;

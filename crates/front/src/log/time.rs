@@ -1,4 +1,4 @@
-//! `%t`: when a request came, in all shapes that `LogFormat` knows.
+//! `%t`: the time of a request, in all forms of `LogFormat`.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -10,12 +10,12 @@ use super::entry::Entry;
 use crate::base::lock::lock;
 use config::log_format::{TimeFormat, TimeShape};
 
-/// Apache's way to write a time, with the second that was written last: many lines share it.
+/// Formats times in httpd's default form. The last second is cached, because many lines share it.
 #[derive(Default)]
 pub struct ClockText(Mutex<(u64, Vec<u8>)>);
 
 impl ClockText {
-    /// `[10/Oct/2000:13:55:36 -0700]`
+    /// Appends `[10/Oct/2000:13:55:36 -0700]`
     pub fn write(&self, when: SystemTime, out: &mut Vec<u8>) {
         let second = when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut last = lock(&self.0);
@@ -26,7 +26,7 @@ impl ClockText {
         out.extend_from_slice(&last.1);
     }
 
-    /// Appends the time of a request as `%{format}t` writes it.
+    /// Appends the time of a request in the form of `%{format}t`.
     pub fn write_as(&self, format: &TimeFormat, entry: &Entry<'_>, out: &mut Vec<u8>) {
         let when = if format.end { entry.received + entry.took } else { entry.received };
         let since = when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -1,28 +1,29 @@
-//! W3C Trace Context: the trace that a request belongs to, and our span in it.
+//! W3C Trace Context: the trace of a request, and the server's span in it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use http::HeaderMap;
 
-/// `00-TRACE-PARENT-FLAGS`
+/// Length of `00-TRACE-PARENT-FLAGS`
 const LENGTH: usize = 55;
 const SAMPLED: u8 = 1;
 
-/// Our span of a trace.
+/// The server's span of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceContext {
-    /// Never 0.
+    /// Id of the trace; never 0.
     pub trace_id: u128,
-    /// Ours; never 0.
+    /// Id of the server's span; never 0.
     pub span_id: u64,
-    /// The caller's; 0: the trace begins here.
+    /// Id of the caller's span; 0: the trace begins here.
     pub parent_id: u64,
-    /// Its spans are kept.
+    /// Whether the trace is recorded.
     pub is_sampled: bool,
 }
 
 impl TraceContext {
-    /// Of a request with these headers. Of the traces that begin here, `sample` are sampled, from 0 to 1.
+    /// The context of a request with these headers. `sample` is the sampled fraction, from 0 to 1, of traces that begin
+    /// here.
     pub fn of(headers: &HeaderMap, sample: f64) -> TraceContext {
         let mut values = headers.get_all("traceparent").iter();
         let caller = match (values.next(), values.next()) {
@@ -42,18 +43,18 @@ impl TraceContext {
         }
     }
 
-    /// The `traceparent` that programs get: their spans are below ours.
+    /// The `traceparent` for programs, whose spans are children of the server's.
     pub fn header(&self) -> String {
         format!("00-{:032x}-{:016x}-{:02x}", self.trace_id, self.span_id, u8::from(self.is_sampled))
     }
 
-    /// As logs and programs have it.
+    /// Id of the trace, as in logs and programs.
     pub fn trace_id(&self) -> String {
         format!("{:032x}", self.trace_id)
     }
 }
 
-/// Trace, parent and flags; later versions may have more behind them.
+/// Parses trace id, parent id and flags. Later versions may have more fields.
 fn parse(value: &[u8]) -> Option<(u128, u64, u8)> {
     let text = std::str::from_utf8(value).ok()?;
     let is_lower = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'));
@@ -70,7 +71,7 @@ fn parse(value: &[u8]) -> Option<(u128, u64, u8)> {
     Some((trace_id, parent_id, u8::from_str_radix(flags, 16).ok()?))
 }
 
-/// A number that nobody can guess; never 0.
+/// A random number; never 0.
 pub fn random() -> u64 {
     RandomState::new().build_hasher().finish().max(1)
 }

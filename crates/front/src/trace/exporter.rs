@@ -1,5 +1,5 @@
-//! The exporter: a thread of its own that gathers spans and sends them. Requests never wait for it: what finds no room is dropped, and
-//! the error log says how much was.
+//! The exporter: a thread that collects spans and sends them. Requests never wait for it: spans that find no room are
+//! dropped, and the error log reports their number.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,23 +12,24 @@ use super::{otlp, send};
 use base::log;
 use config::{TraceCollector, Traces};
 
-/// Requests that wait to be sent.
+/// Most requests waiting to be sent.
 const QUEUED: usize = 2048;
-/// Requests of one message.
+/// Most requests in one message.
 const BATCH: usize = 256;
-/// None waits longer for others.
+/// Longest time that a request waits for others of its message.
 const WAIT: Duration = Duration::from_secs(1);
-/// Between two complaints about one collector.
+/// Interval between warnings about a collector.
 const COMPLAIN: Duration = Duration::from_secs(60);
 
-/// The requests' end of it.
+/// Passes spans from requests to the exporter's thread.
 pub struct Exporter {
     queue: SyncSender<RequestSpan>,
     dropped: Arc<AtomicU64>,
 }
 
 impl Exporter {
-    /// Begins to export, if that is configured. It ends with its last request.
+    /// Starts the exporter, if one is configured. The thread ends when the `Exporter` is dropped and its queue is
+    /// empty.
     pub fn start(traces: &Traces) -> std::io::Result<Option<Exporter>> {
         let Some(collector) = traces.export.clone() else { return Ok(None) };
         let (queue, waiting) = sync_channel(QUEUED);
@@ -38,7 +39,7 @@ impl Exporter {
         Ok(Some(Exporter { queue, dropped }))
     }
 
-    /// Exports it, if there is room.
+    /// Exports a span, if there is room in the queue.
     pub fn offer(&self, span: RequestSpan) {
         if self.queue.try_send(span).is_err() {
             self.dropped.fetch_add(1, Relaxed);
@@ -46,11 +47,11 @@ impl Exporter {
     }
 }
 
-/// The thread's end.
+/// The exporter's thread.
 struct Sender {
     collector: TraceCollector,
     service: String,
-    /// Requests whose spans were not exported, and not complained about yet.
+    /// Requests whose spans were lost and not reported in the log yet.
     dropped: Arc<AtomicU64>,
     complained: Option<Instant>,
 }
@@ -71,7 +72,7 @@ impl Sender {
         }
     }
 
-    /// Says what is lost, and why, now and then.
+    /// Logs the number of lost spans and the cause, at most once in [`COMPLAIN`].
     fn complain(&mut self, error: Option<anyhow::Error>) {
         let is_time = self.complained.is_none_or(|at| at.elapsed() >= COMPLAIN);
         if !is_time || self.dropped.load(Relaxed) == 0 {
@@ -85,7 +86,7 @@ impl Sender {
     }
 }
 
-/// What has come within a second of the first; `None`: no more will come.
+/// Spans that arrive within a second of the first; `None`: the queue is closed.
 fn gather(waiting: &Receiver<RequestSpan>) -> Option<Vec<RequestSpan>> {
     let mut batch = vec![waiting.recv().ok()?];
     let by = Instant::now() + WAIT;

@@ -1,4 +1,4 @@
-//! Traces: to which one a request belongs, and the spans that are sent to a collector.
+//! Traces: the trace context of a request, and the export of spans to a collector.
 
 mod context;
 mod exporter;

@@ -1,4 +1,4 @@
-//! Spans as OTLP has them, in protobuf. Names are those of OpenTelemetry's semantic conventions for HTTP and databases.
+//! Spans in OTLP protobuf. Names follow OpenTelemetry's semantic conventions for HTTP and databases.
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value::Value};
@@ -14,10 +14,10 @@ const INTERNAL: i32 = 1;
 const SERVER: i32 = 2;
 const CLIENT: i32 = 3;
 const ERROR: i32 = 2;
-/// The caller's span is of another process.
+/// OTLP flag: the parent span belongs to another process.
 const REMOTE: u32 = 0x300;
 
-/// An `ExportTraceServiceRequest`.
+/// Encodes an `ExportTraceServiceRequest`.
 pub fn message(service: &str, requests: &[RequestSpan]) -> Vec<u8> {
     let resource = Resource { attributes: vec![text("service.name", service)], ..Resource::default() };
     let scope = InstrumentationScope {
@@ -80,7 +80,7 @@ fn about(worker: &WorkerSpan) -> Vec<KeyValue> {
     ]
 }
 
-/// What a worker told: `BEGUN TAKEN TEXT`, both in µs; of a statement of a database, the text is that.
+/// Span of a program. `value` is `BEGUN TAKEN TEXT`, both numbers in µs; the text of a database span is its statement.
 fn part(trace: &TraceContext, parent: u64, name: &[u8], value: &[u8]) -> Option<Span> {
     let (name, value) = (String::from_utf8_lossy(name), String::from_utf8_lossy(value));
     let mut words = value.splitn(3, ' ');

@@ -1,4 +1,4 @@
-//! A message to the collector: OTLP/HTTP or OTLP/gRPC, both with protobuf, a connection each.
+//! Sends a message to the collector by OTLP/HTTP or OTLP/gRPC, both in protobuf, on a connection of its own.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use tokio::time::timeout;
 
 use config::TraceCollector;
 
-/// A collector that is slower has no time for us.
+/// Timeout for sending a message.
 const PATIENCE: Duration = Duration::from_secs(5);
 const METHOD: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 
-/// Sends it, and waits until the collector has taken it.
+/// Sends a message, and waits until the collector has accepted it.
 pub async fn send(to: &TraceCollector, message: Vec<u8>) -> anyhow::Result<()> {
     let sent = async {
         let stream = TcpStream::connect(&to.authority).await?;
@@ -63,7 +63,7 @@ async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
     answered(asked, async { Ok(connection.await?) }).await
 }
 
-/// What `asked` comes to, while its connection is served.
+/// The result of `asked`, while `connection` is polled.
 async fn answered(
     asked: impl Future<Output = anyhow::Result<()>>,
     connection: impl Future<Output = anyhow::Result<()>>,
@@ -78,7 +78,7 @@ async fn answered(
     }
 }
 
-/// Not compressed, and its length.
+/// The gRPC frame of a message: no compression, then the length.
 fn framed(message: &[u8]) -> Bytes {
     let mut framed = BytesMut::with_capacity(5 + message.len());
     framed.extend_from_slice(&[0]);

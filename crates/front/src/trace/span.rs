@@ -1,4 +1,4 @@
-//! A finished request, as its trace has it.
+//! A finished request, for its trace.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use http::Version;
 
 use super::context::TraceContext;
 
-/// A finished request.
+/// A finished request, to be exported as spans.
 #[derive(Debug, Clone)]
 pub struct RequestSpan {
     pub trace: TraceContext,
-    /// When the head was whole, in µs since 1970.
+    /// When the head was complete, in µs since 1970.
     pub received_us: u64,
-    /// From then to the last byte.
+    /// From `received_us` to the last byte.
     pub took: Duration,
     pub method: String,
     pub path: String,
@@ -22,23 +22,23 @@ pub struct RequestSpan {
     pub is_secure: bool,
     pub version: Version,
     pub status: u16,
-    /// Its name in logs.
+    /// Id of the request in logs.
     pub name: String,
     pub worker: Option<WorkerSpan>,
 }
 
-/// A worker's part.
+/// Part of a worker in a request.
 #[derive(Debug, Clone)]
 pub struct WorkerSpan {
     pub slot: u32,
     pub pid: i32,
     pub generation: u32,
-    /// From when it was submitted, with its body, until a worker had it.
+    /// From submission, after the body, to the start at a worker.
     pub waited: Duration,
-    /// From when the head was whole until then.
+    /// From the complete head to the start at a worker.
     pub began: Duration,
-    /// From then until the worker had said everything.
+    /// From the start to the end at the worker.
     pub served: Duration,
-    /// What the worker tells of it, see `wire::reply::LogKind::Span`.
+    /// Spans of the program: names and values, see `wire::reply::LogKind::Span`.
     pub parts: Vec<(Vec<u8>, Vec<u8>)>,
 }

@@ -1,5 +1,5 @@
-//! The coarse clock: one tick for all time limits of requests, for the report to the master and for the access logs,
-//! instead of timers for each. It ticks only while there is something to watch.
+//! The coarse clock: one tick for all timeouts of requests, for load reports to the master and for access logs, instead
+//! of timers for each. It ticks only while something needs it.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use wire::control::FromFront;
 use super::Front;
 use super::generation::Generation;
 
-/// Short enough for logs and reports, long enough to cost nothing.
+/// Interval of ticks: short enough for logs and reports, long enough to cost nothing noticeable.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Ticks for ever.
+/// Runs the clock for ever.
 pub async fn run(front: Rc<Front>) {
     let clock = &front.shared().clock;
     loop {
@@ -26,8 +26,8 @@ pub async fn run(front: Rc<Front>) {
     }
 }
 
-/// Ticks; where there is nothing to watch any more, once again after it was said that the clock stops: something may have
-/// happened meanwhile on another thread, which believed that it ticks.
+/// Ticks. If nothing needs the clock, stops it and ticks once more: another thread may have relied on a clock that was
+/// about to stop.
 fn is_wanted(front: &Front) -> bool {
     if tick(front, Instant::now()) {
         return true;
@@ -40,7 +40,7 @@ fn is_wanted(front: &Front) -> bool {
     wanted
 }
 
-/// Says whether there is still something to watch.
+/// Does the work of a tick. Returns whether the clock is still needed.
 fn tick(front: &Front, now: Instant) -> bool {
     let (shared, generations) = (front.shared(), front.generations());
     for generation in generations.all() {
@@ -58,7 +58,7 @@ fn tick(front: &Front, now: Instant) -> bool {
     retired || reported || logged || behind || stopping || !quiet
 }
 
-/// Lets go of generations that have nothing more to do. Says whether there was one.
+/// Drops generations that are over. Returns whether there were any.
 fn retire(front: &Front) -> bool {
     let over = front.generations().remove(Generation::is_over);
     for generation in &over {

@@ -1,4 +1,4 @@
-//! Messages of the master, and what is done about each.
+//! Handles the messages of the master.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::request::purge_url;
 use super::workers::{Worker, spool, take_over};
 use base::log;
 
-/// Does what the master says until it lets us go.
+/// Handles messages until the master ends the front or the front is drained.
 pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
     let master = &front.shared().master;
     loop {
@@ -54,7 +54,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             let logs = fds.by_ref().take(logs).collect();
             let prepared = Prepared { bundle, identities, logs, listeners: named(listeners, fds)?, software };
             let generation = Generation::new(front.shared(), &front.mailboxes, &front.sessions, number, prepared)?;
-            // Privileges go before the first byte of a client comes. A front that cannot drop them is never activated.
+            // Drops privileges before any client is served. A front that fails here is never activated.
             sys::privileges::become_user(generation.config.user.as_deref(), generation.config.group.as_deref())?;
             spool::try_out(&generation.config.spooling);
             front.start_threads(generation.config.clients.threads());
@@ -138,7 +138,7 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
     Ok(())
 }
 
-/// It may take a while, in which clients are served.
+/// Purges in a task of its own, because it may take a while.
 fn purge(front: &Rc<Front>, client: u64, url: String) {
     let front = front.clone();
     tokio::task::spawn_local(async move {

@@ -1,6 +1,6 @@
-//! The front: one process that owns the clients, with one thread or several ([`threads`]). It speaks HTTP, sends static files, buffers and queues
-//! requests, hands them to workers and sends their answers on at each client's speed. There is no Perl here, and
-//! nothing that a client or a worker sends is trusted.
+//! The front: the process that serves clients, with one or several threads ([`threads`]). It speaks HTTP, sends static
+//! files, queues requests, submits them to workers and sends responses at each client's speed. It contains no Perl, and
+//! trusts no bytes of clients or workers.
 //!
 //! ```text
 //!   control ◀─▶ master           what the master says; clock: time limits and reports; scoreboard: for workers
@@ -16,14 +16,14 @@
 //!   base/                        what is shared, addresses, refusals, threads
 //! ```
 //!
-//! Each row uses those below it, never one above or beside it (`tests/walls/layers.rs`). What a row needs of one above is
-//! handed down as an argument, or as a trait that the lower one has: `client::Pending` is a request as its client sees it,
-//! `workers::Promised` one as the length of its answer sees it, `request::context::Stream` is HTTP/2 as a request sees it. Only
-//! this module knows all, as `Front`; the others share `base::shared::Shared` and, from `request/` up, `Services`. A generation
-//! stands below requests because they ask it for everything, and above routes and workers because it is made of them.
+//! Each row uses the rows below it, never one above or beside it (`tests/walls/layers.rs`). Access to a higher row is
+//! passed down as an argument, or as a trait of the lower row: `client::Pending` is a request as its client sees it,
+//! `workers::Promised` a response as its length check sees it, `request::context::Stream` is HTTP/2 as a request sees
+//! it. Only this module has access to everything, as `Front`. The others share `base::shared::Shared` and, from
+//! `request/` up, `Services`. A generation is below requests because they use it, and above routes and workers because
+//! it owns them.
 //!
-//! Signals are the master's business: it starts this process with INT, TERM, HUP and USR1 ignored, and says what
-//! they mean in messages.
+//! The master handles signals: it starts this process with INT, TERM, HUP and USR1 ignored, and sends messages instead.
 
 #![forbid(unsafe_code)]
 
@@ -90,15 +90,15 @@ use workers::Mailboxes;
 
 use tls::Sessions;
 
-/// Runs the front until the master stops it or goes away. `control` is an end of [`wire::channel::pair`], `master` the
-/// process that has the other.
+/// Runs the front until the master stops it or ends. `control` is one end of [`wire::channel::pair`]; the process
+/// `master` has the other.
 pub fn run(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     raise_descriptor_limit();
     sys::keep_some_freed_memory();
     threads::runtime()?.block_on(serve(control, master))
 }
 
-/// Returns when everything was answered after `Stop`.
+/// Serves until all requests are answered after `Stop`, or the master ends the front.
 async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     let front = Rc::new(Front::new(Master::new(control)?, descriptors())?);
     let first = threads::first(&front);
@@ -112,33 +112,33 @@ async fn serve(control: OwnedFd, master: u32) -> anyhow::Result<()> {
     served
 }
 
-/// A connection costs a descriptor and so does its file; the soft limit is often 1024.
+/// Raises the soft limit on descriptors, often 1024, to the hard limit: a connection needs one, and so does its file.
 fn raise_descriptor_limit() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 
-/// How many this process may have.
+/// The process's limit on open files.
 fn descriptors() -> u64 {
     getrlimit(Resource::RLIMIT_NOFILE).map_or(1024, |(soft, _)| soft)
 }
 
-/// The process, as its first thread has it. What lies below gets the part that it needs.
+/// The front, as its first thread sees it. Lower layers get only the part that they need.
 struct Front {
-    /// What all threads have.
+    /// State shared by all threads.
     common: Common,
-    /// What requests of this thread use.
+    /// Services for requests of this thread.
     services: Rc<Services>,
     /// The accept loops.
     listeners: Listeners,
-    /// What they share.
+    /// Distributes accepted connections; shared by all accept loops.
     acceptor: Rc<Acceptor>,
-    /// What clients resume TLS with.
+    /// Keys and sessions for TLS resumption.
     sessions: Sessions,
-    /// The ways to all threads.
+    /// Addresses of all threads.
     mailboxes: Mailboxes,
-    /// Everything was answered after `Stop`, and the master was told.
+    /// Notified when all requests are answered after `Stop` and the master was informed.
     drained: Notify,
     said_drained: Cell<bool>,
 }
@@ -167,8 +167,8 @@ impl Front {
         &self.common.generations
     }
 
-    /// No new connections but those that the kernel has let in already. Those that wait for a request are closed when none is on
-    /// its way, the others after their answer.
+    /// Begins to stop: accepts only connections in the kernel's queues. Idle connections are closed unless a request is
+    /// in flight, others after their response.
     fn stop(&self) {
         self.shared().stop();
         self.listeners.close();
@@ -176,12 +176,12 @@ impl Front {
         self.shared().clock.start();
     }
 
-    /// Whether nothing is under way.
+    /// Whether there are no connections and no requests.
     fn is_quiet(&self) -> bool {
         self.common.connections.count() == 0 && self.acceptor.is_quiet() && self.generations().are_quiet()
     }
 
-    /// Tells the master that everything is answered, if it is.
+    /// Notifies the master once everything is answered. Returns whether it is.
     fn say_drained(&self) -> bool {
         let quiet = self.is_quiet() && self.listeners.are_closed();
         if quiet && !self.said_drained.replace(true) {

@@ -1,12 +1,12 @@
-//! A panic is a mistake of ours in one of many tasks. tokio would end that task alone, be it one client's or the one that
-//! hears the master, and nobody would know. The master knows what to do about a front that has died.
+//! Panics end the front. tokio would end only the panicking task, whether a client's or the one that reads the master's
+//! messages, and nothing else would notice. The master restarts a front that has died.
 
 use std::panic::set_hook;
 use std::process::abort;
 
 use base::log;
 
-/// From now on a panic, in whatever task or thread, is a line in the error log and the end of this process.
+/// Makes a panic in any task or thread log a line and abort the process.
 pub fn abort_on_panic() {
     set_hook(Box::new(|panic| {
         log::crit("front", format_args!("this is a bug in Cameleer, please report it: {panic}"));
@@ -23,7 +23,7 @@ mod tests {
 
     use super::*;
 
-    /// Set in the process that is to end.
+    /// Environment variable that marks the child process.
     const MARK: &str = "CAMELEER_TEST_PANICS";
 
     #[test]

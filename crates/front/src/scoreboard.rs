@@ -1,4 +1,4 @@
-//! Tells this server's workers what `cameleer status` shows of the front, for Apache::Scoreboard: see decision 0005.
+//! Sends the data of `cameleer status` to this server's workers, for Apache::Scoreboard: see decision 0005.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -13,10 +13,10 @@ use tokio::net::{UnixListener, UnixStream};
 use super::request::services::Services;
 use base::log;
 
-/// How long to wait when the kernel has no descriptors left for us.
+/// Pause after `accept` fails, for example because the descriptors are used up.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers until it is aborted. `master` is the process whose number the workers know.
+/// Answers workers until it is aborted. `master` is the pid that workers know.
 pub async fn run(services: Rc<Services>, master: u32) {
     let listener = match listen(master) {
         Ok(listener) => listener,
@@ -33,8 +33,8 @@ pub async fn run(services: Rc<Services>, master: u32) {
     }
 }
 
-/// A name without a file: it goes with the process, and needs no folder that workers may enter. Containers that share a
-/// network may have the same pids, so the name has their namespace too: `cameleer/pid:[4026531836]/812`.
+/// Listens on an abstract name: it ends with the process, and needs no folder that workers may enter. The name includes
+/// the pid namespace, because containers that share a network may have equal pids: `cameleer/pid:[4026531836]/812`.
 fn listen(master: u32) -> io::Result<UnixListener> {
     let pids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let name = SocketAddr::from_abstract_name(format!("cameleer/{}/{master}", pids.display()))?;
@@ -43,14 +43,14 @@ fn listen(master: u32) -> io::Result<UnixListener> {
     UnixListener::from_std(listener)
 }
 
-/// Anybody on this host may connect; the paths that visitors ask for are not anybody's business.
+/// Whether the peer may read the status. Any user of the host may connect, but requested paths are private.
 fn is_ours(worker: &UnixStream) -> bool {
     worker.peer_cred().is_ok_and(|peer| peer.uid() == 0 || peer.uid() == geteuid().as_raw())
 }
 
 async fn tell(services: Rc<Services>, mut worker: UnixStream) {
     if let Ok(text) = serde_json::to_vec(&services.status()) {
-        // A worker that leaves meanwhile did not want to know.
+        // A worker that has left does not need the status, so an error is ignored.
         let _ = worker.write_all(&text).await;
     }
 }

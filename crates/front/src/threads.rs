@@ -1,5 +1,5 @@
-//! The threads of the front. Each owns its connections and has a runtime, caches and rings of its own; what they
-//! have in common stands behind locks that are held for moments: the pool, the logs, the limits, the register of connections.
+//! The threads of the front. Each owns its connections and has its own runtime, caches and rings. Shared state (pool,
+//! logs, limits, register of connections) is behind locks that are held briefly.
 //!
 //! ```text
 //!   first thread                                     further threads (FrontThreads - 1)
@@ -10,8 +10,8 @@
 //!          └──────────────▶ SharedPool ◀──────────────────┘        ◀── Notice ──▶ what is for requests of another thread
 //! ```
 //!
-//! They are started when a configuration wants them, and end with the process: one that a later configuration does not want
-//! gets no new connections. A panic in any of them ends the process ([`panics`](super::panics)).
+//! Threads are started when a configuration needs them, and end with the process. A thread beyond a later
+//! configuration's number gets no new connections. A panic in any thread ends the process ([`panics`](super::panics)).
 
 use std::io;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ use super::request::services::Services;
 use super::workers::{self, Mailbox, mailbox};
 use base::log;
 
-/// What this thread does its work with.
+/// Creates the runtime of this thread.
 pub fn runtime() -> io::Result<LocalRuntime> {
     turn::look_with(workers::look);
     RuntimeBuilder::new_current_thread()
@@ -37,7 +37,7 @@ pub fn runtime() -> io::Result<LocalRuntime> {
         .build_local(LocalOptions::default())
 }
 
-/// Lets the first thread, which is this one, hear what the pool has for it.
+/// Makes this thread, the first, receive notices of the pools.
 pub fn first(front: &Front) -> JoinHandle<()> {
     let (address, mailbox) = mailbox();
     front.mailboxes.add(address);
@@ -45,8 +45,8 @@ pub fn first(front: &Front) -> JoinHandle<()> {
 }
 
 impl Front {
-    /// Sees to it that there are `wanted` threads at least, the first one included. When the system gives no more, those that
-    /// there are serve everybody.
+    /// Starts threads until there are `wanted`, including the first. If the system refuses one, the existing threads
+    /// serve all connections.
     pub(super) fn start_threads(&self, wanted: usize) {
         for number in (0..=u8::MAX).take(wanted).skip(self.acceptor.threads()) {
             if let Err(error) = self.start_thread(number) {
@@ -75,7 +75,7 @@ impl Front {
                 Err(error) => panic!("a thread of the front has no runtime: {error}"),
             }
         };
-        // Linux shows 15 characters.
+        // Linux shows 15 bytes of a thread's name.
         Builder::new().name(format!("front-{number}")).spawn(live)?;
         self.mailboxes.add(address);
         self.acceptor.add_thread(way);
@@ -83,15 +83,14 @@ impl Front {
     }
 }
 
-/// Serves what the first thread hands over, until that ends.
+/// Serves the connections that the first thread hands over, until that thread ends.
 async fn take_over(server: ConnectionServer, mut handovers: UnboundedReceiver<Handover>) {
     while let Some(handover) = handovers.recv().await {
         server.serve(handover);
     }
 }
 
-/// Passes on what the pools of all generations have for this thread. To look for a view lets go of those of generations that are
-/// over.
+/// Passes notices of all pools to their requests. Looking up a view drops the views of generations that are over.
 async fn hear(services: Rc<Services>, mut mailbox: Mailbox) {
     while let Some((id, notice)) = mailbox.recv().await {
         if let Some(view) = services.generations.get(id.generation) {

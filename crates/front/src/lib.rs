@@ -3,23 +3,23 @@
 //! trusts no bytes of clients or workers.
 //!
 //! ```text
-//!   control ◀─▶ master           what the master says; clock: time limits and reports; scoreboard: for workers
+//!   control ◀─▶ master           messages of the master; clock: timeouts and reports; scoreboard: status for workers
 //!      │
 //!   accept/                      listeners, PROXY headers, TLS or not, HTTP/1 or HTTP/2
 //!   http1/   http2/              a connection: strict reading, frames and floods, its end
 //!   request/                     one request: context, body, access, files, respond, pages
-//!   generation                   one generation: its configuration, and what is made of it below
-//!   routing/   workers/   cache/ where a path leads, .htaccess   │   the pool, exchanges, spools   │   answers that are kept
-//!   limits/                      how many connections
-//!   client/                      one connection as all see it: phases, timeouts, TLS session, bytes
+//!   generation                   one generation: its configuration, and the routes, pools and caches made from it
+//!   routing/   workers/   cache/ routes of paths, .htaccess   │   the pool, exchanges, spools   │   stored responses
+//!   limits/                      limits on connections
+//!   client/                      the state of one connection: phases, timeouts, TLS session, bytes
 //!   log/                         access logs, error logs
-//!   base/                        what is shared, addresses, refusals, threads
+//!   base/                        shared state, addresses, refusals, threads
 //! ```
 //!
 //! Each row uses the rows below it, never one above or beside it (`tests/walls/layers.rs`). Access to a higher row is
-//! passed down as an argument, or as a trait of the lower row: `client::Pending` is a request as its client sees it,
-//! `workers::Promised` a response as its length check sees it, `request::context::Stream` is HTTP/2 as a request sees
-//! it. Only this module has access to everything, as `Front`. The others share `base::shared::Shared` and, from
+//! passed down as an argument, or as a trait of the lower row. `client::Pending` is a request as its client sees it.
+//! `workers::Promised` is a response as its length check sees it. `request::context::Stream` is HTTP/2 as a request
+//! sees it. Only this module has access to everything, as `Front`. The others share `base::shared::Shared` and, from
 //! `request/` up, `Services`. A generation is below requests because they use it, and above routes and workers because
 //! it owns them.
 //!

@@ -7,7 +7,7 @@
 //!     accept loops, permits ──── Handover ─────────▶ ConnectionServer
 //!     its own connections                            its own connections
 //!          │                                              │
-//!          └──────────────▶ SharedPool ◀──────────────────┘        ◀── Notice ──▶ what is for requests of another thread
+//!          └──────────────▶ SharedPool ◀──────────────────┘        ◀── Notice ──▶ for requests of another thread
 //! ```
 //!
 //! Threads are started when a configuration needs them, and end with the process. A thread beyond a later

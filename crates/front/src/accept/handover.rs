@@ -1,11 +1,12 @@
 //! Hands connections to a worker, for hosts with a `PerlProcessConnectionHandler`. The pool treats such a connection as
-//! a request whose body is the client's socket: it waits in the queue, and occupies a worker until its handler returns.
+//! a request whose body is the client's socket. The connection waits in the queue, and occupies a worker until its
+//! handler returns.
 //!
 //! ```text
 //!   front                                  worker
 //!   accepts, counts, waits for a worker
 //!   frame + a copy of the socket ────────▶ PreConnection, ProcessConnection, cleanups
-//!   lets the client take what is on its way, closes ◀── End
+//!   ends its half, reads for a while, closes ◀───────── End
 //! ```
 //!
 //! The front keeps its own descriptor and does not read or write it meanwhile. At the timeout, shutting it down wakes a

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   TLS here? ──yes──▶ first byte a handshake's? ──yes──▶ ClientHello ─SNI─▶ host ─▶ handshake ─ALPN─▶ HTTP/2 or HTTP/1
-//!      │ no                     └──no──▶ HTTP/1, which is told to come by https
+//!      │ no                     └──no──▶ HTTP/1; the response refers to https
 //!      └─▶ `Protocols h2c`? ──yes──▶ HTTP/2's preface? ─▶ HTTP/2 or HTTP/1
 //!
 //! Where `Protocols` omits http/1.1, every connection is HTTP/2.

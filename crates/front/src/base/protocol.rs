@@ -16,8 +16,8 @@ pub fn protocol(version: Version) -> &'static str {
     }
 }
 
-/// Size of hyper's head buffer, in bytes: one request line and up to 16 fields of maximum size, within 16 KiB and 1
-/// MiB. hyper answers 431 to a longer head.
+/// Size of hyper's head buffer, in bytes: one request line and up to 16 fields of maximum size.
+/// The size is at least 16 KiB and at most 1 MiB. hyper answers 431 to a longer head.
 pub fn buffer_size(limits: &RequestLimits) -> usize {
     let fields = limits.field_size.saturating_mul(limits.fields.min(16));
     limits.request_line.saturating_add(fields).clamp(16 * 1024, 1024 * 1024)

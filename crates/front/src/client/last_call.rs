@@ -5,8 +5,8 @@
 //!   waiting for                     until
 //!   the first request, a handshake  a second after the stop began, or after the connection did
 //!   the rest of a head              the same
-//!   a further request               a second after the last answer: who was idle for longer is closed at once
-//!   an answer                       it has gone out: GracefulShutdownTimeout is the master's business
+//!   a further request               a second after the last response: a longer idle connection is closed at once
+//!   an answer                       the response is sent; the master enforces GracefulShutdownTimeout
 //! ```
 
 use std::time::{Duration, Instant};

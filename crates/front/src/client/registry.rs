@@ -33,7 +33,7 @@ pub struct Entry {
     remote: Address,
     /// Number of answered requests.
     served: AtomicU32,
-    /// When the wait for another request began, in µs after [`BEGINNING`]; 0 while a request runs.
+    /// When the wait for another request began, in µs after [`BEGINNING`]; 0 if it does not wait.
     kept_since: AtomicU64,
     /// The connection is to be closed as soon as it is idle, to make room for another.
     evicted: AtomicBool,

@@ -6,7 +6,7 @@
 //!                 the whole head             RequestReadTimeout header=
 //!                 the end of a handshake     RequestReadTimeout handshake=
 //!                 a further request          KeepAliveTimeout
-//!                 that it accepts bytes      Timeout
+//!                 the client to accept bytes Timeout
 //! ```
 //!
 //! While the front stops, [`last_call`](super::last_call) sets a deadline, too.

@@ -38,7 +38,7 @@ use strict_io::StrictIo;
 /// hyper's default limit on fields, used without `max_headers`, which would move hyper's table to the heap.
 const HYPER_MAX_HEADERS: usize = 100;
 
-/// Number and length of the delays before an idle connection is closed although an unread request lies in its socket.
+/// Length and number of the delays before an idle connection is closed although an unread request lies in its socket.
 const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: u32 = 10;
 

@@ -13,7 +13,7 @@ use crate::request::respond::from_worker;
 pub struct Interim(RefCell<Vec<Response<()>>>);
 
 impl Interim {
-    /// Queues an interim response of a program, if HTTP/2 allows it.
+    /// Queues an interim response of a program, if HTTP allows it.
     pub fn send(&self, head: &Head) {
         self.0.borrow_mut().extend(from_worker::interim_of_stream(head));
     }

@@ -1,5 +1,5 @@
-//! Sends a response on a stream at the client's speed. The body is polled only when the window allows, so the rest
-//! waits at its source, not in memory.
+//! Sends a response on a stream at the client's speed. Each piece of the body is polled only after the previous one
+//! was sent within the windows, so the rest waits at its source, not in memory.
 
 use std::io;
 use std::pin::pin;

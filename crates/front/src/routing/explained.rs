@@ -1,4 +1,4 @@
-//! Computes a request's route without a request, for diagnosis.
+//! Computes the route of a request that is not sent.
 
 use std::rc::Rc;
 use std::sync::Arc;

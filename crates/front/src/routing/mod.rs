@@ -43,7 +43,7 @@ const LONGEST: usize = 512;
 
 /// The routes of one configuration.
 pub struct Routes {
-    /// The configuration has `<Files>` sections, so settings depend on the file that is found.
+    /// Whether the configuration has `<Files>` sections, so settings depend on the file that is found.
     by_file: bool,
     key: RefCell<Vec<u8>>,
     known: RefCell<Cache<Box<[u8]>, Rc<Route>, KEPT>>,

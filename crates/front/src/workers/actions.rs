@@ -111,8 +111,8 @@ impl SharedPool {
     }
 
     fn interrupt(&self, state: &State, worker: WorkerId, request: RequestId, first: Option<Stretch>) {
-        // A handler blocked on its client's connection ignores signals, so the socket is shut down. `shutdown` fails
-        // harmlessly on a body file.
+        // A handler that waits for the client of its connection is woken by the end of the stream, not by the signal.
+        // `shutdown` fails harmlessly on a body file.
         let interrupted = state.requests.get(&request).and_then(|interrupted| interrupted.body.as_ref());
         if let Some(body) = interrupted.and_then(LateClose::get) {
             let _ = shutdown(body.as_raw_fd(), Shutdown::Both);

@@ -30,7 +30,7 @@ use config::scheduling::PoolShare;
 
 /// Most informational (1xx) heads of one response.
 const MAX_INFOS: u32 = 32;
-/// Most messages of one request without content (empty body, more time). Guards against a worker that loops.
+/// Most messages of one request without content (empty body, more time); no real program sends as many.
 const MAX_IDLE: u32 = 1_000_000;
 
 /// An exchange, shared by the request's future and the worker's task.
@@ -65,9 +65,9 @@ pub struct Exchange {
     pub infos: Vec<Head>,
     /// The response's head, until the request's future takes it.
     pub head: Option<Head>,
-    /// Path of this server to which the program moved the request.
+    /// Path to which an internal redirect of the program has led the request; its response follows.
     pub moved: Option<Vec<u8>>,
-    /// Path of this server that serves the response instead (internal redirect).
+    /// Path of this server that the front serves instead: a local redirect of CGI (RFC 3875, section 6.2.2).
     pub elsewhere: Option<Vec<u8>>,
     /// File to send as the body; `head`, if present, has its headers.
     pub file: Option<Vec<u8>>,

@@ -5,9 +5,9 @@
 //!   each thread                                 all threads
 //!   request's future ──submit──▶ Workers ──▶ SharedPool ──▶ Pool     decides, knows no socket
 //!          ▲                       │  ▲          │  ◀── Action
-//!          │        ◀── Notice ──────┼──┼──────────┤                    what is for requests of other threads
+//!          │        ◀── Notice ──────┼──┼──────────┤                    for requests of other threads
 //!          │                       ▼  │          ▼
-//!       Exchange ◀──── replies ─── ReplyPort     Worker               a way for orders; a way back for each thread
+//!       Exchange ◀──── replies ─── ReplyPort     Worker               sends orders; each thread has a port for replies
 //! ```
 
 mod actions;

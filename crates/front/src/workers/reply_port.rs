@@ -1,5 +1,5 @@
-//! A worker's replies to one thread: a ring in shared memory for responses, and for one thread also the worker's
-//! socket, for replies without a request.
+//! A worker's replies to one thread. A ring in shared memory carries responses. On one thread, the worker's socket
+//! carries replies without a request.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, ErrorKind};

@@ -36,6 +36,7 @@ const fn value() -> [bool; 256] {
     table
 }
 
+/// Whether `word` is a token (RFC 9110, section 5.6.2).
 pub fn is_token(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(|byte| TOKEN[usize::from(*byte)])
 }

@@ -1,5 +1,5 @@
-//! Lines that end with CR LF. A lone LF is refused, although RFC 9112, section 2.2 allows a server to accept it: a
-//! proxy in front may not treat it as a line end.
+//! Lines that end with CR LF. A lone LF is refused, because a proxy in front may not treat it as a line end. RFC 9112,
+//! section 2.2 allows servers to accept it.
 
 use super::Violation;
 

@@ -4,7 +4,7 @@
 //! connects it to a connection.
 //!
 //! ```text
-//!   Head ──no body──▶ Head        Fixed ──so many bytes──▶ Head
+//!   Head ──no body──▶ Head        Fixed ──Content-Length bytes──▶ Head
 //!     ├─ Content-Length ─▶ Fixed  Chunked ──last chunk, trailers──▶ Head
 //!     └─ chunked ────────▶ Chunked
 //! ```

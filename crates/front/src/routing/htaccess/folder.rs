@@ -22,7 +22,7 @@ use config::{Htaccess, Overrides};
 
 /// Most missing names stored for a folder. Clients choose these names, so they must not fill the memory.
 const MAX_MISSED: usize = 1000;
-/// Number of outdated lists after which the folder uses no list, and each subfolder is looked up by name: its contents
+/// Number of outdated lists after which each subfolder is looked up by name instead: the folder's contents
 /// change faster than they can be listed.
 const LISTS: u8 = 3;
 

@@ -90,7 +90,8 @@ impl Store {
         })
     }
 
-    /// Changes with each change of a file. Routes made from [`Store::chain`] at another value must be made anew.
+    /// A counter of changes of stored folders and files. Routes made from [`Store::chain`] at another value must be
+    /// made anew.
     pub fn changes(&self) -> u64 {
         self.changes.get()
     }

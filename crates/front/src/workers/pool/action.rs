@@ -72,6 +72,7 @@ pub enum Action {
     /// A lane of the queue became overloaded, or has recovered.
     Overload {
         lane: usize,
+        /// Begin or end of the overload.
         change: Change,
     },
 }

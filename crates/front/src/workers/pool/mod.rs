@@ -353,7 +353,7 @@ impl Pool {
             held.stuck = stuck;
         }
         if self.queued > 0 && !stuck {
-            // The request began to wait before the worker was held up.
+            // A queued request arrived before the worker was held up, so `release_held` has not spilled this response.
             self.act(Action::Spill(id));
         }
     }

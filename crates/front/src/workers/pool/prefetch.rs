@@ -18,7 +18,7 @@ use crate::base::failure::Failure;
 /// sleep between two.
 const QUICK: u64 = 500;
 const SHORT: u64 = 5000;
-/// A request that arrives within this time after the previous one counts as simultaneous.
+/// Time after an idle worker got a request during which further quick requests join it; see `joins`.
 const TOGETHER: Duration = Duration::from_micros(100);
 /// Limits, in µs, on the expected time of a worker's current and prefetched requests: while other workers are idle, and
 /// while none is.

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   0 ─────────── RequestTimeout ───── half of the grace ───── RequestTimeoutGrace
-//!     works         told: dies           told again: where       killed: 504
-//!                   with its stack       it is stuck
+//!     works         interrupted: dies    interrupted again:      killed: 504
+//!                   with its stack       logs where it is stuck
 //! ```
 //!
 //! Time in which a slow client holds up the worker does not count. The limit starts anew when the program asks for more
-//! time, for the cleanups, and for the rest: destructors of what the request has left, until the worker waits for its
-//! next request.
+//! time, and for the cleanups. The limit also starts anew for the rest: destructors of what the request has left, until
+//! the worker waits for its next request.
 
 use std::time::{Duration, Instant};
 

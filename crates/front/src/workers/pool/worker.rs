@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Starting ──Ready──▶ Idle ──request──▶ Busy ──End──▶ Idle
-//!       └─────────────────┴──── Leave, or End says so ───┴──▶ Retiring ──end of file──▶ Gone
+//!       └─────────────────┴──── Leave, or leaving End ───┴──▶ Retiring ──end of file──▶ Gone
 //! ```
 //!
 //! An adopted worker, which served an earlier front, begins as Busy: see [`takeover`](crate::workers::takeover).

@@ -72,7 +72,9 @@ pub struct Line {
 /// A change of the overload state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
+    /// The overload begins.
     Begins,
+    /// The overload ends.
     Ends {
         /// Requests that were shed.
         shed: u64,

@@ -86,6 +86,7 @@ impl Clients {
         self.recent.entry(id).or_insert_with(|| known.unwrap_or_else(|| Account::new(limit, now)))
     }
 
+    /// Number of requests at work, of all clients.
     #[cfg(test)]
     pub fn at_work(&self) -> u32 {
         self.recent.values().chain(self.older.values()).map(Account::at_work).sum()

@@ -1,4 +1,4 @@
-//! Certificates that the tests make themselves.
+//! Self-signed certificates for tests of TLS.
 
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
@@ -11,7 +11,7 @@ impl Site {
         self
     }
 
-    /// The same while the server runs, valid up to a year.
+    /// Writes the pair while the server runs. The certificate expires on 1 January of the year `until`.
     pub fn certify(&self, name: &str, hosts: &[&str], until: i32) {
         let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
         let mut params = CertificateParams::new(hosts).expect("host names");

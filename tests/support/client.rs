@@ -1,4 +1,4 @@
-//! A client that shows what came over the wire: HTTP/1.1 over TCP or a unix socket.
+//! A test client that exposes the exact bytes of a response: HTTP/1.1 over TCP or a unix socket.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
@@ -11,16 +11,16 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, conn
 
 use super::wait::{patience, until};
 
-/// Where a server listens.
+/// The address of a server under test.
 #[derive(Debug, Clone)]
 pub enum Address {
-    /// On 127.0.0.1.
+    /// A port of 127.0.0.1.
     Tcp(u16),
-    /// A unix socket.
+    /// The path of a unix socket.
     Unix(PathBuf),
 }
 
-/// What is asked.
+/// A request to send. `Host: localhost` is added unless a `Host` is set.
 #[derive(Debug, Clone)]
 pub struct Request {
     method: String,
@@ -29,18 +29,18 @@ pub struct Request {
     body: Option<Vec<u8>>,
 }
 
-/// What is answered.
+/// A response with its whole body.
 #[derive(Clone)]
 pub struct Response {
-    /// `200`
+    /// The status code, such as `200`.
     pub status: u16,
-    /// As they came.
+    /// Header names and values in the order received.
     pub headers: Vec<(String, String)>,
-    /// Without its chunks' frames.
+    /// The body after removal of chunked framing.
     pub body: Vec<u8>,
 }
 
-/// A connection to keep.
+/// A persistent connection to the server.
 pub struct Connection {
     stream: BufReader<Stream>,
 }
@@ -51,17 +51,17 @@ enum Stream {
 }
 
 impl Request {
-    /// Any method.
+    /// A request with any method.
     pub fn new(method: &str, target: &str) -> Request {
         Request { method: method.into(), target: target.into(), headers: Vec::new(), body: None }
     }
 
-    /// GET
+    /// A GET request.
     pub fn get(target: &str) -> Request {
         Request::new("GET", target)
     }
 
-    /// POST of a form.
+    /// A POST request with a form as its body.
     pub fn post(target: &str, form: &str) -> Request {
         Request::new("POST", target).header("Content-Type", "application/x-www-form-urlencoded").body(form)
     }
@@ -104,7 +104,7 @@ impl std::fmt::Debug for Response {
 }
 
 impl Response {
-    /// The header's value; several are joined by `, `.
+    /// The header's value. Repeated headers are joined by `, `.
     pub fn header(&self, name: &str) -> Option<String> {
         let values: Vec<&str> =
             self.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str()).collect();
@@ -116,7 +116,7 @@ impl Response {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Fails the test unless this is the status; returns itself.
+    /// Fails the test unless the response has `status`. Returns the response for further checks.
     #[track_caller]
     pub fn is(self, status: u16) -> Response {
         assert_eq!(self.status, status, "{self:?}");
@@ -125,7 +125,7 @@ impl Response {
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to `address`.
     pub fn open(address: &Address) -> io::Result<Connection> {
         Connection::over(match address {
             Address::Tcp(port) => Stream::Tcp(TcpStream::connect(("127.0.0.1", *port))?),
@@ -133,7 +133,7 @@ impl Connection {
         })
     }
 
-    /// Connects over TCP as the client of that address; every 127.x.y.z is ours.
+    /// Connects over TCP from the address `client`. Linux lets a process bind any address of 127.0.0.0/8.
     pub fn open_as(client: Ipv4Addr, port: u16) -> io::Result<Connection> {
         let tcp = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
         bind(tcp.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(client, 0)))?;
@@ -152,15 +152,15 @@ impl Connection {
         Ok(Connection { stream: BufReader::new(stream) })
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads the response.
     #[track_caller]
     pub fn ask(&mut self, request: Request) -> Response {
         self.try_ask(&request).unwrap_or_else(|error| panic!("{} {}: {error}", request.method, request.target))
     }
 
-    /// The same for tests where it may fail.
+    /// Sends a request and reads the response, for tests in which the connection may fail.
     pub fn try_ask(&mut self, request: &Request) -> io::Result<Response> {
-        // A server that refuses a body early may close before we have sent it all; its answer is there to be read.
+        // A server that rejects a body early may close before the whole body is sent. The response is still readable.
         match self.stream.get_mut().write_all(&request.bytes()) {
             Err(error) if !is_hang_up(&error) => return Err(error),
             _ => {}
@@ -168,13 +168,13 @@ impl Connection {
         self.try_response(request.method == "HEAD")
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     #[track_caller]
     pub fn raw(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.get_mut().write_all(bytes.as_ref()).expect("the server reads");
     }
 
-    /// Sends bytes, unless the server has said already that it wants no more.
+    /// Sends bytes. A connection that the server has already closed is no failure.
     pub fn send_if_heard(&mut self, bytes: &[u8]) {
         match self.stream.get_mut().write_all(bytes) {
             Err(error) if !is_hang_up(&error) => panic!("the server does not read: {error}"),
@@ -182,12 +182,12 @@ impl Connection {
         }
     }
 
-    /// The same for a server that may have closed.
+    /// Sends bytes unchanged, for tests in which the server may have closed the connection.
     pub fn try_raw(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
         self.stream.get_mut().write_all(bytes.as_ref())
     }
 
-    /// Reads an answer with its body.
+    /// Reads a response with its body.
     #[track_caller]
     pub fn response(&mut self) -> Response {
         self.try_response(false).expect("the server answers")
@@ -199,7 +199,7 @@ impl Connection {
         self.try_head().expect("the server answers")
     }
 
-    /// Fails the test unless these bytes come next.
+    /// Fails the test unless the next bytes received equal `bytes`.
     #[track_caller]
     pub fn expect(&mut self, bytes: &str) {
         let mut came = vec![0; bytes.len()];
@@ -207,13 +207,14 @@ impl Connection {
         assert_eq!(String::from_utf8_lossy(&came), bytes);
     }
 
-    /// Reads one chunk of a chunked body; empty at its end.
+    /// Reads one chunk of a chunked body. The last chunk is empty.
     #[track_caller]
     pub fn chunk(&mut self) -> Vec<u8> {
         self.try_chunk().expect("the server goes on")
     }
 
-    /// Reads the body so that its `pieces` take a `pause` each; says how long it was.
+    /// Reads the rest of the connection with a `pause` before each of the first `pieces` reads. Returns the number of
+    /// bytes.
     #[track_caller]
     pub fn slowly(&mut self, pieces: u32, pause: Duration) -> usize {
         let begun = Instant::now();
@@ -224,7 +225,8 @@ impl Connection {
         })
     }
 
-    /// Reads the body, with `pieces` breaks in which something else is done; says how long it was.
+    /// Reads the rest of the connection and calls `meanwhile` before each of the first `pieces` reads. Returns the
+    /// number of bytes.
     #[track_caller]
     pub fn slowly_watching(&mut self, pieces: u32, mut meanwhile: impl FnMut()) -> usize {
         let mut whole = 0;
@@ -241,7 +243,7 @@ impl Connection {
         whole
     }
 
-    /// What comes up to the end of the connection; `None` when that does not come in time.
+    /// All bytes up to the end of the connection. `None` when the read timeout expires first.
     pub fn try_rest(&mut self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         match self.stream.read_to_end(&mut bytes) {
@@ -250,7 +252,7 @@ impl Connection {
         }
     }
 
-    /// Everything up to the end of the connection.
+    /// All bytes up to the end of the connection. Fails the test when the read timeout expires first.
     pub fn rest(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         match self.stream.read_to_end(&mut bytes) {
@@ -259,7 +261,7 @@ impl Connection {
         }
     }
 
-    /// Everything up to the end of the connection, and whether that was a reset.
+    /// All bytes up to the end of the connection, and whether the connection ended with an error such as a reset.
     pub fn ending(&mut self) -> (Vec<u8>, bool) {
         let mut bytes = Vec::new();
         match self.stream.read_to_end(&mut bytes) {
@@ -268,14 +270,14 @@ impl Connection {
         }
     }
 
-    /// Fails the test unless the server closes now, without another byte.
+    /// Fails the test unless the server closes the connection without sending another byte.
     #[track_caller]
     pub fn is_closed(&mut self) {
         let rest = self.rest();
         assert!(rest.is_empty(), "instead of a close came {:?}", String::from_utf8_lossy(&rest));
     }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending side of the connection.
     pub fn finish_sending(&mut self) {
         let shut = match self.stream.get_ref() {
             Stream::Tcp(tcp) => tcp.shutdown(std::net::Shutdown::Write),
@@ -284,7 +286,7 @@ impl Connection {
         shut.expect("the connection is open");
     }
 
-    /// Waits at most so long for bytes.
+    /// Sets the read timeout of the connection.
     pub fn patience(&mut self, limit: Duration) {
         let set = match self.stream.get_ref() {
             Stream::Tcp(tcp) => tcp.set_read_timeout(Some(limit)),

@@ -1,14 +1,14 @@
-//! Sites that tests of several layers use.
+//! Sites that tests of several layers share.
 
 use super::{Server, Site};
 
-/// What a script tells of its request: these variables, then the body.
+/// A CGI script that prints these variables of its environment, then the request body.
 const ECHO: &str = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n\";\n\
     print \"$_=$ENV{$_}\\n\" for grep { defined $ENV{$_} } qw(REQUEST_METHOD SCRIPT_NAME PATH_INFO PATH_TRANSLATED QUERY_STRING \
     REQUEST_URI REDIRECT_HANDLER REDIRECT_STATUS REDIRECT_URL REDIRECT_QUERY_STRING);\n\
     read STDIN, my $body, $ENV{CONTENT_LENGTH} || 0; print \"body=$body\\n\";";
 
-/// A site with a script that tells what it is asked, at /cgi-bin/tell.cgi, and some files.
+/// A site with the script [`ECHO`] at /cgi-bin/tell.cgi and some static files.
 #[track_caller]
 pub fn serve_echo_script(conf: &str) -> Server {
     Site::new()
@@ -19,8 +19,8 @@ pub fn serve_echo_script(conf: &str) -> Server {
         .serve(&format!("ScriptAlias /cgi-bin/ \"@DIR@/cgi/\"\n{conf}"))
 }
 
-/// A site with a page and a Perl handler under /perl that prints its environment and sends what the query names as
-/// its status.
+/// A site with a page and a Perl handler under /perl. The handler prints its environment. The query string sets its
+/// status.
 #[track_caller]
 pub fn serve_env_handler(conf: &str) -> Server {
     Site::new()

@@ -1,5 +1,5 @@
-//! What a running server reports of itself, read from its control socket as `cameleer status --json` does. A test asks it many
-//! times, and to start the program for each question would take more of the processors than the server.
+//! The status of a running server, read from its control socket as `cameleer status --json` does. Tests poll the status
+//! often. Starting the program for each poll would use more CPU time than the server.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -17,7 +17,7 @@ impl Server {
         reply["status"].clone()
     }
 
-    /// `cameleer status --json`: the status, and what the program measures of each worker.
+    /// The status from `cameleer status --json`, which adds the program's measurements of each worker.
     #[track_caller]
     pub fn measured_status(&self) -> Value {
         let said = self.control(["status", "--json"]).succeeded();

@@ -1,4 +1,4 @@
-//! Database servers of the tests' own, in the site's folder, as an unprivileged user; gone when dropped.
+//! Database servers for tests: in the site's folder, run by an unprivileged user, stopped on drop.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,27 +12,27 @@ use nix::unistd::{Uid, User, geteuid};
 
 use super::{Finished, Site, signal, until};
 
-/// A server that listens on a unix socket in its folder only.
+/// A database server that listens only on a unix socket in its folder.
 pub struct Database {
     product: &'static Product,
     folder: PathBuf,
     process: Child,
 }
 
-/// How a product is made, started and asked whether it is there. `@DIR@` is the folder.
+/// The commands to create, start and probe a database product. `@DIR@` stands for the database's folder.
 pub struct Product {
-    /// The system's user when the tests run as root.
+    /// The user that runs the server when the tests run as root.
     user: &'static str,
     create: &'static [&'static str],
     serve: &'static [&'static str],
     is_ready: &'static [&'static str],
-    /// Run once the server is there.
+    /// Runs once, after the first start.
     prepare: &'static [&'static str],
-    /// Ends it without waiting for clients.
+    /// The signal that stops the server without waiting for clients.
     stop: Signal,
 }
 
-/// Of Debian; its account is `ledger`.
+/// MariaDB from Debian, with the account `ledger`.
 pub const MARIADB: &Product = &Product {
     user: "mysql",
     create: &[
@@ -67,7 +67,7 @@ pub const MARIADB: &Product = &Product {
     stop: Signal::SIGTERM,
 };
 
-/// Of Debian; its account is `ledger`.
+/// PostgreSQL from Debian, with the account `ledger`.
 pub const POSTGRES: &Product = &Product {
     user: "postgres",
     create: &["initdb", "--no-sync", "--auth=trust", "--username=postgres", "--pgdata=@DIR@/data"],
@@ -84,7 +84,7 @@ pub const POSTGRES: &Product = &Product {
 };
 
 impl Database {
-    /// Makes one below the site's folder and starts it.
+    /// Creates a database below the site's folder and starts its server.
     #[track_caller]
     pub fn start(site: &Site, product: &'static Product) -> Database {
         let folder = site.path("database");
@@ -98,7 +98,7 @@ impl Database {
         Database { product, folder, process }
     }
 
-    /// Ends the server, with every connection to it, and starts it again on the same data.
+    /// Stops the server, which closes all connections, and starts it again on the same data.
     #[track_caller]
     pub fn restart(&mut self) {
         self.stop();
@@ -144,7 +144,7 @@ impl Product {
     }
 }
 
-/// Debian keeps PostgreSQL's server programs in a folder for each version.
+/// Debian installs PostgreSQL's server programs in a folder for each version.
 fn path() -> OsString {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let folders = versions.map(|version| version.path().join("bin"));

@@ -1,6 +1,6 @@
-//! How many instructions a server executes for a request. They are counted by callgrind, in which all of it runs in one
-//! process (`serve -X`): a virtual machine need not have the processor's own counters, seconds depend on who else runs, and
-//! these numbers are the same each time but for a few of hash tables and timers.
+//! Instructions that a server executes, counted by callgrind. The whole server runs in one process (`serve -X`). A
+//! virtual machine may lack the processor's counters, and times depend on other load. These counts repeat except for
+//! some work of hash tables and timers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,22 +10,23 @@ use std::time::Duration;
 use super::wait::within;
 use super::{Finished, Server, Site};
 
-/// What a counted server may take to start, or to answer.
+/// The time limit for a counted server to start or to respond.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Of each thread, what it has executed so far.
+/// Instructions executed so far, by thread number.
 type Executed = HashMap<u32, u64>;
 
-/// A server that is counted, and some fifty times slower than others.
+/// A server under callgrind, some fifty times slower than without.
 pub struct Counter {
     /// Front and worker in one process.
     pub server: Server,
-    /// As of the end of the last count.
+    /// The counts at the end of the last measurement.
     before: RefCell<Option<Executed>>,
 }
 
 impl Counter {
-    /// `cameleer serve -X` with `conf` after the base. One thread has all connections: another one's caches would be cold.
+    /// Starts `cameleer serve -X` with `conf` after the base. One front thread has all connections: the caches of a
+    /// second thread would be cold.
     #[track_caller]
     pub fn serve(site: Site, conf: &str) -> Counter {
         site.configure(&format!("{conf}\nFrontThreads 1\n"));
@@ -44,14 +45,14 @@ impl Counter {
         Counter { server, before: RefCell::new(None) }
     }
 
-    /// The instructions while `act` runs. A test that asks the server for something between two of these must [`Counter::begin_anew`]: to
-    /// do so each time would take as long as to count.
+    /// The instructions executed while `act` runs. After requests outside of `act`, a test must call
+    /// [`Counter::begin_anew`]. Reading the counts each time would take as long as the measurement.
     #[track_caller]
     pub fn of(&self, act: impl FnOnce()) -> u64 {
         let before = self.before.take().unwrap_or_else(|| self.executed());
         act();
         let after = self.executed();
-        // The number of a thread that has ended may be another one's now, which has executed less.
+        // A new thread may reuse the number of a thread that ended, and then has a lower count.
         let of_thread = |(thread, now): (&u32, &u64)| {
             let earlier = before.get(thread).filter(|earlier| *earlier <= now);
             now - earlier.unwrap_or(&0)
@@ -61,16 +62,16 @@ impl Counter {
         count
     }
 
-    /// What the server has done up to now does not count.
+    /// Excludes everything that the server has executed so far from the next count.
     pub fn begin_anew(&self) {
         self.before.replace(None);
     }
 
-    /// Callgrind's own figures, which are there much sooner than its profile: `events-4: 254921` for the fourth thread.
+    /// Callgrind's status, which is much faster to get than its profile: `events-4: 254921` for the fourth thread.
     #[track_caller]
     fn executed(&self) -> Executed {
         let mut vgdb = Command::new("vgdb");
-        // The pipes to the server are where it has its temporary files.
+        // vgdb finds its pipes to the server in the server's TMPDIR.
         vgdb.env("TMPDIR", self.server.site.path("tmp")).arg(format!("--pid={}", self.server.pid()));
         let said = Finished::of(vgdb.arg("status internal")).succeeded().out;
         let of_thread = |line: &str| {

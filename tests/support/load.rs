@@ -1,4 +1,4 @@
-//! Clients that ask in a loop while a test does something to the server.
+//! Clients that send requests in a loop while a test acts on the server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::thread::{JoinHandle, spawn};
 
 use super::{Address, Connection, Request, Response, Server, until};
 
-/// Clients under way, each on a kept connection.
+/// Running clients, each on a keep-alive connection.
 pub struct Load {
     stop: Arc<AtomicBool>,
     answered: Arc<AtomicU64>,
@@ -14,12 +14,12 @@ pub struct Load {
 }
 
 impl Load {
-    /// `clients` clients that GET `target` until [`Self::failures`]; `good` says which answers are right.
+    /// Starts `clients` clients that GET `target` until [`Self::failures`]. `good` accepts a response.
     pub fn start(server: &Server, clients: usize, target: &str, good: fn(&Response) -> bool) -> Load {
         Load::asking(server, clients, &Request::get(target), good)
     }
 
-    /// The same with any request.
+    /// Starts `clients` clients that send `request`.
     pub fn asking(server: &Server, clients: usize, request: &Request, good: fn(&Response) -> bool) -> Load {
         let stop = Arc::new(AtomicBool::new(false));
         let answered = Arc::new(AtomicU64::new(0));
@@ -31,7 +31,7 @@ impl Load {
         Load { clients: (0..clients).map(|_| client()).collect(), stop, answered }
     }
 
-    /// Waits for `count` more answers, however slowly they come.
+    /// Waits for `count` more responses, at any rate.
     #[track_caller]
     pub fn until_answered(&self, count: u64) {
         let answered = || self.answered.load(Ordering::Relaxed);
@@ -42,12 +42,12 @@ impl Load {
         }
     }
 
-    /// Stops, and tells every failure.
+    /// Stops the clients. Returns every failure.
     pub fn failures(self) -> Vec<String> {
         self.end().1
     }
 
-    /// Stops, and tells how many answers came and every failure.
+    /// Stops the clients. Returns the number of responses and every failure.
     pub fn end(self) -> (u64, Vec<String>) {
         self.stop.store(true, Ordering::Relaxed);
         let failures =

@@ -1,4 +1,4 @@
-//! A site, the server that serves it, and a client.
+//! Test support: a site, the server that serves it, and a client.
 
 mod certificate;
 mod client;

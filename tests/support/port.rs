@@ -1,4 +1,4 @@
-//! Ports of 127.0.0.1 that no other program of the machine can take.
+//! Reserved TCP ports of 127.0.0.1.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -6,18 +6,18 @@ use std::sync::Mutex;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, getsockname, setsockopt, socket, sockopt};
 
-/// A port that the kernel gives to nobody else while this lives.
+/// A port that the kernel assigns to no other socket during the value's lifetime.
 ///
-/// The port belongs to a socket that is bound and never listens. Until a server listens there, connections are refused. The kernel
-/// does not choose the port for another socket. A server that names it and sets SO_REUSEADDR, as all do, gets it.
+/// The port belongs to a socket that is bound and never listens. Connections are refused until a server listens there.
+/// The kernel does not choose the port for another socket. A server that binds it by number with SO_REUSEADDR succeeds.
 pub struct Port {
-    /// Its number.
+    /// The port number.
     pub number: u16,
     _socket: OwnedFd,
 }
 
 impl Port {
-    /// One that the kernel chooses.
+    /// Reserves a port that the kernel chooses.
     #[track_caller]
     pub fn reserve() -> Port {
         Port::try_reserve().expect("the kernel has a free port")
@@ -32,7 +32,7 @@ impl Port {
     }
 }
 
-/// A port beside a site's own, reserved until the test process ends.
+/// A second port for a site, reserved until the test process ends.
 #[track_caller]
 pub fn free_port() -> u16 {
     static RESERVED: Mutex<Vec<Port>> = Mutex::new(Vec::new());

@@ -1,4 +1,4 @@
-//! Other processes, by /proc.
+//! Other processes, observed through /proc.
 
 use std::fs;
 use std::path::Path;
@@ -13,27 +13,27 @@ pub fn signal(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).expect("the process is there to be signalled");
 }
 
-/// Whether `pid` runs; a zombie does not.
+/// Whether `pid` runs. A zombie does not.
 pub fn alive(pid: i32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z' && state != 'X')
 }
 
-/// The letter that /proc has for what `pid` does: `T` when it is stopped.
+/// The state letter in /proc, such as `T` for stopped.
 pub fn state(pid: i32) -> Option<char> {
     stat(pid).map(|(state, _)| state)
 }
 
-/// What the kernel calls it.
+/// The kernel's name of the process (`comm`).
 pub fn name(pid: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
 }
 
-/// Processes that this one has started, or adopted.
+/// The processes whose parent is `pid`.
 pub fn children(pid: i32) -> Vec<i32> {
     all().into_iter().filter(|child| stat(*child).is_some_and(|(_, parent)| parent == pid)).collect()
 }
 
-/// What it has used of the processors so far.
+/// The CPU time that the process has used.
 #[track_caller]
 pub fn cpu_time(pid: i32) -> Duration {
     let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("the process runs");
@@ -41,7 +41,7 @@ pub fn cpu_time(pid: i32) -> Duration {
     Duration::from_nanos(nanos.expect("a number"))
 }
 
-/// Its threads: how each is called and what it has used of the processors so far.
+/// The name and the used CPU time of each thread of the process.
 #[track_caller]
 pub fn threads(pid: i32) -> Vec<(String, Duration)> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("the process runs").flatten();
@@ -54,7 +54,7 @@ pub fn threads(pid: i32) -> Vec<(String, Duration)> {
     tasks.filter_map(|task| thread(&task.path())).collect()
 }
 
-/// How many descriptors it has open.
+/// The number of open descriptors.
 #[track_caller]
 pub fn descriptors(pid: i32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).expect("the process runs").count()
@@ -71,7 +71,7 @@ fn memory(pid: i32, kind: &str) -> u64 {
     kilobytes.map(|n: u64| n * 1024).expect("a line of that kind")
 }
 
-/// The most memory that it has had at once, in bytes.
+/// The largest memory size of the process so far (VmHWM), in bytes.
 #[track_caller]
 pub fn peak_memory(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
@@ -79,7 +79,7 @@ pub fn peak_memory(pid: i32) -> u64 {
     kilobytes.map(|n: u64| n * 1024).expect("a line VmHWM")
 }
 
-/// Every process that was started with `folder` in its environment, however it has moved since.
+/// Every live process that was started with `folder` in its environment, wherever the process has moved since.
 pub fn of_site(folder: &Path) -> Vec<i32> {
     let mark = format!("TMPDIR={}/tmp", folder.display());
     let has_mark = |pid: &i32| {
@@ -94,10 +94,10 @@ fn all() -> Vec<i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// State and parent.
+/// The state letter and the parent's pid.
 fn stat(pid: i32) -> Option<(char, i32)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so count from its end.
+    // The name in parentheses may contain any character, so the fields are counted from the last parenthesis.
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }

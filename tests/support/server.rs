@@ -1,4 +1,4 @@
-//! A running server, ended and checked when it goes out of scope.
+//! A running server, stopped and checked when dropped.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -11,18 +11,18 @@ use nix::unistd::Pid;
 use super::processes::of_site;
 use super::{Address, Connection, Finished, Request, Response, Site, alive, eventually, signal, until};
 
-/// The guard.
+/// A server process and its site.
 pub struct Server {
-    /// What it serves.
+    /// The served site.
     pub site: Site,
-    /// Where it listens.
+    /// The address on which the server listens.
     pub address: Address,
     child: Child,
     ended: bool,
 }
 
 impl Server {
-    /// Starts `command` and waits until it says where it answers.
+    /// Starts `command` and waits until the server prints its URL.
     #[track_caller]
     pub fn start(site: Site, command: Command) -> Server {
         let mut server = Server::spawn(site, command);
@@ -30,14 +30,14 @@ impl Server {
         server
     }
 
-    /// Serves the site's configuration; no process has more than so many descriptors.
+    /// Serves the site's configuration with a limit of `files` descriptors for each process.
     #[track_caller]
     pub fn start_with_files(site: Site, files: u32) -> Server {
         let limit = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
         Server::start_by(site, &["sh", "-c", &limit])
     }
 
-    /// Serves the site's configuration; `launcher` starts the program whose command line follows its own.
+    /// Serves the site's configuration through `launcher`, which starts the program whose command line follows its own.
     #[track_caller]
     pub fn start_by(site: Site, launcher: &[&str]) -> Server {
         let serve = site.serve_command();
@@ -61,7 +61,7 @@ impl Server {
         Server { site, address, child: child.expect("the program can be started"), ended: false }
     }
 
-    /// Waits for the line with the URL, which stands there when the first worker answers.
+    /// Waits for the line with the URL, which the server prints when the first worker responds.
     #[track_caller]
     pub fn until_ready(&mut self) {
         until("the server says where it answers", || {
@@ -73,18 +73,18 @@ impl Server {
         });
     }
 
-    /// The master.
+    /// The pid of the master.
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
     }
 
-    /// GET on a connection of its own.
+    /// Sends a GET request on a new connection.
     #[track_caller]
     pub fn get(&self, target: &str) -> Response {
         self.send(Request::get(target))
     }
 
-    /// The body of a GET that must be answered 200.
+    /// The body of a GET request whose status must be 200.
     #[track_caller]
     pub fn text(&self, target: &str) -> String {
         let response = self.get(target);
@@ -92,25 +92,25 @@ impl Server {
         response.text()
     }
 
-    /// POST of a form on a connection of its own.
+    /// POSTs a form on a new connection.
     #[track_caller]
     pub fn post(&self, target: &str, body: &str) -> Response {
         self.send(Request::post(target, body))
     }
 
-    /// Sends `request` on a connection of its own.
+    /// Sends `request` on a new connection.
     #[track_caller]
     pub fn send(&self, request: Request) -> Response {
         self.connect().ask(request.header("Connection", "close"))
     }
 
-    /// A connection to keep.
+    /// Opens a connection for several requests.
     #[track_caller]
     pub fn connect(&self) -> Connection {
         Connection::open(&self.address).expect("the server accepts")
     }
 
-    /// Sends `request` from that address; the server must listen on TCP.
+    /// Sends `request` from the address `client`. The server must listen on TCP.
     #[track_caller]
     pub fn send_as(&self, client: &str, request: Request) -> Response {
         let client = client.parse().expect("an IPv4 address");
@@ -118,7 +118,7 @@ impl Server {
         connection.ask(request.header("Connection", "close"))
     }
 
-    /// The error log so far, with what was said before it was opened.
+    /// The error log so far, after the messages that were printed before the log was opened.
     pub fn log(&self) -> String {
         self.site.read("err.txt") + &self.site.read("error.log")
     }
@@ -131,14 +131,14 @@ impl Server {
         })
     }
 
-    /// A subcommand that talks to this server.
+    /// Runs a subcommand that connects to this server's control socket.
     #[track_caller]
     pub fn control<const N: usize>(&self, arguments: [&str; N]) -> Finished {
         let mut command = self.site.command(arguments);
         Finished::of(command.arg("--socket").arg(self.socket()))
     }
 
-    /// The control socket: where the configuration says, or where `run` puts it.
+    /// The control socket: the configured path, or the default path of `run`.
     pub(super) fn socket(&self) -> PathBuf {
         let configured = self.site.path("control.sock");
         if configured.exists() { configured } else { format!("/run/cameleer/{}.sock", self.pid()).into() }
@@ -155,7 +155,7 @@ impl Server {
         self.control(["reload"])
     }
 
-    /// Waits for the end; the exit code, −1 for a signal.
+    /// Waits until the master ends. Returns its exit code, or −1 for a signal.
     #[track_caller]
     pub fn wait(&mut self) -> i32 {
         let status = eventually("the master ends", || self.child.try_wait().expect("our own child"));

@@ -1,4 +1,4 @@
-//! A folder of its own for each test: configuration, scripts, documents, logs.
+//! A separate folder for each test: configuration, scripts, documents, logs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ use super::processes::signal;
 use super::wait::patience;
 use super::{Address, Server};
 
-/// Read before each test's own lines: two workers, everything in the site's folder.
+/// The configuration before each test's own lines: two workers, and all files in the site's folder.
 const BASE: &str = r#"
 ServerRoot "@DIR@"
 Listen 127.0.0.1:@PORT@
@@ -31,7 +31,7 @@ MaxSpareServers 2
 MaxClients 2
 "#;
 
-/// One worker, the site's own modules, and its scripts under Apache::Registry at /perl.
+/// A configuration with one worker, the site's modules, and the site's scripts under Apache::Registry at /perl.
 pub const REGISTRY: &str = r#"
 MaxClients 1
 StartServers 1
@@ -46,18 +46,18 @@ Options +ExecCGI
 </Location>
 "#;
 
-/// The folder, and the port that is its alone.
+/// A folder in TMPDIR with the site's files, and a TCP port reserved for the site.
 pub struct Site {
     folder: PathBuf,
-    /// Where it will listen: reserved for as long as the site is there.
+    /// The port to listen on, reserved as long as the site exists.
     pub port: u16,
     _reserved: Port,
 }
 
-/// A command that ran to its end.
+/// The result of a command that ended.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// Its exit code; −1 for a signal.
+    /// The exit code; −1 when a signal ended the command.
     pub code: i32,
     /// Standard output.
     pub out: String,
@@ -66,7 +66,7 @@ pub struct Finished {
 }
 
 impl Site {
-    /// An empty one.
+    /// An empty site.
     pub fn new() -> Site {
         static NUMBER: AtomicU16 = AtomicU16::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Site {
         site.file("base.conf", &format!("{BASE}{switch}"))
     }
 
-    /// Writes a file; `@DIR@` and `@PORT@` in it are replaced.
+    /// Writes a file. `@DIR@` and `@PORT@` in the text are replaced.
     pub fn file(self, name: &str, text: &str) -> Site {
         self.write(name, text);
         self
@@ -99,7 +99,7 @@ impl Site {
         self.write_bytes(name, self.filled(text).as_bytes());
     }
 
-    /// Writes a file as it is.
+    /// Writes a file without replacements.
     pub fn write_bytes(&self, name: &str, bytes: &[u8]) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("below the site's folder")).expect("a folder in TMPDIR");
@@ -112,22 +112,22 @@ impl Site {
         file.set_modified(SystemTime::now() - age).expect("our own file");
     }
 
-    /// The contents of a file, empty when there is none.
+    /// The contents of a file; empty when the file does not exist.
     pub fn read(&self, name: &str) -> String {
         String::from_utf8_lossy(&fs::read(self.path(name)).unwrap_or_default()).into_owned()
     }
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     pub fn has(&self, name: &str) -> bool {
         self.path(name).exists()
     }
 
-    /// Where `name` is.
+    /// The absolute path of the file `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The folder.
+    /// The site's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -142,7 +142,7 @@ impl Site {
         self.write("site.conf", &format!("Include base.conf{}", begun_anew(conf)));
     }
 
-    /// `cameleer serve` with `conf` after the base.
+    /// Starts `cameleer serve` with `conf` after the base configuration.
     #[track_caller]
     pub fn serve(self, conf: &str) -> Server {
         self.configure(conf);
@@ -162,7 +162,7 @@ impl Site {
         Server::start(self, command)
     }
 
-    /// The same with one worker, for tests that look at what a worker keeps.
+    /// `cameleer run` with one worker, for tests of the state that a worker retains between requests.
     #[track_caller]
     pub fn run_with_one_worker<const N: usize>(self, arguments: [&str; N]) -> Server {
         let command = self.run_command("1", arguments);
@@ -193,7 +193,7 @@ impl Site {
         Finished::of(&mut self.command(arguments))
     }
 
-    /// The address of `base.conf`.
+    /// The address in `base.conf`.
     pub fn address(&self) -> Address {
         Address::Tcp(self.port)
     }
@@ -216,7 +216,7 @@ impl Finished {
         Finished::within(5 * patience(), command)
     }
 
-    /// Runs `command`, which is itself a run of many tests.
+    /// Runs `command` without a time limit, for commands that run many tests.
     #[track_caller]
     pub fn without_limit(command: &mut Command) -> Finished {
         Finished::within(Duration::MAX, command)
@@ -248,7 +248,7 @@ impl Finished {
         self
     }
 
-    /// Fails the test unless it failed with `code` and said `what` in one line of standard error.
+    /// Fails the test unless the exit code is `code` and a line of standard error contains `what`.
     #[track_caller]
     pub fn failed(self, code: i32, what: &str) -> Finished {
         assert_eq!(self.code, code, "{self:?}");
@@ -257,10 +257,10 @@ impl Finished {
     }
 }
 
-/// The variable that has each site of a run check taint.
+/// The environment variable that turns on PerlTaintCheck for every site of a test run.
 pub const TAINT: &str = "CAMELEER_TEST_TAINT";
 
-/// Whether the sites of the test that runs check taint: in a run with [`TAINT`], and in tests about what is tainted.
+/// Whether sites of the current test use PerlTaintCheck: in a run with [`TAINT`], and in tests of `perl_api::tainted`.
 pub fn is_tainted() -> bool {
     std::env::var_os(TAINT).is_some()
         || std::thread::current().name().is_some_and(|name| name.starts_with("perl_api::tainted::"))

@@ -1,4 +1,4 @@
-//! The system calls of running processes, as strace tells them.
+//! System calls of running processes, traced with strace.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -9,16 +9,16 @@ use nix::sys::signal::Signal;
 
 use super::{Server, signal};
 
-/// strace on some processes, told of their calls with file names and descriptors of folders.
+/// An strace process attached to processes of the server. strace writes their calls to a file.
 pub struct Trace {
     strace: Child,
     file: PathBuf,
-    /// Open until the end: strace has a word for every new thread, and dies of a closed pipe.
+    /// The pipe stays open until the end: strace reports every new thread on it, and dies when the pipe is closed.
     _words: BufReader<ChildStderr>,
 }
 
 impl Trace {
-    /// On the front and the workers, of what concerns files.
+    /// Traces the calls of the front and the workers that concern files.
     #[track_caller]
     pub fn begin(server: &Server) -> Trace {
         let workers = server.workers().into_iter().map(|(pid, _)| pid);
@@ -26,7 +26,7 @@ impl Trace {
         Trace::of(server, &pids, "%file,%%stat,%%statfs,getdents64,openat2,inotify_add_watch")
     }
 
-    /// On these processes, of these calls.
+    /// Traces these `calls` of these processes.
     #[track_caller]
     pub fn of(server: &Server, pids: &[i32], calls: &str) -> Trace {
         let file = server.site.path("strace.txt");
@@ -43,13 +43,14 @@ impl Trace {
         Trace { strace, file, _words: words }
     }
 
-    /// The calls since the beginning that name a file. How large the memfd behind descriptor 1 is, where what children
-    /// print arrives, is asked for after a request that may have written there; that is no look at a file.
+    /// The traced calls that name a file. After a request the server reads the size of the memfd behind descriptor 1,
+    /// which receives the output of child processes. Such a call does not look at a file.
     pub fn end(self) -> Vec<String> {
         self.end_of_all().into_iter().filter(|line| !line.contains("AT_EMPTY_PATH")).collect()
     }
 
-    /// All that ended: one that was under way when strace let go may be of any time after the last request.
+    /// All calls that returned. A call that was in progress when strace detached may belong to any time after the last
+    /// request.
     pub fn end_of_all(mut self) -> Vec<String> {
         signal(self.strace.id() as i32, Signal::SIGINT);
         self.strace.wait().expect("our own child");

@@ -1,4 +1,4 @@
-//! Waiting for a condition, never for a time.
+//! Waiting for conditions instead of fixed times.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,10 +6,11 @@ use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 const STEP: Duration = Duration::from_millis(5);
-/// The longest pause between two looks at a condition. A state that lasts is seen as soon, and looks cost other tests their processor.
+/// The longest pause between two checks of a condition. More frequent checks would take CPU time from other tests.
 const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 
-/// How long a test waits for anything that must happen: `CAMELEER_PATIENCE` in seconds, else 120 s. Only a failing test waits that long.
+/// The longest time that a test waits for a condition: `CAMELEER_PATIENCE` in seconds, by default 120 s. Only a failing
+/// test waits that long.
 pub fn patience() -> Duration {
     static SECONDS: LazyLock<u64> = LazyLock::new(|| {
         let said = std::env::var("CAMELEER_PATIENCE").ok();
@@ -18,7 +19,8 @@ pub fn patience() -> Duration {
     Duration::from_secs(*SECONDS)
 }
 
-/// Wake-ups of a thread that only sleeps, one each [`STEP`]. A machine that stands still adds none.
+/// Number of wake-ups of a thread that sleeps for [`STEP`] in a loop. While the whole machine stalls, the number does
+/// not grow.
 static STEPS: LazyLock<&AtomicU64> = LazyLock::new(|| {
     let steps: &AtomicU64 = Box::leak(Box::default());
     spawn(move || {
@@ -30,7 +32,7 @@ static STEPS: LazyLock<&AtomicU64> = LazyLock::new(|| {
     steps
 });
 
-/// Measures time in wake-ups of a sleeping thread, so that the time in which the whole machine stood still does not count.
+/// Measures time in wake-ups of a sleeping thread, so that time in which the whole machine stalls does not count.
 struct Stopwatch(u64);
 
 impl Stopwatch {
@@ -38,26 +40,26 @@ impl Stopwatch {
         Stopwatch(STEPS.load(Ordering::Relaxed))
     }
 
-    /// At most the time that has passed by the clock.
+    /// Never longer than the elapsed time of the clock.
     fn elapsed(&self) -> Duration {
         let steps = STEPS.load(Ordering::Relaxed) - self.0;
         STEP * u32::try_from(steps).unwrap_or(u32::MAX)
     }
 }
 
-/// Waits until `condition` holds; fails the test when it does not in [`patience`].
+/// Waits until `condition` holds. Fails the test after [`patience`].
 #[track_caller]
 pub fn until(what: &str, condition: impl FnMut() -> bool) {
     within(patience(), what, condition);
 }
 
-/// Waits until `condition` holds; fails the test when it does not in `limit`, for conditions that need more than [`patience`].
+/// Waits until `condition` holds. Fails the test after `limit`, for conditions that need longer than [`patience`].
 #[track_caller]
 pub(super) fn within(limit: Duration, what: &str, condition: impl FnMut() -> bool) {
     assert!(comes_true(limit, condition), "waited {limit:?} in vain until {what}");
 }
 
-/// Waits until `condition` holds; whether it did in `limit`.
+/// Waits until `condition` holds. Returns whether the condition held within `limit`.
 pub fn comes_true(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let waiting = Stopwatch::start();
     let mut pause = Duration::from_millis(1);
@@ -71,7 +73,7 @@ pub fn comes_true(limit: Duration, mut condition: impl FnMut() -> bool) -> bool 
     true
 }
 
-/// Waits for a value.
+/// Waits until `ask` returns a value. Fails the test after [`patience`].
 #[track_caller]
 pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let mut answer = None;

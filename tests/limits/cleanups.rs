@@ -1,11 +1,13 @@
-//! `RequestTimeout` behind the answer: cleanups, and destructors that run behind the end of a request, have that time once more.
+//! `RequestTimeout` after the response: cleanups and destructors that run after a request have the full
+//! `RequestTimeout` again.
 
 use crate::support::{Server, Site, alive, until};
 
 const ENDLESS: &str = "sub { 1 while 1 }";
 const STUBBORN: &str = "sub { while (1) { eval { 1 while 1 } } }";
 
-/// A place for each way in which programs of mod_perl 1 and PSGI applications register CODE, `?now` registers nothing.
+/// One location for each way in which mod_perl 1 programs and PSGI applications register CODE. `?now` registers
+/// nothing.
 fn first_generation(code: &str, limits: &str) -> Server {
     let handler = "package Slow; use Apache (); sub handler { my $r = shift; $r->send_http_header('text/plain'); my $how = $r->args // '';\n\
         $r->register_cleanup(CODE) if $how eq 'register'; $r->push_handlers(PerlCleanupHandler => CODE) if $how eq 'push';\n\
@@ -39,7 +41,7 @@ fn second_generation(code: &str, limits: &str) -> Server {
     Site::new().file("lib/Slow.pm", &handler.replace("CODE", code)).serve(&conf)
 }
 
-/// The client has its answer, the endless code dies, and the worker goes on.
+/// Checks that the client gets its response, the endless code dies, and the same worker serves the next request.
 #[track_caller]
 fn dies(server: &Server, target: &str) {
     let worker = server.text(target);
@@ -69,7 +71,7 @@ fn cleanups_of_mod_perl_2_die_with_their_stack_in_the_log() {
     server.logged("  Slow::__ANON__ at ");
 }
 
-/// Nobody asks for anything meanwhile: the worker is missed all the same.
+/// Checks that a stuck worker is killed although no further request arrives.
 #[track_caller]
 fn costs_its_worker(server: &Server, target: &str, why: &str) {
     let worker = server.text(target);
@@ -108,7 +110,7 @@ fn a_destructor_that_runs_behind_the_end_of_a_request_is_ended_too() {
     costs_its_worker(&server, "/handler?env", "has not come to rest for too long after a request");
 }
 
-/// Together they take longer than the limit, each alone does not.
+/// Request and cleanup together exceed the limit; each alone does not.
 #[test]
 fn cleanups_have_the_whole_time_for_themselves() {
     let wait = "select undef, undef, undef, 2.2";

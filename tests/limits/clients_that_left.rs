@@ -1,4 +1,4 @@
-//! Clients that have left: what is dropped, and how a program learns of it.
+//! Clients that disconnect: which work the server drops, and how a program learns of the disconnect.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
-//! `MaxConcurrentReqs`: the front counts, no worker is taken.
+//! `MaxConcurrentReqs`: the front counts the requests, so that excess requests take no worker.
 
 use crate::support::{Connection, Request, Server, Site, until};
 
-/// A handler that works until a file is there, and says that it has begun.
+/// A handler that creates a file when it begins, then works until the file `go` exists.
 fn serve(conf: &str) -> Server {
     let site = Site::new().file(
         "lib/Wait.pm",
@@ -25,7 +25,7 @@ fn begun(server: &Server) -> usize {
         .count()
 }
 
-/// Sends it and waits until a worker has begun with it.
+/// Sends `request` and waits until a worker has begun to work on it.
 fn start(server: &Server, request: &str) -> Connection {
     let before = begun(server);
     let mut connection = server.connect();
@@ -59,12 +59,12 @@ fn a_client_that_leaves_makes_room_when_the_worker_is_done() {
     let (first, second) = (start(&server, GET), start(&server, POST));
     server.get("/work/y").is(503);
     drop((first, second));
-    // The workers work on: the machine is as busy as before.
+    // The workers go on after the clients have left, so the limit is still reached.
     server.get("/work/y").is(503);
     server.site.write("tmp/go", "");
     until("there is room again", || server.get("/work/y").status == 200);
     server.until_idle(4);
-    // Every place came back, and not more than there were.
+    // Every slot is free again, and the limit is unchanged.
     std::fs::remove_file(server.site.path("tmp/go")).expect("our file");
     let (mut first, mut second) = (start(&server, GET), start(&server, GET));
     server.get("/work/y").is(503);

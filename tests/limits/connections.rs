@@ -1,11 +1,11 @@
-//! How many connections there may be, of all clients and of one, and what happens without descriptors.
+//! Limits on connections in total and per client, and a front without free descriptors.
 
 use std::time::{Duration, Instant};
 
 use super::{OK, serve};
 use crate::support::{Connection, Request, Server, Site, cpu_time, until};
 
-/// A connection that is kept.
+/// An idle keep-alive connection that has had one response.
 #[track_caller]
 fn kept(server: &Server) -> Connection {
     let mut connection = server.connect();
@@ -63,7 +63,7 @@ fn one_client_has_only_so_many_connections_and_one_line_a_minute() {
     });
 }
 
-/// With a hard limit of `files` open files for every process of the server.
+/// A server whose processes each have a hard limit of `files` open files.
 fn serve_with_files(files: u32, conf: &str) -> Server {
     let site = Site::new().file("app.psgi", OK);
     site.configure(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"));
@@ -107,7 +107,7 @@ fn a_file_for_which_there_is_no_descriptor_left_is_a_503_and_the_server_is_well_
 
 #[test]
 fn a_burst_of_1500_connections_is_served() {
-    // On a busy machine they may come so slowly that they would be an overload.
+    // On a busy machine the requests may arrive so slowly that they count as overload. `QueueStale 0` turns that off.
     let server = serve(OK, "QueueStale 0");
     let mut burst: Vec<Connection> = (0..1500).map(|_| server.connect()).collect();
     for connection in &mut burst {

@@ -1,11 +1,12 @@
-//! Programs that print without end: one whose client has left is ended, whatever it prints with and whatever it catches.
+//! Programs that print without end are ended when their client disconnects, for every way to print and to catch
+//! exceptions.
 
 use std::process::Command;
 
 use crate::http2::raw::{CANCEL, DATA, RST_STREAM, Raw};
 use crate::support::{Finished, Request, Server, Site, until};
 
-/// One worker. Nothing else ends a request, and the next one waits for as long as it takes.
+/// One worker without RequestTimeout. QueueTimeout is so long that the next request waits for the endless one to end.
 const CONF: &str =
     "MaxClients 1\nStartServers 1\nRequestTimeout 0\nQueueTimeout 10000s\nAlias /perl/ \"@DIR@/scripts/\"\n";
 const REGISTRY_1: &str = "<Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\nPerlSendHeader On\nOptions +ExecCGI\n</Location>\n";
@@ -13,7 +14,7 @@ const REGISTRY_2: &str = "PerlModule ModPerl::Registry\n<Location /perl>\nSetHan
     PerlOptions +ParseHeaders\nOptions +ExecCGI\n</Location>\n";
 
 const HEAD: &str = "print \"Content-Type: text/plain\\n\\n\";\nmy $r = shift;\nour $text = 'x' x 20_000;\n";
-/// Ways to print: before the loop, in the loop.
+/// Ways to print: code before the loop, code in the loop.
 const OPERATORS: &[(&str, &str)] = &[
     ("", "print $text"),
     ("$| = 1;", "print 'x'"),
@@ -31,7 +32,7 @@ const OPERATORS: &[(&str, &str)] = &[
     ("local $SIG{__DIE__} = sub { print 'dying' };", "eval { print $text }"),
     ("use CGI ();", "print CGI->new('')->p($text)"),
 ];
-/// Methods of `$r` in both APIs.
+/// Methods of `$r` that both APIs have.
 const METHODS: &[(&str, &str)] = &[
     ("", "$r->print($text)"),
     ("$| = 1;", "$r->print('x')"),
@@ -53,7 +54,7 @@ const METHODS_OF_2: &[(&str, &str)] = &[
     ("", "eval { $r->sendfile('@DIR@/big') }"),
 ];
 
-/// The client has the beginning of the answer, and leaves.
+/// Reads the beginning of the response, then disconnects.
 #[track_caller]
 fn leaves_in_the_middle_of(server: &Server, path: &str) {
     let mut connection = server.connect();
@@ -62,7 +63,7 @@ fn leaves_in_the_middle_of(server: &Server, path: &str) {
     assert!(!connection.chunk().is_empty(), "{path}");
 }
 
-/// A script for each way, in one site of that API; and the same ways where an internal redirect has led to the script.
+/// Checks each way to print with a script of its own, called directly and through an internal redirect.
 #[track_caller]
 fn each_way_ends(api: &str, ways: &[&[(&str, &str)]]) {
     let mut site = Site::new().script("scripts/pid.pl", "print \"Content-Type: text/plain\\n\\n$$\";");
@@ -151,7 +152,8 @@ fn a_psgi_application_ends_whatever_it_catches() {
     assert!(!server.log().contains("[perl:error]"), "{}", server.log());
 }
 
-/// What is left to do for a request is done: as at `exit`, and as after an exception that nobody catches.
+/// The end of the request runs as after `exit` and after an uncaught exception: destructors, END blocks, cleanups,
+/// logging.
 #[test]
 fn destructors_end_blocks_cleanups_and_logs_have_their_turn() {
     let common = "{ package Held; sub DESTROY { main::said('destroyed') } }
@@ -194,7 +196,7 @@ fn destructors_end_blocks_cleanups_and_logs_have_their_turn() {
     }
 }
 
-/// As httpd's mod_perl 2 says it.
+/// The expected exceptions are those of mod_perl 2 under httpd.
 #[test]
 fn in_mod_perl_2_print_dies_of_an_error_of_apr() {
     let caught = "my ($n, @caught) = 0;
@@ -245,7 +247,7 @@ fn in_mod_perl_1_print_fails_first_and_says_why() {
     assert_eq!(server.log().matches("the client has left").count(), 1, "{}", server.log());
 }
 
-/// The front drops the body of such an answer, and the client is still there.
+/// The front drops the body of a response to HEAD while the client stays connected.
 #[test]
 fn who_answers_head_prints_to_the_end_and_is_told_that_all_is_well() {
     for api in [REGISTRY_1, REGISTRY_2] {

@@ -63,7 +63,8 @@ fn no_kind_of_request_costs_more_instructions_than_is_committed() {
     assert!(dearer.is_empty(), "{dearer:#?}\nall of them:\n{text}");
 }
 
-/// The least of at most [`ROUNDS`] rounds: a timer that expires during a round adds instructions that no request costs.
+/// The lowest of at most [`ROUNDS`] rounds: a timer that expires during a round adds instructions that belong to no
+/// request.
 fn cost(counter: &Counter, target: &str, allowed: u64) -> u64 {
     let mut connection = counter.server.connect();
     connection.patience(PATIENCE);

@@ -1,4 +1,4 @@
-//! Large bodies, large answers, a full disk.
+//! Large request bodies, large responses, and a full disk.
 
 use super::serve;
 use crate::support::{Connection, Server, Site, own_memory, until};
@@ -6,7 +6,7 @@ use crate::support::{Connection, Server, Site, own_memory, until};
 const LARGE: usize = 256 << 20;
 const ALLOWED: u64 = 100 << 20;
 
-/// Front and workers.
+/// Memory of the front and all workers, in bytes.
 fn memory(server: &Server) -> u64 {
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     server.workers().iter().map(|(pid, _)| *pid).chain([front]).map(own_memory).sum()
@@ -55,7 +55,7 @@ fn a_large_body_that_no_program_reads_is_not_kept_in_memory_and_leaves_no_file()
     assert_eq!(std::fs::read_dir(server.site.path("tmp")).expect("TMPDIR").count(), 0);
 }
 
-/// Its TMPDIR has room for one megabyte, and is nobody else's: a file system in a mount namespace of its own.
+/// A server whose TMPDIR is a file system of 1 MB in a mount namespace of its own.
 fn serve_with_small_disk(app: &str) -> Server {
     let site = Site::new().file("app.psgi", app);
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
@@ -63,7 +63,7 @@ fn serve_with_small_disk(app: &str) -> Server {
     Server::start_by(site, &["unshare", "--map-root-user", "--mount", "sh", "-c", mount])
 }
 
-/// Bytes that are in use on the small disk, as the front sees it.
+/// Bytes in use on the small disk in the front's mount namespace.
 fn used(server: &Server) -> u64 {
     let front = server.status()["front_pid"].as_i64().expect("a front");
     let disk = format!("/proc/{front}/root{}", server.site.path("tmp").display());

@@ -1,32 +1,32 @@
-//! Time limits and limits on numbers: what clients, programs and the system may take, and that the others do not notice.
+//! Time limits and numeric limits for clients, programs and system resources. Other clients do not notice them.
 
-/// `RequestTimeout` behind the answer.
+/// `RequestTimeout` after the response.
 mod cleanups;
-/// Clients that have left.
+/// Clients that disconnect.
 mod clients_that_left;
 /// `MaxConcurrentReqs`.
 mod concurrency;
-/// How many connections there may be.
+/// Limits on connections.
 mod connections;
-/// What a client sends costs by its length.
+/// The cost of client input is linear in its length.
 mod cost_by_length;
 /// Programs that print without end.
 mod endless_output;
-/// What `.htaccess` files cost, whatever stands in them.
+/// The cost of `.htaccess` files for any content.
 mod htaccess_cost;
-/// What requests of each kind cost.
+/// Instructions per request of each kind.
 mod instructions_per_request;
-/// Large bodies, large answers, a full disk.
+/// Large request bodies, large responses, and a full disk.
 mod large_bodies;
-/// Heads and bodies that come too slowly.
+/// `RequestReadTimeout`.
 mod read_timeouts;
 /// `RequestTimeout`.
 mod request_timeout;
 /// Many slow clients at once.
 mod slow_clients;
-/// Clients that take a large answer slowly, or not at all.
+/// Clients that read a large response slowly or not at all.
 mod slow_readers;
-/// Where what clients send and take is kept.
+/// Storage of slow clients' bodies and responses.
 mod spooling;
 
 use crate::support::{Server, Site};

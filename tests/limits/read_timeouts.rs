@@ -1,11 +1,11 @@
-//! `RequestReadTimeout`: connections that say nothing, heads and bodies that come too slowly.
+//! `RequestReadTimeout`: connections that send nothing, and heads and bodies that arrive too slowly.
 
 use std::time::{Duration, Instant};
 
 use super::{OK, serve};
 use crate::support::{Connection, Server, patience, until};
 
-/// Sends pieces until the server ends the connection; says how long that took and what it said.
+/// Sends `piece` repeatedly until the server ends the connection. Returns the elapsed time and the bytes received.
 #[track_caller]
 fn trickle(server: &Server, head: &str, piece: &str, pause: Duration) -> (Duration, String) {
     let mut connection = server.connect();
@@ -22,7 +22,7 @@ fn trickle(server: &Server, head: &str, piece: &str, pause: Duration) -> (Durati
     }
 }
 
-/// What came before the end, when it comes within `patience`.
+/// The bytes received up to the end of the connection, if the end comes within `patience`.
 fn ended(connection: &mut Connection, patience: Duration) -> Option<String> {
     connection.patience(patience);
     connection.try_rest().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -41,7 +41,7 @@ fn a_head_a_field_at_a_time_does_not_earn_more_than_its_time() {
 #[test]
 fn a_rate_earns_time_and_the_second_number_ends_it() {
     let server = serve(OK, "RequestReadTimeout header=1-2,MinRate=10");
-    // 1000 bytes earn 100 s.
+    // At MinRate=10, 1000 bytes extend the timeout by 100 s.
     let begun = Instant::now();
     let mut connection = server.connect();
     connection.raw(format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Field: {}\r\n", "v".repeat(1000)));
@@ -72,7 +72,7 @@ fn a_steady_upload_may_take_much_longer_than_the_first_time() {
     let mut connection = server.connect();
     let (pieces, piece) = (30, "x".repeat(250));
     let length = (pieces + 1) * piece.len();
-    // Each piece earns 25 s, the first of them comes with the head.
+    // Each piece of 250 bytes extends the timeout by 25 s. The first piece is sent with the head.
     connection.raw(format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{piece}"));
     let begun = Instant::now();
     for n in 1..=pieces {

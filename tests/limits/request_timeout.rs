@@ -1,9 +1,10 @@
-//! `RequestTimeout`: a program that takes too long dies with its stack in the log, and its worker is killed when it goes on.
+//! `RequestTimeout`: a program that exceeds the limit dies with its stack in the log. Its worker is killed when the
+//! program goes on.
 
 use super::serve;
 use crate::support::{Server, Site, alive, until};
 
-/// Dies in a loop, three subs deep.
+/// An application with an endless loop three subs deep.
 const LOOPS: &str = "package Report;
 sub lines { my $n = shift;
     while (1) { $n++ }
@@ -128,7 +129,7 @@ fn extends(app: &str, conf: &str) {
     let server = Site::new().file("app.psgi", app).file("lib/Slow.pm", app).serve(&format!(
         "MaxClients 1\nStartServers 1\nRequestTimeout 1s\nRequestTimeoutGrace 200ms\nPerlLib lib\n{conf}"
     ));
-    // A worker that had no processor for a second could not ask in time.
+    // A worker that had no CPU time for a second could not ask for more time before the limit.
     until("more time was asked for in time", || server.get("/more").status == 200);
     server.get("/").is(504);
 }
@@ -151,7 +152,7 @@ fn a_handler_may_ask_for_more_time() {
     );
 }
 
-/// A program that asks for more time in a loop, and catches what it dies of.
+/// The programs ask for more time in a loop and catch the exception of the timeout.
 #[test]
 fn request_timeout_limit_ends_what_asks_for_more_time_for_ever() {
     let psgi = "sub { my $e = shift; return [200, [], ['ok']] if $e->{PATH_INFO} eq '/';

@@ -1,4 +1,4 @@
-//! Many slow clients at once, of every kind: the others are served.
+//! Many slow clients of every kind at once: other clients are served.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
-//! Clients that take a large answer slowly, or not at all.
+//! Clients that read a large response slowly or not at all.
 
 use std::process::{Child, Command, Stdio};
 
 use crate::http2::raw::Raw;
 use crate::support::{Connection, Server, Site, Trace, own_memory, until};
 
-/// 32 MB, more than the sockets between us hold, of which each kilobyte says its number.
+/// A response of 32 MB, more than the socket buffers hold. Each kilobyte contains its number.
 const APP: &str = r#"sub { my $e = shift; $e->{PATH_INFO} eq '/large' or return [200, [], ['small']];
     sub { my $w = $_[0]->([200, ['Content-Length' => 1024 * 32768]]);
           $w->write(join '', map { sprintf '%01024d', $_ } $_ * 64 .. $_ * 64 + 63) for 0 .. 511; $w->close } }"#;
@@ -53,22 +53,22 @@ fn a_client_that_leaves_what_was_kept_for_it_costs_nothing_further() {
     assert_eq!(server.text("/"), "small");
 }
 
-/// `/16` has 16 MB.
+/// The path `/N` has a response of N megabytes.
 const OF_ANY_SIZE: &str = r#"sub { my $e = shift; $e->{PATH_INFO} =~ m{^/(\d+)} or return [200, [], ['small']]; my $pieces = $1 * 16;
     sub { my $w = $_[0]->([200, ['Content-Type' => 'text/plain']]); $w->write('x' x 65536) for 1 .. $pieces; $w->close } }"#;
 
-/// How slow clients ask.
+/// The protocol of the slow clients.
 #[derive(Debug, Clone, Copy)]
 enum Protocol {
     Http1,
-    /// All of them are streams of one connection, whose windows are shut.
+    /// All slow clients are streams of one connection whose flow-control windows are full.
     Http2,
     Tls,
 }
 
 const PROTOCOLS: [Protocol; 3] = [Protocol::Http1, Protocol::Http2, Protocol::Tls];
 
-/// Clients that have asked for a large answer and read nothing of it. They leave when this goes.
+/// Clients that have requested a large response and read none of it. Dropping the value disconnects them.
 enum Slow {
     Connections(#[expect(dead_code, reason = "only held")] Vec<Connection>),
     Streams(#[expect(dead_code, reason = "only held")] Raw),
@@ -92,7 +92,7 @@ impl Protocol {
         let tls = "SSLEngine On\nSSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key\n";
         let protocol = if matches!(self, Protocol::Tls) { tls } else { "Protocols h2c http/1.1\n" };
         let pool = "StartServers 2\nMinSpareServers 2\nMaxSpareServers 2\nMaxClients 2\n";
-        // How an overload is shed is not what this is about.
+        // Overload shedding is off: these tests are about slow readers only.
         let pool = format!("{pool}QueueStale 300s\nQueueTimeout 300s\n");
         let place = "<Location />\nPsgiApp app.psgi\n</Location>\nSpoolDirectory spool\n";
         site.serve(&format!("{protocol}{pool}{place}{conf}"))
@@ -119,7 +119,7 @@ impl Protocol {
         }
     }
 
-    /// Another client, which wants little.
+    /// Sends a small request as another client.
     fn other(self, server: &Server) {
         let text = match self {
             Protocol::Http1 | Protocol::Http2 => server.text("/"),
@@ -131,7 +131,7 @@ impl Protocol {
         assert_eq!(text, "small", "{self:?}");
     }
 
-    /// Others ask until every slow client has had a worker, and some more.
+    /// Sends small requests until every slow client has had a worker and at least 20 small requests are served.
     fn others_are_served(self, server: &Server, slow: u64) {
         let (mut others, mut all) = (0, 0);
         while all < slow + others || others < 20 {
@@ -142,7 +142,7 @@ impl Protocol {
     }
 }
 
-/// curl that has nobody to read what it prints.
+/// Starts curl with a pipe as its output. Nothing reads the pipe until the caller waits for curl.
 fn curl(server: &Server, path: &str) -> Child {
     let url = server.site.filled(&format!("https://localhost:@PORT@{path}"));
     let arguments = ["--silent", "--insecure", "--http1.1", "--no-buffer", &url];
@@ -180,7 +180,7 @@ fn without_room_for_their_answers_only_the_clients_that_read_nothing_lose_someth
     }
 }
 
-/// A disk of 4 MB, and nobody else's: a file system in a mount namespace of its own.
+/// A server whose TMPDIR is a file system of 4 MB in a mount namespace of its own.
 fn serve_with_small_disk() -> Server {
     let site = Site::new().file("app.psgi", OF_ANY_SIZE);
     let pool =
@@ -190,7 +190,7 @@ fn serve_with_small_disk() -> Server {
     Server::start_by(site, &["unshare", "--map-root-user", "--mount", "sh", "-c", mount])
 }
 
-/// Bytes that are in use on the small disk, as the front sees it.
+/// Bytes in use on the small disk in the front's mount namespace.
 fn used(server: &Server) -> u64 {
     let disk = format!("/proc/{}/root{}", server.front(), server.site.path("tmp").display());
     let disk = nix::sys::statvfs::statvfs(disk.as_str()).expect("the small disk");
@@ -215,7 +215,7 @@ fn a_full_disk_costs_only_the_clients_that_read_nothing() {
     assert_eq!(quick.response().is(200).body.len(), 16 << 20, "whoever reads is answered in full");
 }
 
-/// The calls by which the front reads and writes files at a place of their own, by the thread that makes them.
+/// The traced calls of pwrite64 and ftruncate, each with the thread that made the call.
 fn disk_calls(trace: Trace) -> Vec<(i32, String)> {
     let calls = trace.end_of_all().into_iter().filter(|line| line.contains("pwrite64(") || line.contains("ftruncate("));
     calls
@@ -254,14 +254,14 @@ fn the_threads_that_have_the_clients_write_no_upload_to_a_file() {
     assert!(!calls.iter().any(|thread| clients.contains(thread)), "{calls:?} of {clients:?}");
 }
 
-/// The threads of the front before any other was needed.
+/// The front's threads before a response is spooled.
 fn threads_of_clients(server: &Server) -> Vec<i32> {
     assert_eq!(server.text("/"), "small");
     let threads = std::fs::read_dir(format!("/proc/{}/task", server.front())).expect("the front runs").flatten();
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Bytes of the files without a name that the front has open.
+/// Bytes of the unnamed spool files that the front has open.
 fn stored(server: &Server) -> u64 {
     let held = std::fs::read_dir(format!("/proc/{}/fd", server.front())).expect("the front runs").flatten();
     let of_spool = held.map(|fd| fd.path()).filter(|fd| {
@@ -289,7 +289,7 @@ fn a_client_that_reads_nothing_holds_little_of_a_file_in_memory() {
         })
         .collect();
     let held = own_memory(server.front()).saturating_sub(before) / CLIENTS;
-    // Two pieces or three, and what a connection needs in any case.
+    // The limit covers two or three pieces of the response and the memory of an idle connection.
     assert!(held < 320 << 10, "{held} bytes for each client");
     drop(slow);
 }

@@ -1,10 +1,10 @@
-//! Where what slow clients send and take is kept, and how much of it.
+//! Storage of slow clients' bodies and responses: place and size.
 
 use std::path::PathBuf;
 
 use crate::support::{Connection, Server, Site, until};
 
-/// 32 MB, more than the sockets between us hold.
+/// A response of 32 MB, more than the socket buffers hold.
 const APP: &str = r#"sub { my $e = shift; $e->{PATH_INFO} eq '/large' or return [200, [], ['small']];
     sub { my $w = $_[0]->([200, ['Content-Length' => 1 << 25]]); $w->write('x' x 65536) for 1 .. 512; $w->close } }"#;
 const MEGABYTE: u64 = 1 << 20;
@@ -19,7 +19,7 @@ fn serve(conf: &str) -> Server {
     site().serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{one}{conf}"))
 }
 
-/// The sizes of the files without a name that the front has open in `folder`.
+/// Sizes in bytes of the unnamed files in `folder` that the front has open.
 fn kept(server: &Server, folder: &str) -> Vec<u64> {
     let front = server.status()["front_pid"].as_i64().expect("a front");
     let held = std::fs::read_dir(format!("/proc/{front}/fd")).expect("the front runs");
@@ -32,7 +32,7 @@ fn kept(server: &Server, folder: &str) -> Vec<u64> {
     files.filter_map(|fd| Some(std::fs::metadata(fd).ok()?.len())).collect()
 }
 
-/// A client that has not read its answer yet, and another that waits for the worker.
+/// A client that has not read its response yet, and a second client that waits for the worker.
 fn slow_and_waiting(server: &Server) -> (Connection, Connection) {
     let mut slow = server.connect();
     slow.raw("GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");

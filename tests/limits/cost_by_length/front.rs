@@ -1,9 +1,9 @@
-//! Heads and bodies, as far as the front is concerned with them.
+//! The front's cost of request heads and bodies by their length.
 
 use super::{Kind, costs_by_its_length, counter, each, get};
 use crate::support::Site;
 
-/// A handler that reads nothing and answers at once.
+/// A handler that reads nothing and responds at once.
 const OK: &str =
     "package Plain; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('ok'); 0 }\n1;\n";
 

@@ -1,20 +1,20 @@
-//! The same over HTTP/2, where a path that was sent once is named again by a byte.
+//! The front's cost by length over HTTP/2, where one byte repeats a path from HPACK's dynamic table.
 
 use super::{Kind, costs_by_its_length_with, counter};
 use crate::http2::raw::{self, END_HEADERS, END_STREAM, HEADERS, Raw};
 use crate::support::{Counter, Site};
 
-/// A literal that both sides remember, with the name that has this number in HPACK's static table: `:path` has 4.
+/// An HPACK literal with incremental indexing. `name` is an index into the static table: `:path` has 4.
 fn remembered(name: u8, value: &str) -> Vec<u8> {
     let literal = raw::literal("", value);
-    // Behind the byte of a literal and that of its empty name stands the value.
+    // A literal begins with its type byte and the byte of its empty name. The value follows.
     [&[0x40 | name][..], literal.get(2..).expect("a name and a value")].concat()
 }
 
-/// What came first of those that are remembered since is the last of the table; the newest is 62.
+/// An indexed field with the newest entry of HPACK's dynamic table, which has index 62.
 const NEWEST: u8 = 0x80 | 62;
 
-/// Sends these header blocks as requests, and waits for all answers.
+/// Sends these header blocks as requests, and waits for all responses.
 fn ask(counter: &Counter, blocks: &[Vec<u8>]) {
     let mut client = Raw::open(&counter.server, &[]);
     for (number, block) in blocks.iter().enumerate() {

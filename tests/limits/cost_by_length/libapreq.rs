@@ -1,4 +1,4 @@
-//! The same of libapreq 2, which sites of mod_perl 2 read forms and cookies with.
+//! The cost by length of libapreq 2, with which mod_perl 2 sites read forms and cookies.
 
 use super::{Kind, costs_by_its_length, counter, each, get, post};
 use crate::support::Site;
@@ -34,7 +34,7 @@ fn multipart(parts: &str) -> Vec<u8> {
     post("/do/status", "multipart/form-data; boundary=b", &format!("{parts}--b--\r\n"))
 }
 
-/// A part with these parameters.
+/// A multipart body of one part whose Content-Disposition has these parameters.
 fn part(parameters: &str) -> Vec<u8> {
     multipart(&format!("--b\r\nContent-Disposition: form-data{parameters}\r\n\r\nvalue\r\n"))
 }

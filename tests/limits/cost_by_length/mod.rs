@@ -1,9 +1,9 @@
-//! What a client sends costs the server by its length: four times as much costs at most six times as many instructions,
-//! wherever it stands, beyond what the shortest one costs. A cost that grows with the square would be sixteen times.
+//! The server's cost of client input is linear in its length. Four times the length costs at most six times the
+//! instructions, after subtraction of the shortest input's cost. A quadratic cost would be sixteen times as high.
 //!
-//! Counted are the instructions of the whole server, with its Perl: see [`Counter`]. Each kind is asked for once before it is
-//! measured, so that what is only done at first does not count. Where the crate http goes through all further values of a
-//! field to prove to a debug build that it lost none, there are no more fields than LimitRequestFields allows by itself.
+//! [`Counter`] counts the instructions of the whole server including Perl. Each kind is sent once before the
+//! measurement, so that one-time work does not count. In debug builds the crate http walks all further values of a
+//! field to check that none is lost. Kinds with such fields therefore stay within the default of LimitRequestFields.
 
 mod front;
 mod http2;
@@ -13,36 +13,36 @@ mod programs;
 
 use crate::support::{Counter, PATIENCE, Site};
 
-/// A difference of so many instructions is no difference: tables are resized, timers run out.
+/// A difference of this many instructions is noise: tables are resized, timers expire.
 const SLACK: u64 = 1_000_000;
 
-/// Something that a client can make longer.
+/// Client input of variable length.
 struct Kind {
     name: &'static str,
-    /// Of the smaller of the two that are compared; the larger has four times as many.
+    /// Number of pieces of the smaller input. The larger input has four times as many.
     pieces: usize,
-    /// What has so many pieces.
+    /// Builds the input from a number of pieces.
     send: fn(usize) -> Vec<u8>,
 }
 
-/// What was found of a kind that grows too fast.
+/// The measurements of a kind whose cost grows too fast; `None` when the growth is linear.
 type Steep = Option<String>;
 
-/// Sends what each of `kinds` makes on a connection of its own.
+/// Sends each input of `kinds` on a connection of its own, and fails the test on super-linear cost.
 #[track_caller]
 fn costs_by_its_length(counter: &Counter, kinds: &[Kind]) {
     costs_by_its_length_with(|bytes| cost(counter, &bytes), kinds);
 }
 
-/// The same where something else is done with what `kinds` make.
+/// Measures `kinds` with a `cost` function of the caller.
 #[track_caller]
 fn costs_by_its_length_with(cost: impl Fn(Vec<u8>) -> u64, kinds: &[Kind]) {
     let steep: Vec<String> = kinds.iter().filter_map(|kind| measure(kind, &cost)).collect();
     assert!(steep.is_empty(), "{steep:#?}");
 }
 
-/// The same of anything that costs by its pieces. What is too steep is measured again, and the least of each counts: a timer
-/// that runs out meanwhile is nobody's cost.
+/// Measures one kind. A result that is too steep is measured again, and the lowest value of each size counts, because
+/// an expiring timer only adds instructions.
 fn measure(kind: &Kind, cost: impl Fn(Vec<u8>) -> u64) -> Steep {
     cost((kind.send)(2));
     let mut least = [u64::MAX; 3];
@@ -65,7 +65,7 @@ fn cost(counter: &Counter, bytes: &[u8]) -> u64 {
         connection.raw(bytes);
         let status = connection.response().status;
         assert!([200, 206, 302, 304, 401, 404].contains(&status), "{status}: {}", shown(bytes));
-        // What is done after the answer counts too.
+        // Work after the response counts too, so wait for the close.
         connection.rest();
     })
 }
@@ -74,12 +74,12 @@ fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned()
 }
 
-/// A GET with these lines behind its Host.
+/// A GET request with `lines` after its Host header.
 fn get(target: &str, lines: &str) -> Vec<u8> {
     format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{lines}\r\n").into_bytes()
 }
 
-/// A POST of a body of that type.
+/// A POST request with a body of the media type `kind`.
 fn post(target: &str, kind: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
@@ -88,7 +88,7 @@ fn post(target: &str, kind: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// `make(0)`, `make(1)` and so on in one line.
+/// Concatenates `make(0)`, `make(1)` and so on.
 fn each(pieces: usize, make: impl Fn(usize) -> String) -> String {
     (0..pieces).map(make).collect()
 }

@@ -1,4 +1,4 @@
-//! What a folder's owner may write: `.htaccess` files, read and understood anew whenever they have changed.
+//! The cost of `.htaccess` files by their length. The front reads and parses a changed file again.
 
 use super::{Kind, costs_by_its_length_with, counter, each, get};
 use crate::support::{PATIENCE, Site};

@@ -1,4 +1,4 @@
-//! What programs do with it: the API's own ways to read what a client sent, in a worker with its Perl.
+//! The cost by length of the API's functions that read client input, in a worker with its Perl.
 
 use super::{Kind, costs_by_its_length, counter, each, get, post};
 use crate::support::Site;
@@ -124,7 +124,8 @@ fn what_the_api_reads_costs_a_worker_by_its_length() {
                 },
             },
             Kind {
-                // Both in a file: to make one is a step that a search this quick would be lost beside.
+                // Both sizes are stored in a file. Creating the file is a step in cost that would hide a search this
+                // fast.
                 name: "before the first part",
                 pieces: 70_000,
                 send: |n| post("/do/params", MULTIPART, &format!("{}\r\n{}", "-".repeat(n), parts(1, ""))),

@@ -1,11 +1,11 @@
-//! What each directive that may stand in a `.htaccess` file makes of a number: that many arguments, or that many lines of which
-//! each is about what the last one made.
+//! For each directive that `.htaccess` files may contain, a text that grows with a number: more arguments, or more
+//! lines that each use the result of the last.
 
-/// How a directive is made large.
+/// How the text of a directive grows.
 pub enum Grown {
-    /// The text for a number.
+    /// The function that makes the text from a number.
     By(fn(usize) -> String),
-    /// It takes one short word. A number of lines says the same.
+    /// A line with one short argument, repeated.
     Line(&'static str),
 }
 
@@ -19,13 +19,13 @@ fn words(n: usize, word: impl Fn(usize) -> String) -> String {
     (0..n).map(|number| format!(" {}", word(number))).collect()
 }
 
-/// An expression whose values are made of the last pattern's.
+/// An expression in which each comparison repeats the match of the last pattern.
 fn expression(n: usize) -> String {
     let part = format!(" && '{}' =~ /.+/", "$0".repeat(n));
     format!("'xxxxxxxxxx' =~ /.+/{}", part.repeat((30_000 / part.len()).min(n)))
 }
 
-/// Variables of which each has the last one twice.
+/// Variables that each contain the last variable's value twice.
 fn doubled(n: usize) -> String {
     "SetEnvIf X \"(.*)\" A0=$1\n".to_owned()
         + &lines(n, |i| format!("SetEnvIf A{i} \"(.*)\" A{}=$1$1", i + 1))

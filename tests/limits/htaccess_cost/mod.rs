@@ -1,8 +1,7 @@
-//! What `.htaccess` files cost the front, whatever their owner writes: every directive that may stand in them, made 10, 100 and
-//! 1,000 times as large, files in folders in one another, and lists of folders below them.
+//! The cost of `.htaccess` files for the front with any content: every allowed directive at 10, 100 and 1,000 times its
+//! size, files in nested folders, and listings of folders that contain such files.
 //!
-//! The clients of another host are answered meanwhile, the front is the same afterwards, and its memory has not grown by more
-//! than 64 MB.
+//! Clients of another host get responses meanwhile. The front survives, and its memory grows by at most 64 MB.
 
 mod directives;
 
@@ -15,9 +14,9 @@ use crate::support::{Request, Server, Site, peak_memory};
 use config::table;
 use directives::{DIRECTIVES, Grown};
 
-/// How much memory the front may need for one owner's files, in bytes.
+/// The limit on the growth of the front's memory, in bytes.
 const MORE: u64 = 64 << 20;
-/// A longer file is refused unread, in bytes.
+/// The largest `.htaccess` file in bytes. The front rejects a longer file without reading it.
 const LONGEST: usize = 64 << 10;
 
 const SHOW: &str = "package Show;\nsub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('ok'); 0 }\n\
@@ -36,7 +35,7 @@ fn serve(site: Site) -> Server {
     )
 }
 
-/// As much of it as a file may have, in whole lines.
+/// The text up to the last whole line that fits into [`LONGEST`].
 fn cut(text: &str) -> &str {
     let end = text.get(..LONGEST).and_then(|most| most.rfind('\n'));
     if text.len() > LONGEST { text.get(..end.map_or(0, |end| end + 1)).unwrap_or_default() } else { text }
@@ -53,7 +52,7 @@ fn open() -> Request {
     Request::get("/open.html").header("Host", "other")
 }
 
-/// Does `work` while a client of another host is answered again and again, and then once more.
+/// Does `work` while a client of another host sends requests in a loop, then sends one more.
 fn beside_another<T>(server: &Server, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -71,7 +70,7 @@ fn beside_another<T>(server: &Server, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Asks for each of `targets`, and that the front has borne it.
+/// Requests each of `targets`, and checks that the front survives within its memory limit.
 #[track_caller]
 fn bears(server: &Server, targets: &[String]) {
     server.send(open()).is(200);
@@ -124,7 +123,7 @@ fn no_directive_of_any_size_keeps_others_waiting_or_fills_the_memory() {
     }
     let server = serve(site);
     bears(&server, &targets);
-    // Of ten, each is understood: else nothing would have been tried.
+    // The texts of size 10 must contain no mistake; otherwise the test would exercise nothing.
     let is_mistake = |line: &&str| {
         let place =
             line.split_once("/10/.htaccess:").filter(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -137,7 +136,7 @@ fn no_directive_of_any_size_keeps_others_waiting_or_fills_the_memory() {
     assert!(mistakes.is_empty(), "{mistakes:#?}");
 }
 
-/// As many of these lines as a file has room for.
+/// Lines numbered from 0, as many as fit into [`LONGEST`].
 fn full(line: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     for number in 0.. {
@@ -150,7 +149,8 @@ fn full(line: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// A file in each of `depth` folders in one another.
+/// Nested folders, `depth` deep, with the same `.htaccess` file in each. Returns the site and the URL path of a page in
+/// the deepest.
 fn nested(mut site: Site, name: &str, depth: usize, text: &str) -> (Site, String) {
     let mut folder = format!("htdocs/{name}");
     for _ in 0..depth {
@@ -214,7 +214,7 @@ fn a_list_of_a_folder_below_large_files_lets_others_in_between() {
     bears(&server, &vec!["/list/".to_owned(); 5]);
 }
 
-/// `make timing` shows the figures.
+/// `make timing` prints the measured times.
 #[test]
 #[ignore = "measures time: `make timing`"]
 fn others_are_answered_within_50_ms_whatever_stands_in_htaccess_files() {

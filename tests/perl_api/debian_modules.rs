@@ -1,8 +1,8 @@
-//! Modules that the documents name and that perl or Debian brings, used by scripts under the server.
+//! Modules from perl or Debian that the documents name, used by scripts under the server.
 
 use crate::support::{REGISTRY, Server, Site};
 
-/// Serves each script, after a head of plain text, as /perl/NUMBER.pl.
+/// Serves each script as /perl/NUMBER.pl. The script's output follows a text/plain head.
 #[track_caller]
 fn serve(site: Site, scripts: &[&str], conf: &str) -> Server {
     let site = scripts.iter().enumerate().fold(site, |site, (number, code)| {
@@ -11,7 +11,7 @@ fn serve(site: Site, scripts: &[&str], conf: &str) -> Server {
     site.serve(&format!("{conf}{REGISTRY}"))
 }
 
-/// (script, what it prints at every request)
+/// Pairs of a script and its output at every request.
 const CASES: &[(&str, &str)] = &[
     (
         "use Storable qw(freeze thaw lock_store lock_retrieve); my $kept = thaw freeze { list => [ 1, 2 ] }; \

@@ -1,7 +1,8 @@
-//! The Perl tests, by `prove`: Plack's own server test suite, and what drives the API of mod_perl 1 and, in perl/t/lib2, of mod_perl 2.
+//! The Perl tests, run by `prove`: Plack's own server test suite, and the tests of the API of mod_perl 1 and, in
+//! perl/t/lib2, of mod_perl 2.
 //!
-//! Both also by each door: how clients come in, and as whom the server runs. perl/t/lib/TestServer.pm has what that is in the
-//! configuration, to the client and to programs.
+//! Both also run through each door: the client's protocol, and the user as which the server runs.
+//! perl/t/lib/TestServer.pm defines each door's configuration, client and environment.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -10,7 +11,7 @@ use nix::unistd::Uid;
 
 use crate::support::{Finished, Site};
 
-/// `cameleer run`, then `cameleer serve`.
+/// The doors. Without a door (`""`) the test uses `cameleer run`, with one `cameleer serve`.
 const DOORS: [&str; 6] = ["", "http", "tls", "h2", "h2c", "user"];
 
 #[test]
@@ -59,7 +60,7 @@ fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
     prove("pod.t", "", "");
 }
 
-/// Only root may become another user; who is none tests as such a one anyway.
+/// Only root can switch to another user. A test run without root covers an unprivileged server anyway.
 fn can_open(door: &str) -> bool {
     door != "user" || Uid::effective().is_root()
 }
@@ -75,7 +76,7 @@ fn prove_api(taint: &str, door: &str) {
     folders.iter().for_each(|folder| drop(prove(folder, taint, door)));
 }
 
-/// `taint`: `1` for `PerlTaintCheck On` in the servers that the test starts; `door`: how its client comes in there.
+/// `taint` is `1` for `PerlTaintCheck On` in the servers that the test starts. `door` is the client's door there.
 #[track_caller]
 fn prove(what: &str, taint: &str, door: &str) -> String {
     prove_with(what, &[("TEST_UNDER_TAINT_CHECK", taint), ("TEST_DOOR", door)])
@@ -84,7 +85,7 @@ fn prove(what: &str, taint: &str, door: &str) -> String {
 #[track_caller]
 fn prove_with(what: &str, environment: &[(&str, &str)]) -> String {
     let site = Site::new();
-    // As /tmp is: the server's user writes there too.
+    // TMPDIR has the mode of /tmp, because the server's user writes there too.
     let shared = std::fs::Permissions::from_mode(0o1777);
     std::fs::set_permissions(site.path("tmp"), shared).expect("our own folder");
     let mut prove = Command::new("prove");

@@ -1,16 +1,16 @@
 //! The tests of the API, of scripts and of their phases a second time, each site with `PerlTaintCheck On`.
 //!
-//! What a client sent must not become more than data under taint mode; everything else must go on as without it. The second run is a
-//! process of its own: `CAMELEER_TEST_TAINT=1 cargo test --test cameleer -- NAME` does the same for one test.
+//! Under taint mode, client input must not become more than data. Everything else must work as without it. The second
+//! run is a process of its own: `CAMELEER_TEST_TAINT=1 cargo test --test cameleer -- NAME` does the same for one test.
 
 use std::process::Command;
 
 use crate::support::{Finished, TAINT};
 
-/// What `$r` says of the client is tainted, and what it says of the server is not, as mod_perl 1.31 has it.
+/// Values of `$r` that come from the client are tainted, values that come from the server are not, as in mod_perl 1.31.
 mod marks;
 
-/// The tests that run again: all whose name begins so.
+/// Tests whose names begin with one of these prefixes run again.
 const AGAIN: [&str; 5] =
     ["apps::examples::", "perl_api::apache_modules::", "perl_api::handlers::", "perl_api::phases::", "registry::"];
 

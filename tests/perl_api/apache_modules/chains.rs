@@ -35,7 +35,7 @@ fn accepting(server: &Server, path: &str, codings: &str) -> Response {
     server.send(Request::get(path).header("Accept-Encoding", codings))
 }
 
-/// What gzip packed.
+/// The gzip body of `response`, uncompressed by gzip.
 fn unpacked(response: &Response) -> String {
     let mut child = std::process::Command::new("gzip")
         .arg("-dc")

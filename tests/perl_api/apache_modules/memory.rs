@@ -1,9 +1,9 @@
-//! What the documents measure: memory of modules that are loaded before the fork, and after it.
+//! The memory figures of the documents: modules loaded before the fork compared with modules loaded after it.
 
 use super::CONF;
 use crate::support::Site;
 
-/// (size, share) of the worker that has these modules.
+/// Size and shared size of a worker in which `preload` configures the modules, as GTop reports them.
 fn measured(preload: &str) -> (u64, u64) {
     let script = "use CGI (); use Storable (); use DBI (); use POSIX (); use GTop (); my $r = shift; $r->send_http_header('text/plain');\n\
                   my $m = GTop->new->proc_mem($$); printf \"%d %d\", $m->size, $m->share;";

@@ -1,4 +1,4 @@
-//! The modules of mod_perl's time that Debian does not have, each through the server.
+//! Modules of mod_perl 1's era that Debian does not package, each tested through the server.
 
 mod chains;
 mod debugging;
@@ -16,7 +16,7 @@ mod sub_process;
 
 use crate::support::{REGISTRY as CONF, Server, Site};
 
-/// `code` as the script /perl/test.pl, which has sent a head of plain text and has `$r`; one worker.
+/// Serves `code` as the script /perl/test.pl with one worker. The script has `$r` and has sent a text/plain head.
 #[track_caller]
 fn script(code: &str, conf: &str) -> Server {
     with_script(Site::new(), code).serve(&format!("{CONF}{conf}"))

@@ -1,4 +1,4 @@
-//! The modules in the phases and directives that the documents write them under.
+//! Modules in the phases and directives in which their documentation configures them.
 
 use super::{CONF, URL, script, with_script};
 use crate::support::{Request, Site};

@@ -1,4 +1,4 @@
-//! Apache::DProf (ours, around Devel::DProf) and Apache::SmallProf (Debian's).
+//! Apache::DProf (Cameleer's own, around Devel::DProf) and Apache::SmallProf (Debian's).
 
 use super::{CONF, with_script};
 use crate::support::{Finished, Server, Site, until};
@@ -27,7 +27,7 @@ fn smallprof_counts_lines() {
     until("the profile is written", || profiles(&server).contains("$n += $_ for 1 .. 1000"));
 }
 
-/// What stands in all of them.
+/// The concatenated contents of all profiles.
 fn profiles(server: &Server) -> String {
     let files = std::fs::read_dir(server.site.path("logs/smallprof")).into_iter().flatten().flatten();
     files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()

@@ -42,7 +42,7 @@ fn a_connection_that_is_kept_alive_is_in_state_k_and_holds_no_worker() {
     assert_eq!(server.workers().iter().filter(|(_, state)| state == "Busy").count(), 0);
 }
 
-/// The kilobytes behind a total's name.
+/// The total `name` on the page, in kilobytes.
 fn total(page: &str, name: &str) -> u64 {
     let line = page.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name} in {page}"));
     let number = line.rsplit(':').next().and_then(|rest| rest.trim().split('K').next());

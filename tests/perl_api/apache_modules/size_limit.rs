@@ -3,7 +3,7 @@
 use super::{URL, script};
 use crate::support::Server;
 
-/// The worker's pid as the script printed it.
+/// The worker's pid, printed by the script.
 fn pid(server: &Server) -> String {
     server.text(URL)
 }

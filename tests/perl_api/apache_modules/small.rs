@@ -1,4 +1,4 @@
-//! The small ones: SIG, FakeRequest, httpd_conf, Opcode, Options, src, hooks, RedirectLogFix.
+//! Small modules: SIG, FakeRequest, httpd_conf, Opcode, Options, src, hooks, RedirectLogFix.
 
 use super::{CONF, URL, script};
 use crate::support::{Finished, Server, Site};
@@ -46,7 +46,7 @@ fn httpd_conf_writes_a_site_that_starts() {
 fn httpd_conf_is_an_object_with_a_method_for_each_directive() {
     let site = Site::new();
     let library = concat!(env!("CARGO_MANIFEST_DIR"), "/perl/lib");
-    // t/modules/httpdconf.t of mod_perl 1.31, and lib/Apache/httpd_conf.pm
+    // Sources: t/modules/httpdconf.t of mod_perl 1.31, and lib/Apache/httpd_conf.pm.
     let code = "use Apache::httpd_conf; my $c = Apache::httpd_conf->new(base => 'httpd_conf'); $c->write(Port => 8888); \
         print join '|', $c->Port, -e 'httpd_conf/conf/httpd.conf', (map { !!$c->$_ } qw(DocumentRoot ErrorLog)), $c->server_url, \
         $c->Port(1), $c->Port, eval { $c->no_such } // $@ =~ /has no method no_such/";
@@ -88,7 +88,7 @@ fn constants_sources_and_hooks() {
     let text = server.text(URL);
     assert!(text.starts_with("8 Apache::src->inc: modules in C for httpd cannot be built here"), "{text}");
     assert!(text.contains("ChildInit") && text.contains("Handler"), "{text}");
-    // lib/Apache/src.pm, mmn_eq: libapreq's Makefile.PL and tests ask it of the class
+    // Source: mmn_eq in lib/Apache/src.pm. libapreq's Makefile.PL and tests call it as a class method.
     let server =
         script("use Apache::src; print Apache::src->mmn_eq, ' ', Apache::src->new->module_magic_number > 19980317", "");
     assert_eq!(server.text(URL), "1 1");

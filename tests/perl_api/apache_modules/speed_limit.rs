@@ -3,14 +3,14 @@
 use super::CONF;
 use crate::support::{Request, Server, Site};
 
-/// Each request has a worker of its own, so what is counted is shared.
+/// Each request gets a new worker, so the counters must be shared between workers.
 fn serve(vars: &str) -> Server {
     Site::new()
         .script("scripts/test.pl", "my $r = shift; use Apache::SpeedLimit; my $s = Apache::SpeedLimit::handler($r); $r->send_http_header('text/plain'); print \"$s $$\";")
         .serve(&format!("{}\nMaxRequestsPerChild 1\nPerlModule Apache::SpeedLimit\n{vars}", CONF.replace("MaxClients 1", "MaxClients 3")))
 }
 
-/// For the module it is now what the query says.
+/// Replaces the module's clock: the query string is the current time.
 const CLOCK: &str = "PerlEval \"*Apache::SpeedLimit::time_now = sub { Apache->request->args }\"\n";
 
 fn verdict(server: &Server, agent: &str, second: u32) -> (String, String) {

@@ -10,7 +10,7 @@ fn serve(site: Site, before: &str, inside: &str) -> Server {
 const OO: &str = "use CGI ();\nmy $q = CGI->new;\nprint $q->header;\nprint $q->b(\"Hello\");\n";
 const PROCEDURAL: &str = "use CGI qw(header b);\nprint header();\nprint b(\"Hello\");\n";
 
-/// (bytes, operators) of a line that begins with `name`.
+/// Bytes and operators in the line that begins with `name`.
 fn sizes(page: &str, name: &str) -> (u64, u64) {
     let line = page
         .lines()
@@ -177,7 +177,7 @@ fn symdump_writes_what_a_request_added() {
     assert!(!server.site.read(&second).contains("functions Sym::handler\n"));
 }
 
-/// Every page that the menu and the pages of a package lead to, with all options on.
+/// Requests every page that the menu and the pages of a package link to, with all options on.
 #[test]
 fn our_own_pages_leave_nothing_to_put_back() {
     let server = serve(

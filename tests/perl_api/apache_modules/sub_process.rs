@@ -18,8 +18,8 @@ fn a_child_that_was_cleaned_up_has_no_socket() {
     assert_eq!(server.text(URL), "worker some\nchild 0\nand on");
 }
 
-/// A long child, which ends with the test's folder at the latest. That of `-X`'s one process would hold the listening
-/// socket itself.
+/// A long-running child. The child ends at the latest when the test's folder is removed. Under `-X` the child of the
+/// single process would inherit the listening socket.
 const LONG_CHILD: &str = "use POSIX 'setsid'; use Apache::SubProcess; $SIG{CHLD} = 'IGNORE';
 defined(my $kid = fork) or die;
 if ($kid) { print 'started' } else {
@@ -86,7 +86,7 @@ fn apache_fork_cleans_up_too() {
     assert_eq!(server.text(URL), "child 0 done");
 }
 
-/// As the documents would have it: the parent answers at once, the child goes on by itself.
+/// The documented use: the parent responds at once, the child runs on.
 #[test]
 fn a_long_child_neither_keeps_the_client_nor_the_worker_nor_a_reload() {
     let server = script(LONG_CHILD, "");

@@ -1,9 +1,11 @@
-//! What a handler keeps of one request refuses when it acts on another, or shows its own request only.
+//! Objects that a handler stores beyond their request: a method that would act on another request fails, other methods
+//! show the stored request only.
 
 use super::{conf, site};
 use crate::support::{Request, is_tainted};
 
-/// (what the first request keeps in `$KEPT`, what a later one does with it); whatever that returns is printed.
+/// Pairs of an expression that the first request stores in `$KEPT`, and code that a later request runs with it. The
+/// result is printed.
 const KEPT: &[(&str, &str)] = &[
     ("$r", "$KEPT->print('foreign')"),
     ("$r", "$KEPT->header_out('X-Foreign', 1)"),

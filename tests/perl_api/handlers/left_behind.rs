@@ -1,10 +1,10 @@
-//! What a handler changes of its process, whichever way it does so, is noticed by the end of its request.
+//! Changes that a handler makes to its process are detected by the end of its request, for every way to make them.
 
 use super::{conf, site};
 use crate::support::{Server, is_tainted, until};
 
-/// Serves `/my/NUMBER`, which does the way of that number and prints what it returns; any other `/my/…` prints what
-/// `found` is.
+/// Serves `/my/NUMBER`, which runs that element of `ways` and prints its result. Any other `/my/…` prints the result of
+/// `found`.
 #[track_caller]
 fn serve_ways(ways: &[&str], found: &str, more: &str) -> Server {
     let ways: String = ways.iter().map(|way| format!("sub {{ {way} }},\n")).collect();
@@ -109,7 +109,8 @@ fn a_child_that_nobody_waits_for_is_no_zombie_after_the_next_request() {
     }
 }
 
-/// Each prints `seen`, or has it printed, behind perl's own handle.
+/// Each piece of code writes `seen` to descriptor 1, directly or through a child process, without perl's own STDOUT
+/// handle.
 const WRITERS: [&str; 10] = [
     "syswrite STDOUT, 'seen'; ''",
     "require POSIX; POSIX::write(1, 'seen', 4); ''",

@@ -1,4 +1,4 @@
-//! What lives for a request, and what for a worker.
+//! The lifetime of Perl state: per request or per worker.
 
 use super::{printing, serve};
 use crate::support::until;

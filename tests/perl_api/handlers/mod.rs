@@ -1,4 +1,4 @@
-//! mod_perl 1 handlers: `$r` and what stands around it.
+//! mod_perl 1 handlers: `$r` and its environment.
 
 mod constants;
 mod kept;
@@ -10,13 +10,13 @@ mod writing;
 
 use crate::support::{Server, Site};
 
-/// Serves `package My` with this code under /my, with one worker. `handler` is given by the test.
+/// Serves `package My` with this code under /my, with one worker. The code defines `handler`.
 #[track_caller]
 fn serve(code: &str) -> Server {
     serve_with(code, "")
 }
 
-/// The same with more configuration inside the location.
+/// Serves `package My` with more configuration inside its location.
 #[track_caller]
 fn serve_with(code: &str, inside: &str) -> Server {
     site(code).serve(&conf(inside))
@@ -36,7 +36,7 @@ fn conf(inside: &str) -> String {
     )
 }
 
-/// `handler` that prints what `expression`s are, joined by `|`; undef is `(undef)`.
+/// A `handler` that prints the values of `expressions`, joined by `|`. An undefined value is printed as `(undef)`.
 fn printing(expressions: &str) -> String {
     format!(
         "sub handler {{ my $r = shift; $r->content_type('text/plain'); $r->send_http_header;\n\

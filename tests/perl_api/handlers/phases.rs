@@ -1,4 +1,4 @@
-//! Which handler is called, and what its return value means.
+//! Choice of the handler, and the effect of its return value.
 
 use super::{conf, printing, serve, serve_with, site};
 use crate::support::Site;

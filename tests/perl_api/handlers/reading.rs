@@ -1,9 +1,9 @@
-//! What `$r` says of the request: a table of expressions.
+//! Methods of `$r` that read the request: a table of expressions.
 
 use super::{conf, site};
 use crate::support::Request;
 
-/// (expression, what it is for the request of [`ask`])
+/// Pairs of an expression and its value in the request of [`ask`].
 const CASES: &[(&str, &str)] = &[
     // The request line.
     ("$r->method", "POST"),
@@ -16,18 +16,18 @@ const CASES: &[(&str, &str)] = &[
     ("$r->proxyreq ? 1 : 0", "0"),
     ("$r->request_time > 1_600_000_000 ? 1 : 0", "1"),
     ("$r->hostname", "localhost"),
-    // The query, in both contexts.
+    // The query, in scalar and list context.
     ("scalar $r->args", "a=1&b=2%20c&a=3"),
     ("$r->args", "a|1|b|2 c|a|3"),
     ("$r->query_string", "a=1&b=2%20c&a=3"),
-    // The body, in both contexts.
+    // The body, in scalar and list context.
     ("scalar $r->content", "x=y+z&w=%21"),
     ("$r->content", "x|y z|w|!"),
     ("do { $r->read(my $b, 5); $r->read(my $c, 100); ($b, $c) }", "x=y+z|&w=%21"),
     ("do { $r->read(my $b, 3, 2); length $b }", "5"),
     ("do { read STDIN, my $b, 100; $b }", "x=y+z&w=%21"),
     ("do { my $b = ''; $r->get_client_block($b, 4); $b }", "x=y+"),
-    // Headers, in both contexts and as a table.
+    // Headers, in scalar and list context and as a table.
     ("$r->header_in('X-Test')", "value"),
     ("$r->headers_in->{'x-test'}", "value"),
     ("$r->headers_in->get('X-TEST')", "value"),
@@ -42,8 +42,8 @@ const CASES: &[(&str, &str)] = &[
     ("exists $r->headers_in->{'X-None'} ? 1 : 0", "0"),
     ("ref $r->headers_in", "Apache::Table"),
     ("$r->as_string =~ /X-Test: value/i ? 1 : 0", "1"),
-    // Files and places.
-    // As far as it exists: Apache's directory walk stops there, the rest is path_info.
+    // Files and locations.
+    // The filename is the existing part of the path: Apache's directory walk stops there, and the rest is path_info.
     ("$r->filename", "@DIR@/htdocs/my"),
     ("$r->document_root", "@DIR@/htdocs"),
     ("$r->location", "/my"),
@@ -128,7 +128,7 @@ fn ask(number: usize) -> Request {
         .header("X-Many", "two")
 }
 
-/// One anonymous sub for each case; those that need the body read it before the response begins.
+/// One anonymous sub for each case. Cases that need the body read it before the response begins.
 fn module() -> String {
     let subs: String =
         CASES.iter().map(|(expression, _)| format!("    sub {{ my $r = shift; ({expression}) }},\n")).collect();

@@ -1,9 +1,9 @@
-//! What `$r` does to the response.
+//! Methods of `$r` that change the response.
 
 use super::serve;
 use crate::support::{Request, Response};
 
-/// Serves a handler with this body and fetches it once.
+/// Serves a handler with the code `body` and requests it once.
 #[track_caller]
 fn answer(body: &str) -> Response {
     serve(&format!("sub handler {{ my $r = shift; {body} }}")).get("/my")

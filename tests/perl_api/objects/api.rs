@@ -1,4 +1,4 @@
-//! `$r` and its tables.
+//! Objects as arguments of `$r` and of its tables.
 
 use super::OBJECT;
 use crate::support::{Request, Server, Site};

@@ -1,4 +1,4 @@
-//! `%ENV`, when a program is started.
+//! Objects and tied values in `%ENV` when a program is started.
 
 use super::OBJECT;
 use crate::registry::serve_text as registry_text;

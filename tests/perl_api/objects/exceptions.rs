@@ -1,4 +1,4 @@
-//! Exceptions, and objects that outlive what they were made for.
+//! Objects as exceptions, and objects that outlive the thing they belong to.
 
 use super::OBJECT;
 use crate::registry::serve_text as registry_text;

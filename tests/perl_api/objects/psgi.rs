@@ -1,4 +1,4 @@
-//! Responses of PSGI applications.
+//! Objects in responses of PSGI applications.
 
 use super::OBJECT;
 use crate::support::{Server, Site};

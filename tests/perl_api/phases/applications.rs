@@ -1,4 +1,4 @@
-//! PSGI applications that mod_perl handlers lead to.
+//! PSGI applications to which mod_perl handlers lead.
 
 use super::site;
 use crate::support::{Server, until};

@@ -1,28 +1,29 @@
-//! Every phase of mod_perl 1 against everything that a handler may do in it: what the client gets, which phases run, and that the
-//! worker goes on.
+//! Every phase of mod_perl 1 against everything that a handler may do in it: the client's response, the phases that
+//! run, and that the worker survives.
 //!
 //! The authority for the table is mod_perl 1.31 in Apache 1.3:
 //!
-//! - What a handler's end is worth: `perl_call_handler` in src/modules/perl/mod_perl.c. 1, 200 and numbers above 600 are OK;
+//! - The result of a handler: `perl_call_handler` in src/modules/perl/mod_perl.c. 1, 200 and numbers above 600 are OK;
 //!   `Apache::exit` is OK while `$r->status` is 200; death is SERVER_ERROR, or the status that is all of `$@`
 //!   (`perl_sv_is_http_code` in perl_util.c).
-//! - What a phase makes of it: `process_request_internal` in src/main/http_request.c and `run_method` in http_config.c. OK and
-//!   DECLINED go on, everything else is `ap_die`, for which DONE is an end without a page. DECLINED is an error (`decl_die`) only
-//!   when no module says more: translation and types have core and mod_mime behind mod_perl, `Require valid-user` has mod_auth.
-//! - PostReadRequest comes before that, in `ap_read_request` of http_protocol.c: `ap_die`, then the log.
-//! - Log and Cleanup run in each case, and what they say changes nothing: `ap_process_request` ignores what `ap_log_transaction`
-//!   returns, `mod_perl_end_cleanup` is a cleanup of the request's pool.
+//! - The effect of a result on a phase: `process_request_internal` in src/main/http_request.c and `run_method` in
+//!   http_config.c. OK and DECLINED go on, everything else is `ap_die`, for which DONE is an end without a page.
+//!   DECLINED is an error (`decl_die`) only when no module decides: translation and types have core and mod_mime behind
+//!   mod_perl, `Require valid-user` has mod_auth.
+//! - PostReadRequest comes before these phases, in `ap_read_request` of http_protocol.c: `ap_die`, then the log.
+//! - Log and Cleanup run in each case, and their results change nothing: `ap_process_request` ignores the result of
+//!   `ap_log_transaction`, `mod_perl_end_cleanup` is a cleanup of the request's pool.
 
 use super::serve;
 use crate::support::{Request, Server};
 
-/// What a handler may do, and what comes of it in each phase: the request goes `on` to its usual end, or it ends here with that
-/// status, after which only Log and Cleanup run.
+/// The result of each act of a handler in each phase. `on`: the request goes on to its usual end. A number: the request
+/// ends with that status, after which only Log and Cleanup run.
 ///
-/// Two things are not as in mod_perl, on purpose. An Authen handler that declines for a client that has sent a name, where there is
-/// no AuthUserFile, is a 500 there: ours asks again and logs why. And both hooks that call Init handlers keep one `status` for them
-/// and for those of PostReadRequest or HeaderParser, which overwrite it (PERL_POST_READ_REQUEST_HOOK): a refusal is forgotten there,
-/// and stands here.
+/// Two results differ from mod_perl on purpose. An Authen handler may decline for a client that has sent a name, where
+/// there is no AuthUserFile. mod_perl responds 500; Cameleer asks again and logs the reason. And both hooks that call
+/// Init handlers share one `status` with those of PostReadRequest or HeaderParser, which overwrite it
+/// (PERL_POST_READ_REQUEST_HOOK). mod_perl therefore forgets a refusal there, and Cameleer honours it.
 const CELLS: &str = "
                      OK   DECLINED  DONE  200  204  302  403  404  500  die  object  die404  exit
     Init/host        on   on        200   on   204  302  403  404  500  500  500     404     on
@@ -40,8 +41,8 @@ const CELLS: &str = "
     Cleanup          on   on        on    on   on   on   on   on   on   on   on      on      on
 ";
 
-/// Each phase notes that it runs, then does what the query wants of it. A response is there already where nobody would make one
-/// later, or where a handler answers by what it says.
+/// Each phase notes that it runs, then does the act in the query. A handler sends the response itself where no later
+/// handler would, or where its own result decides the response.
 const CODE: &str = r#"
 our @seen;
 package My::Object { sub new { bless {}, shift } }
@@ -86,10 +87,10 @@ fn every_phase_takes_every_end_of_a_handler_as_mod_perl_does() {
     assert!(wrong.is_empty(), "{} of {} cells:\n{}", wrong.len(), cells.len(), wrong.join("\n"));
 }
 
-/// What is wrong about a cell.
+/// A description of the difference when a cell's result is not the expected one.
 fn fault(server: &Server, phases: &[&str], cell: &Cell, worker: &str) -> Option<String> {
     let target = format!("/cell?phase={}&does={}", cell.phase, cell.act);
-    // "a:b": mod_auth would ask a client without a name for one, whatever a handler says.
+    // "a:b" as credentials: without a name, mod_auth would ask for one whatever the handler returns.
     let response = server.send(Request::get(&target).header("Authorization", "Basic YTpi"));
     let last = phases.iter().position(|phase| *phase == cell.phase)?;
     let ran = phases
@@ -98,13 +99,13 @@ fn fault(server: &Server, phases: &[&str], cell: &Cell, worker: &str) -> Option<
         .filter(|(at, phase)| cell.outcome == "on" || *at <= last || matches!(**phase, "Log" | "Cleanup"));
     let expected =
         (cell.outcome.parse().unwrap_or(200), worker.to_owned(), ran.map(|(_, phase)| *phase).collect::<Vec<_>>());
-    // One worker: when it answers the next request, the one before is over, its cleanups too.
+    // One worker: its response to the next request comes after the end of the previous one, including cleanups.
     let (pid, saw) = seen(server);
     let came = (response.status, pid, saw.iter().map(String::as_str).collect::<Vec<_>>());
     (came != expected).then(|| format!("{} {}: {came:?} instead of {expected:?}", cell.phase, cell.act))
 }
 
-/// The worker's number, and which phases have run since it was asked last.
+/// The worker's pid, and the phases that have run since the last call.
 fn seen(server: &Server) -> (String, Vec<String>) {
     let said = server.text("/seen");
     let mut words = said.split(' ').map(str::to_owned);
@@ -123,7 +124,7 @@ fn table() -> (Vec<&'static str>, Vec<Cell>) {
     (rows.iter().map(|row| row[0]).collect(), cells.collect())
 }
 
-/// One worker, in which every phase of `/cell` has its handler.
+/// Serves `/cell` with one worker and a handler for every phase.
 fn serve_all(phases: &[&str]) -> Server {
     let (mut of_place, mut of_host) = (String::new(), String::new());
     for phase in phases {

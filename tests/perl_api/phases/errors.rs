@@ -1,4 +1,5 @@
-//! What a handler died of, for who answers in its place: MP_STORE_ERROR in mod_perl.c, `%@` in Apache::Registry.
+//! The error of a handler, as seen by the handler of the error page: MP_STORE_ERROR in mod_perl.c, `%@` in
+//! Apache::Registry.
 
 use super::serve;
 use crate::support::{REGISTRY, Site};

@@ -1,4 +1,5 @@
-//! A PerlHandler without SetHandler: mod_perl.c registers perl_handler for folders' type too, beside "perl-script".
+//! A PerlHandler without SetHandler: mod_perl.c registers perl_handler also for the content type of folders, beside
+//! "perl-script".
 
 use super::{site, with_base};
 

@@ -1,9 +1,9 @@
-//! Handlers that are methods: mod_perl_method_handlers.pod, and perl_handler_ismethod in mod_perl.c.
+//! Handlers that are methods. Sources: mod_perl_method_handlers.pod, and perl_handler_ismethod in mod_perl.c.
 
 use super::{hello, site, with_base};
 use crate::support::Server;
 
-/// What the handlers of /hello's fixup phase noted.
+/// The notes of the handlers in the fixup phase of /hello.
 #[track_caller]
 fn noted(code: &str, further: (&str, &str), handlers: &str) -> String {
     let server =

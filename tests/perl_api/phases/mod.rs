@@ -1,4 +1,4 @@
-//! The phases of a request, and requests that lead to others.
+//! The phases of a request, subrequests and redirects.
 
 mod admission;
 mod applications;
@@ -16,7 +16,7 @@ mod translation;
 
 use crate::support::{Server, Site};
 
-/// Serves `package My` with this code, with one worker and this configuration.
+/// Serves `package My` with this code and configuration, with one worker.
 #[track_caller]
 fn serve(code: &str, conf: &str) -> Server {
     site(code).serve(&with_base(conf))

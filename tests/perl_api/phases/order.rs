@@ -1,4 +1,4 @@
-//! Which phases run, when, and for whom.
+//! Which phases run, in which order, and for which requests.
 
 use super::{hello, serve, site, with_base};
 use crate::support::until;

@@ -1,4 +1,4 @@
-//! `internal_redirect`: another request gives the answer.
+//! `internal_redirect`: another request provides the response.
 
 use super::serve;
 

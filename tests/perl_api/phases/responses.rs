@@ -1,4 +1,4 @@
-//! `custom_response`: what the client gets for an error.
+//! `custom_response`: the client's response to an error.
 
 use super::serve;
 

@@ -1,4 +1,4 @@
-//! What a handler's return value does in each phase.
+//! The effect of a handler's return value in each phase.
 
 use super::{hello, serve};
 

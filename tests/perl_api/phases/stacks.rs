@@ -1,4 +1,4 @@
-//! Handlers that Perl code pushes, sets and asks for.
+//! Handlers that Perl code pushes, sets and lists.
 
 use super::{hello, serve, site, with_base};
 
@@ -40,7 +40,8 @@ fn set_handlers_decides_who_answers() {
     assert_eq!(server.text("/hello"), "set");
 }
 
-/// mod_perl.c runs the list that it began with; what set_handlers says is for those who ask (Apache.xs, set_handlers).
+/// mod_perl.c runs the list with which the phase began. set_handlers changes only the result of get_handlers
+/// (Apache.xs, set_handlers).
 #[test]
 fn set_handlers_for_the_phase_that_runs_calls_nobody_twice() {
     let server = serve(

@@ -1,4 +1,4 @@
-//! Subrequests: looked up, asked, run.
+//! Subrequests: lookup, inspection and run.
 
 use super::{serve, site, with_base};
 

@@ -1,4 +1,4 @@
-//! Handlers that say what a URI means.
+//! Handlers that map a URI to a file.
 
 use super::{hello, serve};
 
@@ -27,7 +27,7 @@ fn a_changed_uri_leads_to_the_sections_of_the_new_place() {
     assert_eq!(server.text("/old"), "/hello/there|here|/hello|/there");
 }
 
-/// The variables of both places, in `%ENV`; `look` is what the Trans handler does before it moves the request.
+/// The variables of both locations in `%ENV`. `look` is code that the Trans handler runs before it changes the URI.
 fn variables_after_a_move(look: &str) -> String {
     let code = format!(
         "sub trans {{ my $r = shift; return DECLINED if $r->uri ne '/old'; {look}; $r->uri('/new'); DECLINED }}
@@ -102,7 +102,7 @@ fn a_handler_has_another_uri_translated() {
     assert_eq!(server.text("/hello"), "0 /files/x PerlHandler\n0 /files/pretty PerlHandler\n0 /files/y PerlHandler\n");
 }
 
-/// What later phases see of a request whose Trans handlers have ended the phase without naming a file.
+/// A handler that prints what later phases see when the Trans handlers end their phase without setting a file name.
 const LOOKER: &str = "
     sub ok { OK }
     sub tell { my $r = shift; $r->notes(then => defined $r->filename ? 'file' : 'none'); DECLINED }

@@ -1,8 +1,8 @@
-//! Which values are tainted: mod_perl 1.31's Apache.xs, Table.xs and mod_perl.h (mp_setenv, PUSHelt) are the authority.
+//! Which values are tainted. The source is mod_perl 1.31: Apache.xs, Table.xs and mod_perl.h (mp_setenv, PUSHelt).
 
 use crate::support::{REGISTRY, Request, Server, Site};
 
-/// A handler that says of each of these expressions whether it is tainted, in one line each.
+/// A handler that prints for each expression whether its value is tainted.
 fn serve(expressions: &[&str]) -> Server {
     let lines: String = expressions.iter().map(|e| format!("(map {{ tainted($_) ? 1 : 0 }} {e}),\n")).collect();
     let code = format!(

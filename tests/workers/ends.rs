@@ -1,4 +1,4 @@
-//! What a process leaves to the end of its life, and what it shares with others from one fork: objects, END blocks, files, children.
+//! Work at the end of a process, and state that processes of one fork share: objects, END blocks, files, children.
 
 use nix::sys::signal::Signal;
 
@@ -6,7 +6,7 @@ use crate::support::{Server, Site, until};
 
 const ONE: &str = "MaxClients 1\nStartServers 1\nMinSpareServers 1\nPerlLib lib\nPerlModule My\n";
 
-/// A handler `My` at `/my` with this code.
+/// Serves `/my` with the handler `My` of this code.
 fn serve(code: &str, conf: &str) -> Server {
     let module = format!("package My;\nuse strict;\n{code}\n1;\n");
     Site::new()
@@ -14,7 +14,7 @@ fn serve(code: &str, conf: &str) -> Server {
         .serve(&format!("{ONE}{conf}\n<Location /my>\nSetHandler perl-script\nPerlHandler My\n</Location>"))
 }
 
-/// An object that writes a line when it ends.
+/// Objects whose destructor appends a line to a file.
 const LINE: &str = "sub line { my ($name) = @_; open my $f, '>>', '@DIR@/tmp/ends' or die $!; print $f \"$name\\n\" }\n\
     package My::Object { sub new { bless { name => $_[1] } } sub DESTROY { My::line($_[0]{name} . ($$ == $My::mold ? ' in the mold' : '')) } }\n\
     our $mold = $$;\n";
@@ -120,7 +120,7 @@ fn a_folder_that_start_up_has_open_is_listed_by_each_worker() {
 #[test]
 fn a_file_of_start_up_that_no_worker_may_open_is_named() {
     if !nix::unistd::geteuid().is_root() {
-        return; // only root's server becomes another user
+        return; // only a server that root starts switches to another user
     }
     let code = "my $name = '@DIR@/tmp/secret'; open my $f, '>', $name or die $!; print $f 'x' x 20_000; close $f;\n\
         open our $secret, '<', $name or die $!; chmod 0, $name or die $!; sub handler { $_[0]->print('x') }";

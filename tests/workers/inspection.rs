@@ -1,4 +1,4 @@
-//! What the mold and the workers tell about themselves.
+//! `inspect` on the control socket: state that the mold and the workers report.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Server, Site};
 
-/// What each has loaded, the mold first: its place, and the names in `%INC`.
+/// The names in `%INC` of each process, with its slot; the mold is first.
 fn loaded(server: &Server) -> Vec<(Option<u64>, Value)> {
     let mut stream = UnixStream::connect(server.site.path("control.sock")).expect("connected");
     stream.write_all(b"{\"command\":\"inspect\",\"what\":\"loaded\"}\n").expect("asked");

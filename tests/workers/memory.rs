@@ -1,4 +1,4 @@
-//! The budget of all processes, and limits of single workers.
+//! The memory budget of all processes, and memory limits of single workers.
 
 use nix::sys::signal::Signal;
 
@@ -11,14 +11,14 @@ fn serve(app: &str, workers: u32, conf: &str) -> Server {
     ))
 }
 
-/// A megabyte more in each request.
+/// An application that leaks a megabyte in each request.
 const LEAKS: &str = "my @kept; sub { push @kept, 'x' x 1_000_000; [200, ['X-Pid', $$], ['ok']] }";
-/// 40 MB at the first request, nothing later.
+/// An application that allocates 40 MB in its first request and nothing later.
 const LARGE: &str = "my $own; sub { $own ||= 'x' x 40_000_000; [200, ['X-Pid', $$], ['ok']] }";
 
 fn memory_of_all(server: &Server) -> u64 {
     let workers = server.workers().into_iter();
-    // One may end while it is looked at.
+    // A worker may end while its memory is read.
     workers
         .filter(|(pid, _)| alive(*pid))
         .filter_map(|(pid, _)| std::panic::catch_unwind(|| own_memory(pid)).ok())
@@ -80,7 +80,7 @@ fn a_request_that_wants_more_than_there_may_be_fails_alone() {
         2,
         "MemoryBudget 300M",
     );
-    // The ceiling is known to workers that were forked after the budget was.
+    // Only workers forked after the master knows the budget have the ceiling.
     until("the pool is there", || server.workers().len() == 2);
     server.get("/much").is(500);
     server.get("/").is(200);

@@ -1,18 +1,18 @@
-//! The pool of workers, and what breaks in it.
+//! The pool of workers, and failures in it.
 
 /// A number of workers that follows the load.
 mod auto_size;
-/// What processes leave to their end, and share from one fork.
+/// Work at the end of a process, and state shared since the fork.
 mod ends;
-/// Programs and processes that misbehave: only their own request suffers.
+/// Misbehaving programs and processes affect only their own request.
 mod faults;
-/// How many workers there are, and how long they live.
+/// State that the mold and the workers report.
 mod inspection;
-/// The budget, and limits of single workers.
+/// The memory budget, and limits of single workers.
 mod memory;
-/// More requests than workers can answer.
+/// More requests than the workers can serve.
 mod overload;
 mod pool;
 mod refork;
-/// Requests that the mold answers before it forks.
+/// Requests that the mold serves before it forks.
 mod warm_up;

@@ -1,4 +1,4 @@
-//! How many workers there are, and how long they live.
+//! The number of workers, and their lifetime.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 
 use crate::support::{Connection, Load, Request, Server, Site, children, eventually, name, own_memory, until};
 
-/// `/pid` says who answers; `/hold` waits for the file `go`.
+/// `/pid` returns the worker's pid; `/hold` waits for the file `go`.
 const APP: &str = r#"sub { my $e = shift;
     if ($e->{PATH_INFO} eq '/hold') { select undef, undef, undef, 0.01 until -e '@DIR@/go' }
     [200, [], [$$]] }"#;
@@ -16,7 +16,7 @@ fn serve(conf: &str) -> Server {
     Site::new().file("app.psgi", APP).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
 }
 
-/// Starts `count` requests that wait.
+/// Starts `count` requests that wait for the file `go`.
 fn hold(server: &Server, count: usize) -> Vec<Connection> {
     let held: Vec<Connection> = (0..count)
         .map(|_| {
@@ -212,7 +212,7 @@ fn the_process_tree_is_master_front_sampler_mold_and_workers() {
 fn workers_hold_no_client_and_no_listening_socket() {
     let server = serve("MaxClients 1\nStartServers 1\nFrontThreads 3");
     let _client = server.connect();
-    // One that has just been forked still drops what was the mold's.
+    // A newly forked worker still closes the mold's descriptors.
     server.until_idle(1);
     let (worker, _) = server.workers()[0];
     let open = std::fs::read_dir(format!("/proc/{worker}/fd")).expect("it lives").flatten();
@@ -222,7 +222,8 @@ fn workers_hold_no_client_and_no_listening_socket() {
     assert_eq!(ways, [1, 3], "only the ways to the threads of the front");
 }
 
-/// Memory that is free between what is in use: a worker that took from there would copy pages.
+/// A module that leaves free memory between allocated blocks. A worker that allocated from these holes would copy
+/// pages.
 const HOLES: &str = "package Holes; our @all = map { 'x' x ($_ % 400) } 1 .. 40_000;\n\
     undef $all[$_ * 2] for 0 .. 19_999;\nsub handler { my $r = shift; $r->send_http_header('text/plain');\n\
     my @own = map { \"a$_\" x ($_ % 30) } 1 .. 1000; $r->print(scalar @own); 0 }\n1;\n";
@@ -241,7 +242,8 @@ fn a_worker_shares_what_the_mold_has_loaded() {
     assert!(fresh < MANY && used < MANY + MANY / 2, "own memory: {fresh} B when fresh, {used} B after a request");
 }
 
-/// An administrator may preload one. Its pieces may lie below the C library's heap, where the mold looks for holes to fill.
+/// An administrator may preload another allocator. Its blocks may lie below the C library's heap, where the mold looks
+/// for holes to fill.
 #[test]
 fn with_another_allocator_preloaded_the_mold_takes_no_more_memory() {
     let site = Site::new();
@@ -255,5 +257,5 @@ fn with_another_allocator_preloaded_the_mold_takes_no_more_memory() {
     assert_eq!(server.get("/none").status, 404);
 }
 
-/// Far more than a worker needs of its own, far less than it would copy.
+/// Bytes: far more than a worker's own memory, far less than it would copy.
 const MANY: u64 = 800_000;

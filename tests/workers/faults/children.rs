@@ -1,8 +1,8 @@
-//! What programs that scripts start get of us: descriptors 0 to 2, and an end.
+//! Child processes of scripts: they get descriptors 0 to 2 only, and are reaped.
 
 use crate::support::{Request, Server, Site, until};
 
-/// A program of the shell that names the descriptors it has.
+/// A shell program that prints the numbers of its open descriptors.
 const SHOW: &str = "for f in /proc/$$/fd/*; do readlink $f >/dev/null && echo ${f##*/}; done";
 
 fn serve(script: &str) -> Server {
@@ -48,7 +48,7 @@ fn a_program_waits_for_its_own_child_as_ever() {
     assert_eq!(server.text("/cgi/test.pl") + &server.text("/cgi/test.pl"), "3434");
 }
 
-/// Leaves a child behind that ends when there is a file `go`.
+/// An application that leaves a child process behind. The child ends when the file `go` exists.
 const LEAVES: &str = "sub { my $p = $_[0]{PATH_INFO};\n\
     if ($p eq '/leave') { local $SIG{CHLD} = 'IGNORE'; if (!(fork // die)) { select undef, undef, undef, 0.01 until -e '@DIR@/go'; CORE::exit(0) } }\n\
     if ($p eq '/system') { return [200, [], [join ' ', map { system('/bin/sh', '-c', \"exit $_\") >> 8 } 1 .. 3]] }\n\
@@ -61,7 +61,7 @@ fn children_that_end_while_their_worker_is_idle_are_reaped_at_once() {
     let [child] = crate::support::children(worker)[..] else { panic!("one child is left") };
     assert!(crate::support::alive(child));
     server.site.write("go", "");
-    // No request comes meanwhile.
+    // The worker must reap the child without a further request.
     until("it is no zombie either", || crate::support::children(worker).is_empty());
     assert_eq!(server.text("/"), worker.to_string());
 }

@@ -1,4 +1,4 @@
-//! The front dies. The port never refuses, the workers stay, and what they have under way ends for nobody.
+//! A killed front: the port refuses no connection, the workers stay, and requests in progress end without a client.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use super::{HANGS, serve};
 use crate::support::{Server, Site, alive, cpu_time, signal, until};
 
-/// Two workers, who say who they are; `/slow` begins a large answer and ends it when there is a file `go`.
+/// An application that prints its worker's pid. `/slow` begins a large response and ends it when the file `go` exists.
 const SLOW: &str = r#"sub {
     return [200, [], [$$]] if $_[0]{PATH_INFO} ne '/slow';
     return sub {
@@ -26,7 +26,7 @@ fn front(server: &Server) -> i32 {
     server.status()["front_pid"].as_i64().unwrap_or(0) as i32
 }
 
-/// Ends the front and waits for the next.
+/// Kills the front and waits for the next one.
 fn kill_front(server: &Server) {
     let old = front(server);
     assert!(old > 0, "no front");
@@ -45,7 +45,7 @@ fn a_front_that_dies_is_replaced_and_the_workers_stay() {
     let workers = pids(&server);
     for _ in 0..3 {
         kill_front(&server);
-        // Nobody refuses meanwhile: the socket is the master's.
+        // No connection is refused meanwhile, because the listening socket belongs to the master.
         let answered: i32 = server.text("/").parse().expect("a pid");
         assert!(workers.contains(&answered), "{answered} is not of {workers:?}");
         server.until_idle(2);
@@ -70,7 +70,7 @@ fn a_worker_in_the_middle_of_an_answer_ends_it_for_nobody_and_serves_on() {
     server.until_idle(2);
     assert_eq!(server.site.read("ended"), slow.to_string());
     assert!(pids(&server).contains(&slow));
-    // Not a byte of the old answer is taken for one of these.
+    // No byte of the old response may appear in these responses.
     let answers: BTreeSet<i32> = (0..20).map(|_| server.text("/").parse().expect("a pid")).collect();
     assert!(answers.is_subset(&pids(&server)), "{answers:?}");
 }

@@ -1,17 +1,17 @@
-//! Workers are killed one after the other while all of them are busy, wherever they are just then: on their way to a request, in it, or
-//! in the middle of what they say. `CAMELEER_KILLS` says how many.
+//! Workers are killed one after the other while all of them are busy: before a request, in it, or in the middle of a
+//! response. `CAMELEER_KILLS` sets the number.
 
 use nix::sys::signal::Signal;
 
 use super::{PATIENT, serve};
 use crate::support::{Load, Response, signal, until};
 
-/// A minute of it takes about three thousand.
+/// Kills per run by default. About 3000 kills take a minute.
 const KILLS: u64 = 150;
-/// Between two kills.
+/// Responses between two kills.
 const ANSWERS: u64 = 30;
 
-/// A word, or 117,000 bytes in three pieces.
+/// A response of one word, or of 117,000 bytes in three pieces.
 const APP: &str = "package Pieces;
     my $piece = join ' ', 1 .. 8000;
     sub getline { $_[0]{left}-- > 0 ? $piece : undef }
@@ -43,7 +43,7 @@ fn workers_that_are_killed_wherever_they_are_cost_their_own_requests_only() {
         });
     }
     let lost: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();
-    // One that is killed twice counts once, and one that is idle costs nothing.
+    // A worker that is killed twice counts once, and an idle worker costs no request.
     assert!(lost.len() as u64 <= kills, "{kills} kills cost {} requests", lost.len());
     let is_cut_or_502 = |said: &&String| !said.contains("status: 200");
     assert!(lost.iter().all(|said| is_cut_or_502(&said)), "{:?}", lost.iter().find(|said| !is_cut_or_502(said)));

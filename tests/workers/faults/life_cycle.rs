@@ -1,4 +1,4 @@
-//! Starts, reloads and stops while clients ask.
+//! Starts, reloads and stops while clients send requests.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +7,11 @@ use nix::sys::signal::Signal;
 use super::serve;
 use crate::support::{Connection, Load, Server, Site, signal, until};
 
-/// `/hold` leaves a file and waits for another.
+/// `/hold` creates a file and waits for the file `go`.
 const HOLDS: &str = "sub { if ($_[0]{PATH_INFO} eq '/hold') { open my $f, '>', \"@DIR@/held-$$\"; close $f;
     select undef, undef, undef, 0.01 until -e '@DIR@/go' } [200, [], ['answered']] }";
 
-/// One worker more is at work.
+/// Sends a request to `/hold` and waits until one more worker works on it.
 fn hold(server: &Server) -> Connection {
     let held = || {
         let files = std::fs::read_dir(server.site.folder()).expect("its folder").flatten();
@@ -147,7 +147,7 @@ fn a_killed_front_is_replaced_while_the_port_takes_connections() {
     let server = serve(HOLDS, "");
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     signal(front, Signal::SIGKILL);
-    // The kernel keeps them until the next front accepts: nobody is refused.
+    // The kernel queues the connections until the next front accepts them, so that none is refused.
     let early: Vec<Connection> = (0..20).map(|_| server.connect()).collect();
     for mut connection in early {
         connection.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -1,10 +1,10 @@
-//! Programs that ErrorLog and CustomLog name and that do not read.
+//! Programs after a pipe in ErrorLog and CustomLog that do not read.
 
 use nix::sys::signal::Signal;
 
 use crate::support::{Load, Server, Site};
 
-/// More than pipe and server hold together.
+/// Number of requests whose log lines exceed the buffers of the pipe and the server.
 const MUCH: u64 = 500;
 
 fn serve(conf: &str) -> Server {
@@ -12,7 +12,7 @@ fn serve(conf: &str) -> Server {
     Site::new().file("app.psgi", app).serve(&format!("{conf}\n<Location />\nPsgiApp app.psgi\n</Location>"))
 }
 
-/// Every request leaves 7 kB in the access log and 8 kB in the error log.
+/// Sends requests that each add 7 kB to the access log and 8 kB to the error log.
 fn is_served(server: &Server) {
     let load = Load::start(server, 4, &format!("/?{}", "x".repeat(7000)), |response| response.status == 200);
     load.until_answered(MUCH);

@@ -1,4 +1,5 @@
-//! A thousand virtual hosts with logs of their own: more descriptors than the kernel passes on at once, and a long text.
+//! A thousand virtual hosts with a log file each: more descriptors than the kernel passes in one message, and a long
+//! configuration.
 
 use std::fmt::Write;
 use std::fs;

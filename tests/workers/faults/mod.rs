@@ -1,4 +1,4 @@
-//! Everything that can break, broken: what it costs, and whom.
+//! Failures of every part of the server, and their cost for requests.
 
 mod children;
 mod fronts;
@@ -21,9 +21,9 @@ fn serve(app: &str, conf: &str) -> Server {
     Site::new().file("app.psgi", app).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
 }
 
-/// A client that the machine keeps waiting is neither shed as part of an overload, nor taken for idle: what these tests count is lost by
-/// the server's fault only.
+/// Long time limits for tests that count lost requests. A client delayed by a busy machine must not be shed as overload
+/// or closed as idle.
 const PATIENT: &str = "QueueStale 0\nQueueTimeout 300s\nKeepAliveTimeout 300s\n";
 
-/// `/hang` leaves the number of its process in a file and never ends; every other path says who answers.
+/// `/hang` writes its pid to a file and never ends. Every other path returns the worker's pid.
 const HANGS: &str = "sub { my $p = $_[0]{PATH_INFO}; if ($p eq '/hang') { open my $f, '>', '@DIR@/hanging'; print $f $$; close $f; 1 while 1 } [200, [], [$$]] }";

@@ -1,4 +1,4 @@
-//! Mold and master die.
+//! Killed molds and masters.
 
 use nix::sys::signal::Signal;
 
@@ -34,7 +34,7 @@ fn a_worker_of_a_program_that_took_every_signal_outlives_its_mold_all_the_same()
     assert_eq!(server.text("/"), worker);
 }
 
-/// Ends the mold and waits for the next.
+/// Kills the mold and waits for the next one.
 fn kill_mold(server: &Server) {
     let old = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold");
     signal(old as i32, Signal::SIGKILL);
@@ -133,7 +133,7 @@ fn what_the_sites_code_started_as_it_was_loaded_is_no_zombie_of_the_mold() {
     until("it has ended", || {
         children(mold).len() == 1 || children(mold).into_iter().any(|pid| state(pid) == Some('Z'))
     });
-    // Its next work is to replace a worker.
+    // The mold's next task is to replace a worker.
     signal(server.text("/").parse().expect("a pid"), Signal::SIGKILL);
     until("it has its worker and no other child", || {
         server.workers().len() == 1 && server.workers()[0].1 == "Idle" && children(mold).len() == 1

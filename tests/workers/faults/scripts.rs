@@ -60,13 +60,13 @@ fn a_hundred_megabyte_upload_that_nobody_reads_harms_nobody() {
     assert_eq!(left, 0, "the upload's file has no name");
 }
 
-/// What a request finds of the process that it runs in.
+/// A script that prints the state of its process.
 const FOUND: &str = "use Cwd (); my $fds = grep { -e } glob '/proc/self/fd/*';
 print join '|', Cwd::getcwd(), umask, alarm(0), $fds, ref \\$_, $/ eq \"\\n\", defined $\\ ? 1 : 0, defined $, ? 1 : 0, $|,
     ref select, join(',', grep { defined $SIG{$_} && $SIG{$_} ne 'DEFAULT' } sort keys %SIG), exists $ENV{SOILED} ? 1 : 0, exists $ENV{PATH} ? 1 : 0,
     (-t STDIN) ? 1 : 0;";
 
-/// What a script does, and how it is answered.
+/// Pairs of a script's misdeed and the status of its response.
 const MISDEEDS: &[(&str, u16)] = &[
     ("exit 7", 200),
     ("die 'no more'", 500),
@@ -109,7 +109,7 @@ fn whatever_a_script_does_the_next_request_finds_its_process_clean() {
         if answered != *status {
             wrong.push(format!("{misdeed}: answered {answered}, expected {status}"));
         }
-        // A new worker has compiled nothing yet.
+        // A new worker has compiled nothing yet, so the first response is ignored.
         server.text("/cgi/found.pl");
         let found = server.text("/cgi/found.pl");
         if found != clean {
@@ -140,7 +140,7 @@ fn a_program_that_keeps_every_descriptor_costs_no_later_request() {
         "MaxClients 1\nStartServers 1",
     );
     assert!(server.text("/leak").parse::<u32>().is_ok_and(|count| count > 100));
-    // A body of this size comes as a descriptor.
+    // A body of this size arrives as a descriptor.
     let upload = server.send(Request::new("POST", "/").body(vec![b'x'; 1 << 20]));
     assert_eq!(upload.is(200).text(), (1 << 20).to_string());
     assert!(server.logged("the worker leaves: nearly all descriptors").contains("GET /leak"), "{}", server.log());

@@ -27,7 +27,7 @@ fn a_silent_front_is_replaced_and_the_workers_stay() {
     server.until_idle(2);
     let workers: BTreeSet<i32> = server.workers().into_iter().map(|(pid, _)| pid).collect();
     let silent = silence(&server);
-    // Nobody is refused meanwhile.
+    // No connection is refused meanwhile.
     let mut early = server.connect();
     early.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let answered: i32 = early.response().is(200).text().parse().expect("a pid");
@@ -54,7 +54,7 @@ fn a_status_and_a_stop_do_not_wait_for_a_silent_front() {
 fn a_reload_says_that_the_front_is_silent() {
     let server = serve(APP, "FrontTimeout 2s\nStartTimeout 10000s");
     silence(&server);
-    // A reload that waited for StartTimeout would outlast the test.
+    // A reload that waits for StartTimeout would outlast the test.
     server.reload().failed(1, "the front was silent");
     server.text("/");
     server.reload().succeeded();
@@ -64,7 +64,7 @@ fn a_reload_says_that_the_front_is_silent() {
 fn a_master_that_is_stopped_again_and_again_counts_only_its_own_waiting() {
     let server = serve(APP, "FrontTimeout 4s");
     let silent = silence(&server);
-    // 5.7 s without an answer, in which the master itself waits for moments only.
+    // 5.7 s without a response, in which the master itself waits for moments only.
     for _ in 0..6 {
         server.signal(Signal::SIGSTOP);
         let begun = Instant::now();

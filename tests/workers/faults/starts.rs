@@ -1,4 +1,4 @@
-//! Starts that cannot succeed: one clear line.
+//! Starts that cannot succeed print one clear line.
 
 use std::process::Command;
 

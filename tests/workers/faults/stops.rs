@@ -1,4 +1,4 @@
-//! Stops and reloads under load: who was let in is answered.
+//! Stops and reloads under load: every accepted request gets a response.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -17,12 +17,13 @@ fn front(server: &Server) -> i32 {
     server.status()["front_pid"].as_i64().unwrap_or(0) as i32
 }
 
-/// From here on what clients send stays in the kernel, until a stop lets the front go on.
+/// Stops the front process, so that clients' data stays in the kernel until a stop of the server continues the front.
 fn hold_front(server: &Server) {
     signal(front(server), Signal::SIGSTOP);
 }
 
-/// `None`: the server refuses. Where the machine has no port left, others have to close theirs first.
+/// Opens a connection; `None` when the server refuses. When the machine has no free port, waits until other clients
+/// close theirs.
 fn open_until_refused(address: &Address) -> Option<Connection> {
     loop {
         match Connection::open(address) {
@@ -34,8 +35,8 @@ fn open_until_refused(address: &Address) -> Option<Connection> {
     }
 }
 
-/// Clients that ask until they are refused. What they tell is each request that was sent to a server that had let them in, and was
-/// not answered whole.
+/// A client that sends requests until its connection is refused. Returns each request on an accepted connection without
+/// a complete response.
 fn ask_until_refused(address: &Address, keeps: bool, answered: &Arc<AtomicU64>) -> JoinHandle<Vec<String>> {
     let (address, answered) = (address.clone(), answered.clone());
     let request = if keeps { Request::get("/") } else { Request::get("/").header("Connection", "close") };
@@ -101,10 +102,11 @@ fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_then_closed() {
     for connection in &mut waiting {
         let response = connection.response().is(200);
         assert_eq!(response.text(), "answered");
-        // Without it when the front answered before it heard of the stop, which came in the same turn as they did.
+        // The header is absent when the front responds before it learns of the stop. Both arrive in the same turn of
+        // its loop.
         assert!(matches!(response.header("connection").as_deref(), None | Some("close")), "{response:?}");
     }
-    // The rest of a request that is on its way is waited for, for a while; by now the front knows of the stop.
+    // The front waits for a while for the rest of a request in progress. By now the front knows of the stop.
     slow.raw("st: localhost\r\n\r\n");
     let response = slow.response().is(200);
     assert_eq!((response.text().as_str(), response.header("connection").as_deref()), ("answered", Some("close")));
@@ -122,7 +124,7 @@ fn a_request_on_a_kept_connection_that_came_before_a_stop_is_answered() {
     hold_front(&server);
     kept.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     server.signal(Signal::SIGTERM);
-    // Without "close" when the front read it before it heard of the stop.
+    // The response is without "close" when the front reads the request before it learns of the stop.
     kept.response().is(200);
     kept.is_closed();
     idle.is_closed();
@@ -163,7 +165,8 @@ fn whom_a_listener_has_let_in_that_a_reload_closes_is_answered() {
     until("it is closed", || Connection::open(&other.address()).is_err());
 }
 
-/// RFC 9113, 6.8: the first GOAWAY names no stream, so that those that are on their way still count; the last one does.
+/// RFC 9113, 6.8: the first GOAWAY names the highest possible stream, so that requests in flight still count. The last
+/// GOAWAY names the last stream.
 #[test]
 fn http2_is_told_to_go_in_two_steps_and_what_comes_between_is_answered() {
     let mut server = serve(APP, "Protocols h2c http/1.1");

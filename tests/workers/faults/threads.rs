@@ -1,11 +1,11 @@
-//! The system gives the front no thread any more: `ulimit -u` of its user is reached.
+//! The front cannot start threads because its user has reached `ulimit -u`.
 
 use std::process::Command;
 
 use crate::support::{Finished, Request, Server, Site};
 
-/// How many processes and threads the front's user may have, changed while it runs. As that user: root may not have the
-/// right to do it for others.
+/// Sets the limit on processes and threads of the running front. prlimit runs as the front's user, because root may
+/// lack the right to change another user's limits.
 fn allow_processes(server: &Server, most: &str) {
     let front = server.status()["front_pid"].to_string();
     let mut prlimit = Command::new("setpriv");
@@ -24,14 +24,14 @@ fn without_a_thread_a_password_is_a_503_and_all_else_is_served() {
         .file("htdocs/friends/a.txt", "for most")
         .file("htdocs/a.txt", "for all")
         .serve(conf);
-    // ana:secret
+    // Credentials: ana:secret
     let asked = || Request::get("/members/a.txt").header("Authorization", "Basic YW5hOnNlY3JldA==");
     allow_processes(&server, "0:");
     let refused = server.send(asked()).is(503);
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
     let line = server.logged(": no thread: ");
     assert!(line.contains("ulimit -u"), "{line}");
-    // Who cannot be told from those that are kept out is not let in.
+    // A client whose host name cannot be looked up is not let in, because it may be an excluded host.
     server.get("/friends/a.txt").is(503);
     server.logged("cannot look up a client's name: no thread: ");
     assert_eq!(server.text("/a.txt"), "for all");

@@ -1,4 +1,4 @@
-//! Workers die, stop, lie, and cannot be started.
+//! Workers that die, stop, misreport, or cannot be started.
 
 use nix::sys::signal::Signal;
 
@@ -62,7 +62,7 @@ fn a_worker_that_closes_all_its_descriptors_costs_at_most_its_own_request() {
         "use POSIX (); sub { if ($_[0]{PATH_INFO} eq '/close') { POSIX::close($_) for 3 .. 100 } [200, [], ['ok']] }",
         "",
     );
-    // What it has left in memory is found there.
+    // The server still finds the response that the worker left in memory.
     server.get("/close").is(200);
     assert_eq!(server.text("/"), "ok");
 }
@@ -87,8 +87,8 @@ fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
         "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nRequestTimeout 20s\nRequestTimeoutGrace 1s",
     );
     server.until_idle(4);
-    // More clients than workers: each worker is asked again and again, so that a stopped one is soon found out.
-    // What a worker has begun when it is stopped is lost at RequestTimeout: it is the only one with that request.
+    // More clients than workers: each worker gets requests often, so that a stopped one is soon detected. A request
+    // that a worker has begun when it is stopped fails at RequestTimeout, because no other worker has it.
     let load = Load::start(&server, 16, "/", |response| matches!(response.status, 200 | 504));
     load.until_answered(100);
     let stopped: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).take(2).collect();
@@ -107,7 +107,7 @@ fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
 fn a_stopped_idle_worker_costs_nobody_an_answer() {
     let server = serve("sub { [200, [], [$$]] }", "MaxClients 2\nStartServers 2\nMinSpareServers 2\nMaxSpareServers 2");
     server.until_idle(2);
-    // The one that was busy last is likely the next one to be asked.
+    // The worker that was busy last is likely to get the next request.
     let stopped: i32 = server.text("/").parse().expect("a pid");
     signal(stopped, Signal::SIGSTOP);
     until("it is stopped", || state(stopped) == Some('T'));
@@ -133,7 +133,7 @@ fn a_hundred_and_fifty_crashes_in_a_row_cost_nobody_else_anything_and_one_fork_e
     assert_eq!(load.failures(), Vec::<String>::new());
     server.until_idle(3);
     let forks = server.log().lines().filter(|line| line.contains("worker=") && line.contains(" started")).count();
-    // One that crashes at once may have ended before its start was told.
+    // A worker that crashes at once may end before its start is logged.
     assert!((CRASHES..=CRASHES + 3).contains(&forks), "{forks} forks");
 }
 
@@ -159,7 +159,7 @@ fn whoever_takes_the_place_of_a_worker_that_left_is_not_taken_for_it() {
     );
     server.until_idle(4);
     let load = Load::start(&server, 16, "/", |response| response.status == 200);
-    // Some 80 workers: the news that one leaves may come after that of its end, when another has its place.
+    // Some 80 workers: the notice of a worker's exit may arrive after its end, when another worker has its slot.
     load.until_answered(4_000);
     assert_eq!(load.failures(), Vec::<String>::new());
     server.until_idle(4);

@@ -1,4 +1,4 @@
-//! More requests than the workers can answer: who waits, who is served, who is told to come again.
+//! More requests than the workers can serve: waiting, served and rejected requests.
 
 mod queue;
 mod shares;
@@ -6,14 +6,14 @@ mod speed;
 
 use crate::support::{Connection, Server, Site, until};
 
-/// `…/hold` says that it has begun and waits for the file `go`; every path says who answers.
+/// Paths with `hold` create a file and wait for the file `go`. Every path returns the worker's pid.
 const APP: &str = "use Time::HiRes (); my $n = 0;
 sub { my $p = $_[0]{SCRIPT_NAME} . $_[0]{PATH_INFO};
     if ($p =~ /hold/) { open my $f, '>', \"@DIR@/tmp/begun-$$-\" . ++$n; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go' }
     select undef, undef, undef, 0.01 if $p =~ /slow/;
     [200, [], [$$]] }";
 
-/// A site with `workers` workers, no more and no fewer.
+/// A site with exactly `workers` workers.
 fn serve(workers: u32, conf: &str) -> Server {
     let pool =
         format!("StartServers {workers}\nMinSpareServers {workers}\nMaxSpareServers {workers}\nMaxClients {workers}\n");
@@ -24,7 +24,7 @@ fn serve(workers: u32, conf: &str) -> Server {
     server
 }
 
-/// Sends `count` requests for `target` that are answered when [`release`] says so.
+/// Sends `count` requests for `target` that get their responses after [`release`].
 fn hold(server: &Server, target: &str, count: usize) -> Vec<Connection> {
     let one = |_| {
         let mut connection = server.connect();

@@ -1,9 +1,9 @@
-//! The queue when more and more requests come.
+//! The request queue under growing load.
 
 use super::{hold, release, serve, until_begun};
 use crate::support::{Load, Server, until};
 
-/// Clients that come again whatever they are told: an overload does not end before they do.
+/// Clients that repeat their request after every response, so that the overload lasts until they stop.
 fn insistent(server: &Server) -> Load {
     Load::start(server, 5, "/more", |response| matches!(response.status, 200 | 503))
 }
@@ -13,7 +13,7 @@ fn in_an_overload_those_that_wait_too_long_are_refused_at_once_and_newer_ones_ar
     let server = serve(2, "QueueStale 200ms\nQueueTimeout 60s");
     let held = hold(&server, "/hold", 2);
     until_begun(&server, 2);
-    // They wait, and are stale; then half as many more come.
+    // Stale requests wait in the queue while more clients arrive, until the server reports an overload.
     let stale = hold(&server, "/old", 20);
     until("the first wait", || server.status()["front"]["queued"] == 20);
     let mut loads = Vec::new();

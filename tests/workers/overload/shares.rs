@@ -1,4 +1,4 @@
-//! `PoolShare`: slow parts of a site cannot starve the others.
+//! `PoolShare`: slow parts of a site cannot starve other parts.
 
 use super::{hold, release, serve, until_begun};
 use crate::support::{Load, until};

@@ -1,9 +1,9 @@
-//! `SpeedLimit`: one client cannot have everything.
+//! `SpeedLimit`: a limit on the requests of one client.
 
 use super::{hold, release, serve, until_begun};
 use crate::support::{Request, Site, until};
 
-/// Another client than that of `Server::get`.
+/// The address of a second client, which differs from that of `Server::get`.
 const OTHER: &str = "127.0.0.9";
 
 #[test]

@@ -1,6 +1,6 @@
-//! Frameworks that load and compile when they are first asked: five reforks under load, and what they have loaded is shared.
+//! Frameworks that load and compile at their first request: after five reforks under load, workers share that memory.
 //!
-//! Each application answers the same: `/item/NAME` by a template, `/visits` by a session, and nothing at `/none`.
+//! Each application serves the same paths: `/item/NAME` by a template, `/visits` by a session, and nothing at `/none`.
 
 use super::{pids, reforks};
 use crate::support::{Load, Request, Response, Server, Site, own_memory, until};
@@ -8,7 +8,7 @@ use crate::support::{Load, Request, Response, Server, Site, own_memory, until};
 const WORKERS: usize = 3;
 const REFORKS: u64 = 5;
 const REQUESTS: u64 = 20;
-/// To less than one part of so many a refork must bring down what a worker has for itself.
+/// A refork must reduce a worker's own memory to less than one part in this number.
 const PART: u64 = 3;
 
 const MOJOLICIOUS: &str = r#"use Mojolicious::Lite -signatures;
@@ -84,14 +84,14 @@ fn serve(site: Site, conf: &str) -> Server {
     ))
 }
 
-/// Its application is loaded by the first request.
+/// Serves a PSGI application that is loaded by the first request.
 #[track_caller]
 fn serve_psgi(site: Site, load: &str) -> Server {
     let app = format!("my $app; sub {{ $app ||= do {{ {load} }}; $app->(@_) }}");
     serve(site.file("app.psgi", &app), "PsgiApp app.psgi")
 }
 
-/// Asks until every worker has answered so much; the memory that each has for itself.
+/// Sends requests until every worker has had [`REQUESTS`]. Returns each worker's own memory in bytes.
 #[track_caller]
 fn memory_of_asked_workers(server: &Server) -> Vec<u64> {
     let load = Load::start(server, WORKERS, "/item/pen", is_item);
@@ -105,7 +105,7 @@ fn memory_of_asked_workers(server: &Server) -> Vec<u64> {
     pids(server).into_iter().map(own_memory).collect()
 }
 
-/// A visitor with a cookie: how often the session has been there.
+/// Sends a request with the session's cookie. Returns the number of visits in this session.
 fn visit(server: &Server, cookie: &mut String) -> String {
     let response = server.send(Request::get("/visits").header("Cookie", cookie)).is(200);
     if let Some(set) = response.header("Set-Cookie") {
@@ -143,7 +143,8 @@ fn a_mojolicious_application() {
     five_reforks_under_load(&serve_psgi(site, "require Plack::Util; Plack::Util::load_psgi('@DIR@/mojo.pl')"));
 }
 
-/// Its workers load it one after the other: a file of Cache::FastMmap that is only half made is made anew by the next.
+/// The workers load the application one after the other: a half-made file of Cache::FastMmap is created again by the
+/// next worker.
 #[test]
 fn a_catalyst_application() {
     let files = [

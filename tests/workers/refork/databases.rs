@@ -1,12 +1,12 @@
-//! DBI across reforks under load: every worker has connections of its own, however a program keeps them, and those of the worker
-//! that becomes the mold end in good order.
+//! DBI across reforks under load: every worker has connections of its own for every way to store them. The connections
+//! of the worker that becomes the mold are closed in order.
 
 use std::process::Command;
 
 use super::{reforks, serve as serve_app};
 use crate::support::{Database, Finished, Load, MARIADB, Server, Site, until};
 
-/// `/keeper/WAY/DRIVER` writes a row: who has written it, on which connection, kept how.
+/// `/keeper/WAY/DRIVER` writes a row with the worker, the connection, and the way in which the connection is stored.
 const KEEPER: &str = r#"package Keeper;
 use v5.36;
 use Apache::Constants qw(OK);
@@ -50,7 +50,7 @@ const REFORKS: u64 = 5;
 const SQLITE: &str = "dbi:SQLite:dbname=@DIR@/keeper.db";
 const MARIA: &str = "dbi:MariaDB:ledger;mariadb_socket=@DIR@/database/socket";
 
-/// A MariaDB of its own, an SQLite file, and workers that write to both.
+/// A MariaDB server and an SQLite file of this site, and workers that write to both.
 #[track_caller]
 fn serve(modules: &str, start_up: &str) -> (Database, Server) {
     let site = Site::new().file("lib/Keeper.pm", KEEPER).file("start_up.pl", &format!("{start_up}; 1"));
@@ -66,7 +66,7 @@ fn serve(modules: &str, start_up: &str) -> (Database, Server) {
     (database, server)
 }
 
-/// What another program is told by the database: the first row, its columns with a space between.
+/// The first row of the result as another program reads it, its columns joined by a space.
 #[track_caller]
 fn ask(site: &Site, dsn: &str, statement: &str) -> String {
     let program = "my ($dsn, $statement) = @ARGV; my $dbh = DBI->connect($dsn, 'ledger', '', { RaiseError => 1 }); \
@@ -75,7 +75,7 @@ fn ask(site: &Site, dsn: &str, statement: &str) -> String {
     Finished::of(perl.args(["-MDBI", "-e", program, &site.filled(dsn), statement])).succeeded().out
 }
 
-/// Asks by all these ways, one client each, until the pool has been renewed some times.
+/// Sends requests in all these ways, one client each, through [`REFORKS`] reforks, and checks that no row is lost.
 #[track_caller]
 fn no_row_is_lost(server: &Server, ways: &[&str]) {
     let written = |way: &&str| Load::start(server, 1, &format!("/keeper/{way}"), |r| r.text() == "written\n");
@@ -135,7 +135,7 @@ fn connections_that_the_program_keeps() {
     all("Keeper", "", &["variable/SQLite", "variable/MariaDB", "variable/mysql"]);
 }
 
-/// The one that the start-up has made is found by each worker, too.
+/// In each worker, connect_cached also looks up the connection that the start-up code made.
 #[test]
 fn connections_that_connect_cached_keeps() {
     let start_up = "DBI->connect_cached( Keeper::source('MariaDB') )";
@@ -172,7 +172,7 @@ fn what_was_set_in_a_handle_since_it_connected_is_set_in_the_next_one() {
     }
 }
 
-/// The one of the start-up is the mold's alone, too.
+/// The connection of the start-up belongs to the mold alone.
 #[test]
 fn connect_cached_finds_the_connection_that_each_worker_has_made() {
     let app = "use DBI; my $made = 0; my %callbacks = ('connect_cached.new' => sub { $made++; return });

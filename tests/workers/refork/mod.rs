@@ -1,15 +1,15 @@
-//! A worker becomes the mold, and the pool is renewed from it.
+//! A refork: a worker becomes the mold, and the pool is renewed from it.
 
-/// Frameworks, and what they load when they are asked.
+/// Frameworks, and modules that they load during requests.
 mod applications;
-/// Programs that keep connections to databases.
+/// Programs with persistent database connections.
 mod databases;
 
 use nix::sys::signal::Signal;
 
 use crate::support::{Load, Server, Site, descriptors, own_memory, signal, until};
 
-/// Loads 16 MB at the first request.
+/// A module that allocates 16 MB when the first request loads it.
 const LAZY: &str = "package Lazy; our $data; $data .= $_ x 64 for 1 .. 150_000; $data .= 'x' x 16_000_000; \
     BEGIN { open my $f, '>>', '@DIR@/compiled'; print $f \"$$\\n\" } 1;";
 const APP: &str = "sub { require Lazy; [200, ['X-Pid', $$], [length $Lazy::data]] }";

@@ -1,14 +1,15 @@
-//! The table of promises: each row names tests that are there, and whose own text has what the row promises.
+//! The compatibility table: each row names existing tests, and their text contains the method, function or word of the
+//! row.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use compat::rows::{self, Row};
 
-/// Its rows are sentences.
+/// The chapter whose rows are sentences.
 const SENTENCES: &str = "What the documents do and calculate";
 
-/// Their rows are methods or functions, and must be called.
+/// Chapters whose rows are methods or functions. Tests must call these.
 const PACKAGES: &str = "Apache Apache::SubRequest Apache::SubProcess Apache::Request Apache::Connection Apache::Server \
     Apache::Log Apache::Table Apache::File Apache::URI Apache::Util Apache::ModuleConfig Apache::CmdParms";
 
@@ -41,14 +42,15 @@ fn has(row: &Row, test: &str) -> bool {
     }
 }
 
-/// `$r->name`, `Package::name`, `name(…)`, or one of a list of names that are called in turn.
+/// Whether a word is a call: `$r->name`, `Package::name`, `name(…)`, or an element of a `qw(…)` list of names called in
+/// turn.
 fn is_call(before: &str, after: &str) -> bool {
     let before = before.trim_end();
     let line = before.rsplit('\n').next().unwrap_or_default();
     before.ends_with("->") || before.ends_with("::") || after.trim_start().starts_with('(') || line.contains("qw(")
 }
 
-/// What stands before and behind each place of a word.
+/// The text before and after each occurrence of a word.
 fn words<'a>(text: &'a str, word: &str) -> Vec<(&'a str, &'a str)> {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     let begins_as_word = word.starts_with(continues);
@@ -58,7 +60,8 @@ fn words<'a>(text: &'a str, word: &str) -> Vec<(&'a str, &'a str)> {
         .collect()
 }
 
-/// The code of a `.t` file, or that of `module::test` and of what it uses of its own file and its folder's `mod.rs`.
+/// The code of a `.t` file, or of the test `module::test` with the items that it uses from its file and its folder's
+/// `mod.rs`.
 pub fn text_of(test: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     if test.ends_with(".t") {
@@ -75,7 +78,7 @@ pub fn text_of(test: &str) -> Option<String> {
     items.get(function)?.contains("#[test]").then(|| with_what_it_uses(function, &items))
 }
 
-/// A `\n` of a Rust string is the end of a line here: the word behind it is a word.
+/// A `\n` in a Rust string becomes the end of a line, so that the word after it is recognized.
 fn with_what_it_uses(function: &str, items: &HashMap<&str, &str>) -> String {
     let (mut text, mut seen, mut next) = (String::new(), Vec::new(), vec![function]);
     while let Some(name) = next.pop() {
@@ -87,7 +90,8 @@ fn with_what_it_uses(function: &str, items: &HashMap<&str, &str>) -> String {
     text
 }
 
-/// Functions and constants at the edge of a file, by name; paragraphs that begin otherwise belong to the one before.
+/// Top-level functions and constants of a file, by name. A paragraph that begins otherwise belongs to the item before
+/// it.
 fn items(text: &str) -> Vec<(&str, &str)> {
     let begins = ["#[", "///", "fn ", "pub ", "const ", "static ", "struct ", "impl ", "use ", "mod "];
     let mut starts: Vec<usize> = text.match_indices("\n\n").map(|(at, _)| at + 2).collect();

@@ -1,7 +1,7 @@
-//! Which module uses which, read off the `use` lines and the paths that begin at a module.
+//! The dependency graph of modules, derived from `use` lines and from paths that begin at a module.
 //!
-//! An arrow leads to the module that defines an item, whoever hands it on. It is no compiler: what a macro writes and what
-//! a method returns it does not see.
+//! An arrow leads to the module that defines an item, not to a module that re-exports it. The graph is not a
+//! compiler's: macro expansions and the return types of methods are invisible.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -14,33 +14,33 @@ use super::source::{Source, pattern, sources};
 /// A module's path below its crate: `["front", "queue"]`.
 pub type Name = Vec<String>;
 
-/// The modules of a crate.
+/// The modules of a crate, and their dependencies.
 pub struct Graph {
     modules: BTreeMap<Name, Module>,
     pub arrows: Vec<Arrow>,
 }
 
-/// `from` uses something of `to`.
+/// A dependency: `from` uses an item of `to`.
 #[derive(Clone)]
 pub struct Arrow {
     pub from: Name,
     pub to: Name,
-    /// The file, and the path as it stands there.
+    /// The file, and the path as written in the file.
     pub said: String,
 }
 
 struct Module {
     file: String,
-    /// What it defines.
+    /// The names of the items that the module defines.
     items: BTreeSet<String>,
-    /// What its `use` lines bring in: the name here, and the path.
+    /// The imports of its `use` lines: the local name and the path.
     imports: Vec<(String, Name)>,
-    /// The paths in its functions and types.
+    /// The paths in the module's functions and types.
     paths: Vec<Name>,
 }
 
 impl Graph {
-    /// Of the crate whose sources lie in `folder`.
+    /// The graph of the crate with its sources in `folder`.
     pub fn of(folder: &str) -> Graph {
         Graph::new(folder, sources(folder))
     }
@@ -61,12 +61,12 @@ impl Graph {
         graph
     }
 
-    /// Whether there is such a module.
+    /// Whether the crate has the module `name`.
     pub fn has(&self, name: &[String]) -> bool {
         self.modules.contains_key(name)
     }
 
-    /// The modules that lie directly in `folder`.
+    /// The modules directly below the module `folder`.
     pub fn children(&self, folder: &[String]) -> Vec<&str> {
         let below = self.modules.keys().filter(|name| name.len() == folder.len() + 1 && name.starts_with(folder));
         below.filter_map(|name| name.last()).map(String::as_str).collect()
@@ -78,7 +78,7 @@ impl Graph {
         let mut arrows: Vec<Arrow> = Vec::new();
         for path in imported.chain(&module.paths) {
             let Some(to) = self.definer(from, path, 0).or_else(|| self.deepest(from, path)) else { continue };
-            // What a module says for all its children, each of them may use.
+            // Imports from an ancestor module are no dependency: a module may use the declarations of its parents.
             if !from.starts_with(&to) && !arrows.iter().any(|arrow| arrow.to == to) {
                 let said = format!("{}: {}", module.file, path.join("::"));
                 arrows.push(Arrow { from: from.clone(), to, said });
@@ -87,27 +87,27 @@ impl Graph {
         arrows
     }
 
-    /// Whether a path ends at a module that has modules below it: to import that is to use nothing yet.
+    /// Whether a path ends at a module with submodules. Importing such a module uses none of its items yet.
     fn is_folder(&self, from: &Name, path: &[String]) -> bool {
         let Some((base, rest)) = self.start(from, path) else { return false };
         let whole: Name = base.iter().chain(rest).cloned().collect();
         self.has(&whole) && !self.children(&whole).is_empty()
     }
 
-    /// The module that defines what `path` means in the module `from`; nothing for what is not of this crate.
+    /// The module that defines the item of `path` as seen from `from`; `None` for items of other crates.
     fn definer(&self, from: &Name, path: &[String], depth: usize) -> Option<Name> {
         let (base, rest) = self.start(from, path)?;
         self.descend(base, rest, depth)
     }
 
-    /// The last module that `path` names: what a macro defines there nobody finds.
+    /// The last module in `path`. Needed for items defined by macros, which the graph does not see.
     fn deepest(&self, from: &Name, path: &[String]) -> Option<Name> {
         let (base, rest) = self.start(from, path)?;
         let prefixes = (0..=rest.len()).rev().map(|length| [&base, &rest[..length]].concat());
         prefixes.into_iter().find(|name| self.has(name))
     }
 
-    /// Where a path begins, and what is left of it.
+    /// The module where a path begins, and the rest of the path.
     fn start<'p>(&self, from: &Name, path: &'p [String]) -> Option<(Name, &'p [String])> {
         let supers = path.iter().take_while(|part| *part == "super").count();
         match path.first()?.as_str() {
@@ -118,9 +118,9 @@ impl Graph {
         }
     }
 
-    /// Follows `rest` from the module `base`, through what it imports too.
+    /// Follows `rest` from the module `base`, including re-exports.
     fn descend(&self, base: Name, rest: &[String], depth: usize) -> Option<Name> {
-        /// More than anybody hands a thing on; two globs that import each other would never end.
+        /// A limit deeper than any chain of re-exports. Two globs that import each other would never end.
         const DEEPEST: usize = 8;
         let Some((first, after)) = rest.split_first() else { return Some(base) };
         let module = self.modules.get(&base)?;
@@ -139,7 +139,7 @@ impl Graph {
         })
     }
 
-    /// The sets of modules each of which needs all the others.
+    /// The sets of modules that all depend on each other.
     pub fn circles(&self) -> Vec<BTreeSet<Name>> {
         let reach: BTreeMap<&Name, BTreeSet<&Name>> =
             self.modules.keys().map(|name| (name, self.reach(name))).collect();
@@ -154,7 +154,7 @@ impl Graph {
         circles.into_iter().collect()
     }
 
-    /// All that a module needs, however indirectly.
+    /// The direct and indirect dependencies of a module.
     fn reach<'g>(&'g self, name: &'g Name) -> BTreeSet<&'g Name> {
         let mut reached = BTreeSet::new();
         let mut waiting = VecDeque::from([name]);
@@ -166,7 +166,7 @@ impl Graph {
     }
 }
 
-/// What a file defines, at the beginning of a line.
+/// An item definition at the beginning of a line.
 static ITEM: LazyLock<Regex> = LazyLock::new(|| {
     let visible = r"(?m)^(?:pub(?:\([^)]*\))? )?(?:(?:const|async|unsafe|extern \S+) )*";
     let kind = "(?:fn|struct|enum|trait|type|static|union|const|macro_rules!)";
@@ -183,7 +183,7 @@ fn module(source: Source) -> Module {
     Module { file: source.name, items, imports, paths }
 }
 
-/// The leaves of a `use` tree: the name that each has from then on, and its whole path.
+/// The leaves of a `use` tree: the local name and the whole path of each.
 fn expand(tree: &str) -> Vec<(String, Name)> {
     let tree = tree.trim();
     if let Some((stem, list)) = tree.strip_suffix('}').and_then(|tree| tree.split_once('{')) {
@@ -205,7 +205,7 @@ fn without_self((name, mut path): (String, Name)) -> (String, Name) {
     (name, path)
 }
 
-/// A list at its commas, but not at those of the lists within.
+/// Splits a list at its top-level commas.
 fn split(list: &str) -> Vec<&str> {
     let mut depth = 0;
     let between = list.split(|c| {
@@ -235,7 +235,7 @@ fn a_use_tree_has_these_leaves() {
     }
 }
 
-/// The arrows of a crate of these files, as `from>to`.
+/// The graph of a crate with these files, and its arrows as `from>to`.
 fn drawn(files: &[(&str, &str)]) -> (Graph, Vec<String>) {
     let source = |(name, text): &(&str, &str)| Source { name: format!("s/{name}"), code: super::source::code(text) };
     let graph = Graph::new("s", files.iter().map(source).collect());

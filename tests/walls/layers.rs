@@ -1,7 +1,7 @@
-//! The order of the modules within a crate, circles of modules, and the number of files in a folder. The order of the crates
-//! stands in their manifests: [`super::manifests`].
+//! The layers of modules within a crate, cycles of modules, and the number of files in a folder. The layers of crates
+//! are in their manifests: [`super::manifests`].
 //!
-//! The tables at the top are all there is to change when a module comes or goes.
+//! When a module is added or removed, only the tables at the top change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,8 +10,8 @@ use std::path::Path;
 use super::graph::{Arrow, Graph, Name};
 use super::source::{files, root};
 
-/// The order within a folder. A name may use those in the rows below it, none beside it and none above it; the folder's
-/// own `mod.rs` may use them all, and all of them may use it.
+/// The layers within a folder. A module may use modules in the rows below its own row, none in its own row or above.
+/// The folder's own `mod.rs` may use all of them, and all of them may use it.
 struct Layers {
     of: &'static str,
     order: &'static [&'static [&'static str]],
@@ -107,10 +107,10 @@ const LAYERS: &[Layers] = &[
     },
 ];
 
-/// More files than these are a list, not a picture.
+/// The limit on files per folder. A longer list is hard to survey.
 const MOST_FILES: usize = 20;
 
-/// The folders of sources: one for each crate.
+/// The source folder of each crate.
 fn crates() -> Vec<String> {
     let members = ["crates", "tools"].map(|home| {
         fs::read_dir(root().join(home)).expect("a folder of crates").flatten().map(move |entry| (home, entry))
@@ -150,7 +150,7 @@ fn upward(layers: &Layers, folder: &Name, arrow: &Arrow) -> Option<String> {
     (!allowed).then(|| format!("{} — in {}, {from} does not stand above {to}", arrow.said, layers.of))
 }
 
-/// The graph of the crate that `folder` belongs to, and the module that the folder is.
+/// The graph of the crate that contains `folder`, and the name of the folder's module.
 fn graph_around(folder: &str) -> (Graph, Name) {
     let home = crates().into_iter().find(|home| Path::new(folder).starts_with(home)).expect("a folder of a crate");
     let below = Path::new(folder).strip_prefix(&home).expect("below its crate");
@@ -168,14 +168,14 @@ fn modules_need_each_other_in_no_circle() {
     }
 }
 
-/// The folder that holds all of `circle`.
+/// The deepest folder that contains every module of `circle`.
 fn folder_of(home: &str, circle: &BTreeSet<Name>) -> String {
     let first = circle.first().expect("a circle has members");
     let common = (0..first.len()).rev().find(|length| circle.iter().all(|name| name.starts_with(&first[..*length])));
     [&[home.to_owned()], &first[..common.unwrap_or(0)]].concat().join("/")
 }
 
-/// A shortest way round within `circle`, an import a line.
+/// A shortest cycle within `circle`, one import a line.
 fn shortest(graph: &Graph, circle: &BTreeSet<Name>) -> String {
     let within: Vec<&Arrow> =
         graph.arrows.iter().filter(|arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to)).collect();
@@ -183,7 +183,7 @@ fn shortest(graph: &Graph, circle: &BTreeSet<Name>) -> String {
     rounds.min_by_key(Vec::len).expect("a circle has members").join("\n")
 }
 
-/// The imports from `start` back to it.
+/// A shortest chain of imports from `start` back to `start`.
 fn round(arrows: &[&Arrow], start: &Name) -> Vec<String> {
     let mut came: BTreeMap<&Name, &Arrow> = BTreeMap::new();
     let mut reached = vec![start];

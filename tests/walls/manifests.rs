@@ -1,12 +1,13 @@
-//! The order of the crates, as their manifests have it. Cargo refuses circles and what a manifest does not name; these tests
-//! hold the manifests themselves.
+//! The layers of the crates, as declared in their manifests. Cargo rejects cycles and undeclared dependencies; these
+//! tests check the manifests.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use super::source::{pattern, root, text};
 
-/// Top to bottom. A crate may depend on crates of the rows below its own, on none beside or above it.
+/// The layers from top to bottom. A crate may depend on crates in the rows below its own row, on none in its own row or
+/// above.
 const ORDER: &[&[&str]] = &[
     &["cameleer"],
     &["admin", "perlcost"],
@@ -20,7 +21,7 @@ const ORDER: &[&[&str]] = &[
     &["base", "libperl-sys", "wire"],
 ];
 
-/// Dependencies that a crate and all that it depends on must never have, with the reason.
+/// Crates, dependencies that they must not have even indirectly, and the reason.
 const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
     (
         &["config", "files", "access", "tls", "machine", "status", "worker", "profiler", "master", "apache", "wire"],
@@ -36,7 +37,7 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
     (&["config"], &["sys"], "the configuration is data, and has no unsafe code below it"),
 ];
 
-/// Each crate of the workspace: its name, its folder, and what it depends on.
+/// Each crate of the workspace: its name, its folder, and its dependencies.
 fn manifests() -> BTreeMap<String, (String, Vec<String>)> {
     let members = ["crates", "tools"].into_iter().flat_map(|home| {
         let entries = fs::read_dir(root().join(home)).expect("a folder of crates").flatten();

@@ -1,10 +1,10 @@
-//! CONTRIBUTING.md's map from a layer to its tests: what it names is there, and no module of these tests is missing.
+//! CONTRIBUTING.md's map from a layer to its tests: every named module exists, and no test module is missing.
 
 use std::path::Path;
 
 use regex::Regex;
 
-/// What stands in backticks in a column of the map.
+/// The words in backticks in a column of the map.
 fn named(column: usize) -> Vec<String> {
     let text = include_str!("../../CONTRIBUTING.md");
     let (_, map) = text.split_once("\n| layer | ").expect("the map");

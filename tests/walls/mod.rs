@@ -1,32 +1,32 @@
-//! The house rules that can be read off the sources (docs/architecture.md, "Invariants").
+//! House rules that the sources themselves can prove (docs/architecture.md, "Invariants").
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use source::{files, pattern, root, sources, text};
 
-/// The table of promises, and whether its tests are about them.
+/// The compatibility table and the tests that it names.
 mod compat_rows;
 
 /// The order of the modules within a crate.
 mod layers;
 
-/// The order of the crates, and what each may not depend on.
+/// The layers of the crates, and forbidden dependencies.
 mod manifests;
 
-/// Which module uses which.
+/// The dependency graph of modules.
 mod graph;
 
-/// Where to look for a test: CONTRIBUTING's map.
+/// The map from a layer to its tests in CONTRIBUTING.md.
 mod map;
 
-/// What has a file of its name in perl/t.
+/// Packages of mod_perl 2 and their test files in perl/t.
 mod perl_packages;
 
-/// What SECURITY.md promises, and where that is tested.
+/// The promises of SECURITY.md and the tests that prove them.
 mod security;
 
-/// What `make check` runs of the black box.
+/// The tests that `make check` runs.
 mod smoke;
 
 /// The sources without comments, strings and tests.

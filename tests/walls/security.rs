@@ -1,4 +1,4 @@
-//! SECURITY.md: each promise names the tests that hold it, and they are there.
+//! SECURITY.md: each promise names the tests that prove it, and these tests exist.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn promises() -> Vec<String> {
     promised.split("\n- ").skip(1).map(|item| item.replace('\n', " ")).collect()
 }
 
-/// The sources at a path, or below it.
+/// The text of the source file at `path`, or of all source files below it.
 fn sources(path: &Path) -> String {
     if path.is_file() {
         return std::fs::read_to_string(path).expect("text");

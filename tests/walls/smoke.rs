@@ -1,4 +1,5 @@
-//! `make check` runs the tests that tests/smoke.txt names; libtest says nothing about a name that it does not know.
+//! `make check` runs the tests listed in tests/smoke.txt. libtest silently ignores unknown names, so this test checks
+//! that every listed test exists.
 
 use super::compat_rows::text_of;
 

@@ -1,4 +1,4 @@
-//! The sources, as far as the rules are about them: without comments, what stands in quotes, and tests.
+//! The sources as the rules see them: without comments, contents of strings, and tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub struct Source {
     pub code: String,
 }
 
-/// The Rust files below `folder` but for their tests, which may do what the program may not.
+/// The Rust files below `folder` without tests, because tests are exempt from the rules.
 pub fn sources(folder: &str) -> Vec<Source> {
     let files: Vec<(PathBuf, String)> =
         files(Path::new(folder), "rs").into_iter().map(|path| (path.clone(), text(path))).collect();
@@ -24,19 +24,19 @@ pub fn sources(folder: &str) -> Vec<Source> {
 
 static TEST_MODULE: LazyLock<Regex> = LazyLock::new(|| pattern(r"#\[cfg\(test\)\]\s*(?:pub(?:\(\w+\))? )?mod (\w+);"));
 
-/// Where the modules of a file lie that are only there for tests, without `.rs`.
+/// The paths, without `.rs`, of the test-only modules that a file declares.
 fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
     let is_folder = path.file_stem().is_some_and(|stem| stem == "mod" || stem == "lib");
     let folder = if is_folder { path.with_file_name("") } else { path.with_extension("") };
     TEST_MODULE.captures_iter(text).map(|found| folder.join(&found[1])).collect()
 }
 
-/// What the compiler sees of `text` when it makes the program, with nothing left in its quotes.
+/// The code of `text` that the compiler builds into the program, with empty string literals.
 pub fn code(text: &str) -> String {
     without_tests(&bare(text))
 }
 
-/// Comments and what stands in quotes.
+/// Comments, string literals and character literals.
 static NO_CODE: LazyLock<Regex> = LazyLock::new(|| {
     let comment = r"(?<comment>//[^\n]*|(?s:/\*.*?\*/))";
     let quoted = r##"r"[^"]*"|(?s:r#".*?"#)|(?s:"(?:[^"\\]|\\.)*")|'(?:[^'\\\n]|\\[^'\n]+|\\')'"##;
@@ -58,7 +58,7 @@ fn without_tests(code: &str) -> String {
     program + rest
 }
 
-/// Behind the first semicolon of `code`, or behind its first braces when they come first.
+/// The offset after the first semicolon of `code`, or after its first pair of braces if that comes first.
 fn end_of_item(code: &str) -> usize {
     let mut depth = 0;
     for (at, byte) in code.bytes().enumerate() {
@@ -75,7 +75,7 @@ fn end_of_item(code: &str) -> usize {
     code.len()
 }
 
-/// The files below `folder` whose names end so, in order.
+/// The files below `folder` with the extension `extension`, sorted.
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -1,11 +1,11 @@
-//! `cameleer mem --advise`: what workers have loaded since the fork.
+//! `cameleer mem --advise`: modules that workers have loaded since the fork.
 
 use serde_json::Value;
 
 use super::number;
 use crate::support::{REGISTRY, Server, Site};
 
-/// Some megabytes, of which half come with another module.
+/// A module of some megabytes, half of them in a second module that it loads.
 const LATE: &str = "package Late; require Late::Part; our @table = map { \"entry $_\" } 1 .. 40_000;
     open my $f, '>>', '@DIR@/loaded'; print $f \"$$\\n\"; close $f; 1;";
 const PART: &str = "package Late::Part; our @table = map { \"entry $_\" } 1 .. 40_000; 1;";

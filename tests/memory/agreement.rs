@@ -1,9 +1,9 @@
-//! What Perl reads by GTop, which Apache::SizeLimit, GTopLimit and VMonitor go by, is what `cameleer mem` says.
+//! GTop's figures in Perl, on which Apache::SizeLimit, GTopLimit and VMonitor rely, equal those of `cameleer mem`.
 
 use super::{conf, has_pid, measured, number, of_role};
 use crate::support::{Server, Site, until};
 
-/// What one worker reads of the other, which is idle.
+/// An application in which one worker reads the memory of the other, idle worker.
 const APP: &str = "use GTop; my @data = map { 'x' x 1000 } 1 .. 5000;\n\
     sub { my ($pid) = $_[0]{PATH_INFO} =~ /(\\d+)/; my $m = GTop->new->proc_mem($pid || $$);\n\
       [200, [], [join ' ', $$, map { $m->$_ // 'undef' } qw(size share private pss)]] }";
@@ -13,7 +13,8 @@ fn gtop_in_a_worker_and_cameleer_mem_say_the_same_of_a_process() {
     let server = Site::new().file("app.psgi", APP).serve(&conf(2));
     server.until_idle(2);
     server.text("/");
-    // Who else has mapped the same files counts, too, other tests' servers for instance: both are asked again.
+    // Other processes that map the same files, such as other tests' servers, change the figures. Both are read again
+    // until they agree.
     until("both say the same of a worker", || {
         let asked =
             server.workers().into_iter().find_map(|(pid, _)| read_by_the_other(&server, pid).map(|read| (pid, read)));
@@ -27,7 +28,7 @@ fn gtop_in_a_worker_and_cameleer_mem_say_the_same_of_a_process() {
     });
 }
 
-/// Size, share, private and PSS; nothing when the worker itself has answered.
+/// Size, share, private and PSS; `None` when the worker `pid` itself has served the request.
 fn read_by_the_other(server: &Server, pid: i32) -> Option<[u64; 4]> {
     let text = server.text(&format!("/{pid}"));
     let (by, read) = text.split_once(' ').expect("who has read it");

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::support::{Server, Site, eventually};
 
-/// What the documents on mod_perl show to unshare memory, each on 2 MB and more of a package's own.
+/// Ways to unshare memory from the mod_perl documentation, each with at least 2 MB of package data.
 const DATA: &str = "package My::Data;\n\
     our @NUMBERS = (1 .. 100_000);\n\
     our @TEXTS = map { \"text $_\" } 1 .. 50_000;\n\
@@ -26,7 +26,7 @@ fn serve() -> Server {
     server
 }
 
-/// The owners that `mem --blame` names, the largest first.
+/// The owners in `mem --blame`, the largest first.
 fn blame(server: &Server) -> Vec<Value> {
     let blame = eventually("both workers have no request, and are asked", || {
         let said = server.control(["mem", "--blame", "--json"]).succeeded();
@@ -36,7 +36,8 @@ fn blame(server: &Server) -> Vec<Value> {
     blame["owners"].as_array().expect("a list").clone()
 }
 
-/// A request for `sub` gives `name` at least so many private bytes, most of all, `why`.
+/// Checks that a request for `sub` adds at least `at_least` private bytes to `name`, more than to any other owner, with
+/// the reason `why`.
 #[track_caller]
 fn is_to_blame(sub: &str, name: &str, why: &str, at_least: u64) {
     let server = serve();

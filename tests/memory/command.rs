@@ -1,10 +1,10 @@
-//! `cameleer mem`: the table, the picture, the calculator.
+//! `cameleer mem`: the table, the picture (`--svg`) and the calculator (`--plan`).
 
 use super::control_group::ControlGroup;
 use super::{conf, has_pid, measured, number, of_role, serve};
 use crate::support::{Request, Server, Site, eventually};
 
-/// What the documents calculate.
+/// The expected figures are those of the documents.
 #[test]
 fn the_calculator_gives_what_the_documents_give() {
     let site = Site::new();
@@ -105,7 +105,7 @@ fn the_picture_is_one_file_that_needs_no_other() {
     server.control(["mem", "--svg", &nowhere]).failed(1, "cannot write");
 }
 
-/// Fewer workers fit into a control group than onto the machine.
+/// The limit of a control group allows fewer workers than the machine's memory.
 #[test]
 fn the_limit_of_a_control_group_is_a_bound() {
     let Some(group) = ControlGroup::new("bound") else {
@@ -124,7 +124,7 @@ fn the_limit_of_a_control_group_is_a_bound() {
     assert_eq!(number(&said["more_workers"]), available / one);
 }
 
-/// A program that a request has started belongs to the server while it runs.
+/// A program that a request has started counts as part of the server while it runs.
 #[test]
 fn what_a_worker_has_started_is_counted() {
     let server = serve(
@@ -139,7 +139,7 @@ fn what_a_worker_has_started_is_counted() {
     assert_eq!(server.text(&format!("/end/{pid}")), "ended");
 }
 
-/// After a refork there are two molds: each worker is held against the one that it was forked from.
+/// After a refork there are two molds. Each worker is compared with the mold that forked it.
 #[test]
 fn every_mold_is_shown_and_workers_are_compared_with_their_own() {
     let server = serve("my @shared = map { 'x' x 1000 } 1 .. 5000; sub { [200, [], [$$]] }", 2);

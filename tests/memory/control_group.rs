@@ -1,9 +1,9 @@
-//! A control group for one server, where this machine lets us make one.
+//! A control group for one server, on machines that permit one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The group, until this goes.
+/// A control group, removed on drop.
 pub struct ControlGroup {
     folder: PathBuf,
     usage: &'static str,
@@ -11,7 +11,7 @@ pub struct ControlGroup {
 }
 
 impl ControlGroup {
-    /// Version 2, or version 1 where the memory controller is bound to that. Needs root.
+    /// Creates a control group: version 2, or version 1 where the memory controller is bound to it. Needs root.
     pub fn new(name: &str) -> Option<ControlGroup> {
         let root = Path::new("/sys/fs/cgroup");
         let made = |root: &Path, usage, limit| {
@@ -24,22 +24,22 @@ impl ControlGroup {
         made(root, "memory.current", "memory.max").or_else(version_1)
     }
 
-    /// What its processes and the kernel for them have now.
+    /// The memory use of the group's processes and of the kernel for them, in bytes.
     pub fn used(&self) -> Option<u64> {
         fs::read_to_string(self.folder.join(self.usage)).ok()?.trim().parse().ok()
     }
 
-    /// Lets it have so much.
+    /// Sets the group's memory limit in bytes.
     pub fn limit(&self, bytes: u64) {
         fs::write(self.folder.join(self.limit), bytes.to_string()).expect("our own group");
     }
 
-    /// The shell command that moves a process there and becomes the program of its arguments.
+    /// The shell command that moves its process into the group and executes its arguments.
     pub fn enter(&self) -> String {
         format!("echo $$ > '{}' && exec \"$0\" \"$@\"", self.folder.join("cgroup.procs").display())
     }
 
-    /// For the test's output.
+    /// The name of the file with the group's memory use, for the test's output.
     pub fn name(&self) -> &'static str {
         self.usage
     }

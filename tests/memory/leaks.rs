@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::serve;
 
-/// Two objects that hold each other, for each request.
+/// An application that leaks two objects in a reference cycle per request.
 const LEAKS: &str = "sub { my $a = bless {}, 'My::Leaked'; my $b = bless [$a, 'x' x 100], 'My::Other'; $a->{other} = $b; [200, [], ['ok']] }";
 
 #[test]

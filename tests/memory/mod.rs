@@ -1,30 +1,30 @@
-//! What a server has of the machine's memory: `cameleer mem`, and whether it is true.
+//! Memory of a running server: `cameleer mem`, and the accuracy of its figures.
 
-/// What workers have loaded since the fork.
+/// Modules loaded since the fork.
 mod advice;
-/// The same numbers as those that Perl reads.
+/// Agreement with the figures that Perl reads.
 mod agreement;
 mod blame;
-/// The table, the picture, the calculator.
+/// The table, the picture and the calculator.
 mod command;
 /// A control group for one server.
 mod control_group;
-/// Objects that stay.
+/// Leaked objects.
 mod leaks;
-/// More than there is.
+/// Workers killed by the kernel.
 mod out_of_memory;
-/// Huge pages, and pages that are joined.
+/// Huge pages, and pages merged by the kernel.
 mod pages;
-/// Growth by paths.
+/// Memory growth by path.
 mod urls;
-/// Against what the machine has again.
+/// Verification against the memory that the machine regains.
 mod verified;
 
 use serde_json::Value;
 
 use crate::support::{Server, Site};
 
-/// A server of `app`, with so many workers.
+/// A server of `app` with this number of workers.
 #[track_caller]
 fn serve(app: &str, workers: usize) -> Server {
     Site::new().file("app.psgi", app).serve(&conf(workers))
@@ -37,7 +37,7 @@ fn conf(workers: usize) -> String {
     )
 }
 
-/// What `cameleer mem --json` says.
+/// The JSON output of `cameleer mem`.
 #[track_caller]
 fn measured(server: &Server) -> Value {
     let said = server.control(["mem", "--json"]).succeeded();
@@ -49,12 +49,12 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("a number: {value}"))
 }
 
-/// Whether it is the process that a program's answer names.
+/// Whether `process` has the pid that a program printed.
 fn has_pid(process: &Value, pid: &str) -> bool {
     process["pid"].as_u64() == pid.parse().ok()
 }
 
-/// Its processes of one role.
+/// The measured processes with the role `role`.
 fn of_role<'a>(measured: &'a Value, role: &str) -> Vec<&'a Value> {
     let all = measured["processes"].as_array().expect("a list");
     all.iter().filter(|process| process["role"] == role).collect()

@@ -2,7 +2,8 @@ use super::conf;
 use super::control_group::ControlGroup;
 use crate::support::{Server, Site};
 
-/// The kernel knows no request: who was killed is said, and that the budget was too large.
+/// The kernel's OOM killer has no notion of requests. The server reports the killed process and the budget that was too
+/// large.
 #[test]
 fn a_worker_that_the_kernel_kills_is_named_and_lowers_the_budget() {
     let Some(group) = ControlGroup::new("killed") else {

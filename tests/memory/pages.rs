@@ -1,4 +1,4 @@
-//! `TransparentHugePages`, `KernelSamePageMerging`: what the kernel says of mold and workers.
+//! `TransparentHugePages`, `KernelSamePageMerging`: their effect on mold and workers as reported in /proc.
 
 use super::{conf, measured, of_role};
 use crate::support::{Server, Site};
@@ -8,7 +8,8 @@ fn serve(directives: &str) -> Server {
     Site::new().file("app.psgi", "sub { [200, [], ['here']] }").serve(&format!("{}{directives}", conf(2)))
 }
 
-/// A line of `/proc/PID/NAME` of mold and workers, which must be the same of all; `None` where this kernel does not tell.
+/// The value of a line in `/proc/PID/NAME`, which must be equal for mold and workers. `None` when the kernel does not
+/// report it.
 #[track_caller]
 fn told(server: &Server, name: &str, line: &str) -> Option<String> {
     let said = measured(server);

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::serve;
 
-/// One path keeps 200 kB in each request, the other works as long and keeps nothing.
+/// One path retains 200 kB per request. The other takes as long and retains nothing.
 const PROGRAM: &str = "my @kept; sub { my $size = 200_000; my $page = 'x' x $size; select undef, undef, undef, 0.006; \
     push @kept, $page if $_[0]{PATH_INFO} eq '/leaks'; [200, [], ['ok']] }";
 

@@ -1,9 +1,10 @@
-//! What `cameleer mem` says is held against what the machine has less while the server runs, and has again when it has ended.
+//! The figures of `cameleer mem` are compared with the machine's memory: its decrease while the server runs, its
+//! increase after the server ends.
 //!
-//! By `memory.current` of a control group of its own where this machine lets the test make one (as root; with the memory
-//! controller in version 1, by `memory.usage_in_bytes`). Otherwise by MemAvailable, in which everything else that runs shows, too:
-//! there, with what processors keep of freed pages, a try counts only when nothing else moved, and where something always does, nothing is verified. `--nocapture` says
-//! which it was, and the figures.
+//! The memory is measured by `memory.current` of a separate control group where the test can create one (as root; with
+//! the memory controller in version 1, by `memory.usage_in_bytes`). Otherwise the measure is MemAvailable plus the
+//! freed pages in the processors' lists. Other processes change MemAvailable too, so a try counts only when nothing
+//! else moved. Where other processes never rest, nothing is verified. `--nocapture` shows the measure and the figures.
 
 use std::time::Duration;
 
@@ -13,13 +14,13 @@ use super::control_group::ControlGroup;
 use super::{conf, measured, number};
 use crate::support::{Server, Site, comes_true};
 
-/// The kernel gives back what processes leave, and counts what it has given, a little later.
+/// The kernel releases and counts the memory of ended processes with a delay.
 const A_LITTLE: Duration = Duration::from_secs(3);
-/// For so long MemAvailable is watched before and after a try.
+/// The time for which MemAvailable must be stable before and after a try.
 const A_MOMENT: Duration = Duration::from_millis(300);
 const TRIES: usize = 8;
 
-/// 40 MB are loaded before the fork; each worker has 24 MB more.
+/// An application that loads 40 MB before the fork. Each worker adds 24 MB.
 const APP: &str = "our @shared = map { 'x' x 10_000 } 1 .. 4000; our @own;\n\
     sub { [200, [], [scalar @own]] }";
 
@@ -48,7 +49,7 @@ fn what_one_more_worker_is_said_to_cost_it_costs() {
     });
 }
 
-/// What was said, and what is true.
+/// The reported size and the measured size, in bytes.
 type Sizes = (u64, u64);
 
 fn verify(what: &str, attempt: impl Fn(&Meter) -> Sizes) {
@@ -71,7 +72,7 @@ fn is_near((said, is): Sizes) -> bool {
     said.abs_diff(is) * 20 <= is
 }
 
-/// A control group, or the machine.
+/// The control group to measure; `None` for the whole machine.
 struct Meter(Option<ControlGroup>);
 
 impl Meter {
@@ -92,13 +93,13 @@ impl Meter {
         }
     }
 
-    /// What was said, with what is true as soon as that is near, or does not become it.
+    /// The reported size and the measured size, as soon as both are near or [`A_LITTLE`] has passed.
     fn settled(&self, said: u64, truth: impl Fn() -> u64) -> Sizes {
         comes_true(A_LITTLE, || is_near((said, truth())));
         (said, truth())
     }
 
-    /// Whether only the server can move what is measured.
+    /// Whether nothing but the server changes the measured memory.
     fn is_calm(&self) -> bool {
         let before = self.used();
         self.0.is_some() || !comes_true(A_MOMENT, || self.used().abs_diff(before) > 1 << 20)
@@ -111,8 +112,8 @@ impl Meter {
     }
 }
 
-/// Pages that were freed and that a processor keeps at hand, hundreds of megabytes of them since Linux 6.7: MemAvailable does not
-/// know them.
+/// Bytes of freed pages in the processors' own lists, hundreds of megabytes since Linux 6.7. MemAvailable does not
+/// include them.
 fn kept_by_processors() -> u64 {
     const PAGE: u64 = 4096;
     let text = std::fs::read_to_string("/proc/zoneinfo").unwrap_or_default();

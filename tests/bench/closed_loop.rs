@@ -1,4 +1,4 @@
-//! Requests one after the other on each connection.
+//! Closed loop: each connection sends its next request after the response to the last.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -49,7 +49,7 @@ fn an_answer_ends_where_http_says() {
 #[test]
 fn a_connection_that_the_server_closed_after_an_answer_is_no_failure() {
     let server = Scripted::start(|stream, _| {
-        // The end goes into the packet of the answer: it is there before the next request.
+        // The FIN travels in the packet of the response, so that it arrives before the next request.
         let sent = send(&*stream, OK.as_bytes(), SendFlags::MORE);
         assert_eq!((sent, stream.shutdown(Shutdown::Write).is_ok()), (Ok(OK.len()), true));
         false
@@ -84,7 +84,7 @@ fn a_time_ends_it() {
     let report = report("-t 0.3 -c 2", &server.url);
     let seconds = report["seconds"].as_f64().expect("a time");
     assert!(seconds >= 0.299, "{report}");
-    // Each connection may have a request on its way.
+    // Each connection may have one more request in flight.
     let requests = report["requests"].as_u64().expect("a number");
     assert!((requests..=requests + 2).contains(&server.requests()), "{report}");
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, each counted by its cause.
+//! Failed requests, counted by cause.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use super::{Scripted, failed_report};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Every second request gets `wrong`, after which the connection is closed.
+/// The server responds to every second request with `wrong` and closes the connection.
 #[track_caller]
 fn check(wrong: &'static str, options: &str, cause: &str) {
     let server = Scripted::start(move |stream, number| {

@@ -1,26 +1,26 @@
-//! `cameleer bench`, against servers that count what they are asked and do what a test wants.
+//! `cameleer bench` against scripted servers that count requests.
 
-/// Requests one after the other on each connection.
+/// Closed loop.
 mod closed_loop;
-/// What can go wrong, each counted by its cause.
+/// Failed requests, counted by cause.
 mod failures;
-/// Requests at their moments.
+/// Open loop: requests at fixed times.
 mod open_loop;
-/// Pictures.
+/// The report as a page.
 mod page;
 /// Lists of URLs, logs, slow clients.
 mod replay;
-/// What the server gets.
+/// The requests that the server receives.
 mod requests;
-/// The server of these tests.
+/// The scripted server of these tests.
 mod scripted;
 /// TLS and HTTP/2.
 mod secure;
-/// Several threads, several streams.
+/// Several threads, and several streams on a connection.
 mod threads;
-/// Where the time went.
+/// The parts of a response's time.
 mod times;
-/// Two servers.
+/// Comparison of two servers.
 mod versus;
 
 use serde_json::Value;
@@ -28,7 +28,7 @@ use serde_json::Value;
 use crate::support::{Finished, Site};
 use scripted::Scripted;
 
-/// `cameleer bench OPTIONS --json URL`
+/// Runs `cameleer bench OPTIONS URL`.
 #[track_caller]
 fn run(options: &str, url: &str) -> Finished {
     let site = Site::new();
@@ -37,14 +37,14 @@ fn run(options: &str, url: &str) -> Finished {
     Finished::of(&mut command)
 }
 
-/// What a run has come to, which must have gone well.
+/// The report of a run that must succeed.
 #[track_caller]
 fn report(options: &str, url: &str) -> Value {
     let said = run(&format!("{options} --json"), url).succeeded();
     read(&said)
 }
 
-/// What a run has come to, in which requests failed.
+/// The report of a run with failed requests.
 #[track_caller]
 fn failed_report(options: &str, url: &str) -> Value {
     let said = run(&format!("{options} --json"), url).failed(1, "requests failed");
@@ -56,7 +56,7 @@ fn read(said: &Finished) -> Value {
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
 }
 
-/// So many seconds were enough for this share of the answers.
+/// The latency in seconds that the share `wanted` of the responses does not exceed.
 #[track_caller]
 fn quantile(report: &Value, wanted: f64) -> f64 {
     let quantiles = report["latency"]["quantiles"].as_array().expect("a list");

@@ -1,4 +1,4 @@
-//! Requests at their moments, whether or not the server keeps up.
+//! Open loop: requests start at their scheduled times, whether or not the server keeps up.
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use crate::support::until;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-/// Answers at once, but nobody for a while when the 50th request comes.
+/// A server that responds at once, but stalls for `pause` at the 50th request.
 fn stalling(pause: Duration) -> Scripted {
     let answering = Mutex::new(());
     Scripted::start(move |stream, number| {
@@ -27,10 +27,10 @@ fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
     let pause = Duration::from_millis(500);
     let open = report("-n 200 -c 4 --rate 200", &stalling(pause).url);
     let closed = report("-n 200 -c 4", &stalling(pause).url);
-    // 100 of 200 requests were due while nobody was answered, and waited 250 ms on average.
+    // 100 of 200 requests were due during the pause, and waited 250 ms on average.
     assert!(quantile(&open, 0.75) > 0.15, "{open}");
     assert!(open["latency"]["mean"].as_f64() > Some(0.08), "{open}");
-    // Of the others, four met it.
+    // In the closed loop, the pause delays only the four requests in flight.
     assert!(quantile(&closed, 0.9) < 0.15, "{closed}");
     assert!(open["notes"].to_string().contains("had to wait until one of 4 connections was free"), "{open}");
     assert!(open["waited"].as_u64() > Some(50), "{open}");
@@ -39,7 +39,7 @@ fn a_pause_of_the_server_is_in_the_latencies_of_all_who_would_have_come() {
 #[test]
 #[ignore = "measures time: `make timing`"]
 fn a_latency_is_the_servers_and_hardly_more() {
-    // What the server itself took, which on a busy machine is more than it meant to.
+    // The server's own time, which is longer than intended on a busy machine.
     let took = Arc::new(Mutex::new(Vec::new()));
     let noted = took.clone();
     let server = Scripted::start(move |stream, _| {
@@ -62,7 +62,7 @@ fn requests_come_at_their_rate() {
         let report = report(options, &server.url);
         assert_eq!((report["requests"].as_u64(), server.requests()), (Some(200), 200));
         let seconds = report["seconds"].as_f64().expect("a time");
-        // 199 gaps of 2.5 ms; at random, give or take five times their standard deviation, 35 ms.
+        // 199 gaps of 2.5 ms. The sum of random gaps may deviate by five standard deviations of 35 ms each.
         let least = if options.contains("poisson") { 0.32 } else { 0.497 };
         assert!(seconds >= least, "{report}");
         assert_eq!(report["loop"], "open");

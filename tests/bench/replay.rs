@@ -15,7 +15,7 @@ fn ask(site: &Site, options: &str, server: &Scripted) -> Finished {
     Finished::of(&mut command)
 }
 
-/// How often each target was asked for.
+/// The number of requests for each target.
 fn targets(server: &Scripted) -> BTreeMap<String, usize> {
     let mut targets = BTreeMap::new();
     for text in server.texts() {
@@ -65,7 +65,7 @@ fn a_log_is_replayed_at_its_times() {
     let site = Site::new().file("access.log", &log);
     let report = read(&ask(&site, "-c 2 --log access.log --log-rate 10x", &server).succeeded());
     assert_eq!((&report["requests"], &report["loop"]), (&5.into(), &"open".into()), "{report}");
-    // Four seconds, ten times as fast.
+    // The log covers four seconds, replayed ten times as fast.
     assert!(report["seconds"].as_f64() >= Some(0.4), "{report}");
 }
 
@@ -74,6 +74,6 @@ fn a_slow_client_takes_the_time_of_its_line() {
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n{}", "x".repeat(5000));
     let server = Scripted::start(move |stream, _| stream.write_all(answer.as_bytes()).is_ok());
     let report = report("-n 2 -c 2 --throttle 80k", &server.url);
-    // 5000 bytes at 10,000 a second; what comes last costs no waiting.
+    // 5000 bytes at 10,000 bytes a second; the last piece needs no wait.
     assert!(report["latency"]["min"].as_f64() >= Some(0.4), "{report}");
 }

@@ -1,4 +1,4 @@
-//! What the server gets.
+//! The requests that the server receives.
 
 use super::{Scripted, report};
 use crate::support::{Finished, Site};

@@ -1,4 +1,4 @@
-//! A server that does to each request what a test says, and counts.
+//! A server that runs a test's function for each request, and counts.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// It ends with the test's process.
+/// A scripted server. Its threads end with the test process.
 pub struct Scripted {
-    /// Where it listens.
+    /// The URL of the server.
     pub url: String,
     counts: Arc<Counts>,
 }
@@ -20,11 +20,11 @@ struct Counts {
     texts: Mutex<Vec<String>>,
 }
 
-/// What a test says to a request, whose number is counted from 1: whether the connection goes on.
+/// A function that responds to a request, whose number counts from 1. Returns whether the connection stays open.
 type Script = dyn Fn(&mut TcpStream, u64) -> bool + Send + Sync;
 
 impl Scripted {
-    /// Answers each request as `script` does.
+    /// Starts a server that calls `script` for each request.
     pub fn start(script: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static) -> Scripted {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let url = format!("http://{}/", listener.local_addr().expect("bound"));
@@ -40,22 +40,22 @@ impl Scripted {
         server
     }
 
-    /// Says this to each request and keeps the connection.
+    /// Starts a server that sends `answer` to each request and keeps the connection open.
     pub fn saying(answer: &'static str) -> Scripted {
         Scripted::start(move |stream, _| stream.write_all(answer.as_bytes()).is_ok())
     }
 
-    /// How many connections came.
+    /// The number of accepted connections.
     pub fn connections(&self) -> u64 {
         self.counts.connections.load(Ordering::Relaxed)
     }
 
-    /// How many requests came.
+    /// The number of received requests.
     pub fn requests(&self) -> u64 {
         self.counts.requests.load(Ordering::Relaxed)
     }
 
-    /// The requests, as they came, without the carriage returns.
+    /// The requests as received, without carriage returns.
     pub fn texts(&self) -> Vec<String> {
         self.counts.texts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

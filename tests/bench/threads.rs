@@ -1,4 +1,4 @@
-//! Several threads, and several requests at once on a connection.
+//! Several threads, and several concurrent requests on a connection.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ fn a_list_is_asked_as_often_as_by_one_thread() {
 fn a_rate_is_that_of_all_threads() {
     let server = Scripted::saying(OK);
     let report = report("-t 1 -c 4 --rate 200 --threads 2", &server.url);
-    // The last may be due at the very end.
+    // The last request may be due at the very end.
     let requests = report["requests"].as_u64().expect("a number") + report["unsent"].as_u64().expect("a number");
     assert!((199..=201).contains(&requests), "{report}");
     assert_eq!(report["rate"], 200.0);
@@ -60,7 +60,7 @@ fn an_interrupt_ends_all_threads_with_a_report() {
     assert!(report["requests"].as_u64() > Some(100), "{report}");
 }
 
-/// Two workers, each of which answers when both have a request.
+/// An application with two workers, which respond as soon as both have a request.
 const TOGETHER: &str = "sub { my $end = time + 30; open my $own, '>', '@DIR@/tmp/in.'.$$ or die;
     until ((my @in = glob '@DIR@/tmp/in.*') == 2) { return [500, [], ['alone']] if time > $end; select undef, undef, undef, 0.01 }
     [200, [], ['together']] }";

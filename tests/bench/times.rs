@@ -1,4 +1,4 @@
-//! Where the time of answers went, in the table of ab.
+//! The parts of a response's time, in the table of ab.
 
 use std::io::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::{Scripted, report, run};
 
 const PAUSE: f64 = 0.03;
 
-/// Waits before the first byte of an answer, and before its last.
+/// A server that pauses before the first byte of a response, and before the last.
 fn slow() -> Scripted {
     Scripted::start(|stream, _| {
         std::thread::sleep(Duration::from_secs_f64(PAUSE));
@@ -44,7 +44,7 @@ fn waiting_ends_with_the_first_byte_and_processing_with_the_last() {
 fn what_an_answer_waited_for_a_connection_is_in_none_of_them() {
     let open = report("-n 10 -c 1 --rate 1000", &slow().url);
     assert!(open["latency"]["max"].as_f64() > Some(PAUSE * 10.0), "{open}");
-    // The last waited for nine others, each of which takes two pauses; all were due within 9 ms.
+    // The last request waits for nine others, which take two pauses each. All requests are due within 9 ms.
     let others = 9.0 * 2.0 * PAUSE * 0.99 - 0.009;
     assert!(time(&open, "total", "max") <= open["latency"]["max"].as_f64().expect("seconds") - others, "{open}");
 }

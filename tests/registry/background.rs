@@ -1,9 +1,9 @@
-//! Children that go on when their request is over.
+//! Child processes that outlive their request.
 
 use super::{URL, serve_text};
 use crate::support::until;
 
-/// A child that prints as long as nobody says stop, in lines that tell it; it says when it has begun.
+/// A child that prints marked lines until the file `stop` exists. The script returns when the child has begun.
 const CHATTERER: &str = "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; if (($ENV{QUERY_STRING} || '') eq 'start') { my $kid = fork // die; if (!$kid) { \
     until (-e '@DIR@/stop') { syswrite STDOUT, 'BACKGROUND' . 'x' x 5000; open my $f, '>>', '@DIR@/beats'; syswrite $f, '.'; close $f; \
     select undef, undef, undef, 0.002 } CORE::exit(0) } select undef, undef, undef, 0.001 until -s '@DIR@/beats'; print 'started' }\n\

@@ -1,4 +1,4 @@
-//! Compiled once per worker, again when the file changed.
+//! A script is compiled once per worker, and again when its file changes.
 
 use std::time::Duration;
 

@@ -1,16 +1,17 @@
-//! STDIN, STDOUT and STDERR are new for each request; what other handles hold joins the page of their own request.
+//! STDIN, STDOUT and STDERR are new for each request. Output held in other handles joins the page of its own request.
 
 use super::{CONF, TEXT, site};
 use crate::support::{Request, Server, is_tainted};
 
-/// Serves /perl/test.pl, which does `does`, and /perl/next.pl, which prints what `shows` is.
+/// Serves /perl/test.pl with the code `does`, and /perl/next.pl, which prints the value of `shows`.
 #[track_caller]
 fn serve_two(does: &str, shows: &str) -> Server {
     let next = format!("{TEXT}print do {{ {shows} }};");
     site(&format!("{TEXT}{does}")).script("scripts/next.pl", &next).serve(CONF)
 }
 
-/// Ways to print `private` by another handle and leave it open; each has the page `begin`, `private`, `end`.
+/// Ways to print `private` through another handle and leave it open. The page of each must be `begin`, `private`,
+/// `end`.
 const COPIES: &[&str] = &[
     "open(SAVE, '>&STDOUT') or die; print SAVE 'private '",
     "open(SAVE, '>&', \\*STDOUT) or die; print SAVE 'private '",
@@ -58,7 +59,8 @@ fn what_another_handle_holds_joins_the_page_of_its_own_request() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// (what a script keeps, how the next one uses it); nothing of it may reach the page of the latter.
+/// Pairs of a handle that a script stores, and its use by the next script. Nothing of it may reach the page of the
+/// second.
 const KEPT: &[(&str, &str)] = &[
     ("open(SAVE, '>&STDOUT')", "print SAVE 'foreign'; SAVE->flush"),
     ("open(SAVE, '>&=STDOUT')", "print SAVE 'foreign'; SAVE->flush"),
@@ -105,7 +107,7 @@ fn what_a_script_leaves_open_reaches_neither_the_next_page_nor_the_next_body() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What changes the layers of the standard handles.
+/// Code that changes the layers of the standard handles.
 const LAYERS: &[&str] = &[
     "binmode STDIN, ':utf8'; binmode STDOUT, ':utf8'; binmode STDERR, ':utf8'",
     "binmode STDIN, ':encoding(UTF-8)'; binmode STDOUT, ':encoding(UTF-8)'; binmode STDERR, ':encoding(UTF-8)'",
@@ -121,7 +123,8 @@ const LAYERS: &[&str] = &[
     "close STDIN; open STDIN, '<', '/etc/passwd'; open OTHER, '<&STDIN'",
 ];
 
-/// STDIN, STDOUT, STDERR, five bytes of a body, and a byte that `:utf8` would make two.
+/// The layers of STDIN, STDOUT and STDERR, the length of a body of five bytes, and a byte that `:utf8` would turn into
+/// two.
 const PLAIN: &[u8] = b"unix,perlio|perlio|perlio|5|\xe9";
 
 const SHOW_LAYERS: &str = "join '|', (map { join ',', PerlIO::get_layers($_) } *STDIN, *STDOUT, *STDERR), do { read STDIN, my $body, 100; length $body }, \"\\x{e9}\"";

@@ -1,4 +1,4 @@
-//! CGI headers become HTTP headers.
+//! CGI headers of a script become HTTP headers.
 
 use super::{URL, serve};
 

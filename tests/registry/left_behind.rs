@@ -1,9 +1,9 @@
-//! What a script leaves behind is put back before the next request, and named in the log.
+//! Global state that a script changes is restored before the next request, and named in the log.
 
 use super::{CONF, TEXT, URL, serve_text, site};
 use crate::support::{Site, is_tainted};
 
-/// (what the script does, what the next request finds: `clean` or not, what the log must name)
+/// The script's change, the next request's finding (`clean` or not), and the word that the log must contain.
 const CASES: &[(&str, &str, &str)] = &[
     ("umask 0777", "umask() == 0777 ? 'left' : 'clean'", "umask"),
     ("$/ = 'x'", "$/ eq \"\\n\" ? 'clean' : 'left'", "$/"),
@@ -122,7 +122,8 @@ fn a_worker_that_is_somebody_else_or_somewhere_else_takes_no_further_request() {
     }
 }
 
-/// What a request does to its process, in numbers of x86_64, and what is logged. It may be refused, where the tests run in a container.
+/// System calls that a request makes, by their numbers on x86_64, and the resulting log message. A container may deny
+/// them.
 #[cfg(target_arch = "x86_64")]
 const OUT_OF_BOUNDS: [(&str, &str); 9] = [
     ("syscall(160, 7, my $l = pack('QQ', 200, 200)) == 0", "a resource limit was changed"),
@@ -163,7 +164,7 @@ fn a_worker_that_has_had_children_and_is_as_it_was_born_stays() {
     (0..3).for_each(|_| assert_eq!(server.text(URL), worker));
 }
 
-/// The permission to enter the folder goes while the request is somewhere else: in the script, in a cleanup.
+/// The permission to enter the folder is removed while the request is elsewhere: in the script, and in a cleanup.
 #[test]
 fn a_worker_that_cannot_return_to_its_folder_takes_no_further_request() {
     if !nix::unistd::geteuid().is_root() || is_tainted() {
@@ -220,7 +221,7 @@ fn to_look_at_signal_handlers_changes_none() {
     assert!(!server.log().contains("left changed"), "{}", server.log());
 }
 
-/// What start-up code has set is no request's change, and what a script puts back itself is none either.
+/// State set by start-up code is no request's change, nor is a change that the script itself undoes.
 #[test]
 fn scripts_that_leave_all_as_it_was_are_never_named() {
     let start = "package Start;\n$SIG{CHLD} = 'IGNORE'; $SIG{__WARN__} = sub { }; $SIG{__DIE__} = sub { }; $SIG{USR1} = sub { };\n\

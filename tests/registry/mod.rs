@@ -14,7 +14,7 @@ mod start_up_state;
 
 use crate::support::{REGISTRY as CONF, Server, Site};
 
-/// `head` starts a script that prints text.
+/// The head of a script that prints plain text.
 const TEXT: &str = "print \"Content-Type: text/plain\\n\\n\";\n";
 
 /// Serves `script` as /perl/test.pl with one worker.
@@ -23,7 +23,7 @@ fn serve(script: &str) -> Server {
     site(script).serve(CONF)
 }
 
-/// The same, after the header of a plain text.
+/// Serves `script` after a text/plain head.
 #[track_caller]
 pub(crate) fn serve_text(script: &str) -> Server {
     serve(&format!("{TEXT}{script}"))

@@ -79,7 +79,7 @@ fn findbin_finds_the_scripts_folder() {
 #[test]
 fn use_lib_relative_to_findbin_works_for_each_script() {
     if is_tainted() {
-        return; // perl itself refuses `use lib $FindBin::Bin` then
+        return; // in taint mode, perl itself rejects `use lib $FindBin::Bin`
     }
     let script = |name| format!("use FindBin; use lib \"$FindBin::Bin/lib\"; use {name}; {TEXT} print {name}::name();");
     let server = site(&script("One"))

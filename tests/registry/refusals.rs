@@ -1,4 +1,4 @@
-//! What is not run.
+//! Files that Apache::Registry does not run.
 
 use super::{CONF, TEXT, URL, serve_text, site};
 

@@ -1,4 +1,4 @@
-//! What a script sees of the request: `%ENV`, STDIN, CGI.pm.
+//! The request as a script sees it: `%ENV`, STDIN, CGI.pm.
 
 use super::{URL, serve, serve_text};
 use crate::support::Request;

@@ -3,7 +3,7 @@
 use super::TEXT;
 use crate::support::Site;
 
-/// The first line of a program.
+/// The first line of a Perl script.
 const PERL: &str = "#!/usr/bin/perl\n";
 
 #[test]
@@ -36,7 +36,7 @@ fn a_folder_serves_its_scripts_by_name_in_every_mode() {
     }
 }
 
-/// A folder of scripts, with what lies beside them.
+/// A folder of scripts with other files among them.
 fn mixed() -> Site {
     Site::new()
         .script("cgi-bin/one.cgi", &format!("{PERL}{TEXT}print 'one ', $ENV{{PATH_INFO}} || '';"))
@@ -102,7 +102,7 @@ fn files_beside_an_application_are_its_own_business() {
     site.script("a.cgi", TEXT).cameleer(["run", "--static", "none", "a.cgi"]).failed(2, "no such folder");
 }
 
-/// What a BEGIN block can do to the process that compiles it, and what the kernel's perl makes of it.
+/// BEGIN blocks that end the process that compiles them.
 #[test]
 fn scripts_whose_begin_blocks_end_the_process_are_named_and_the_others_serve() {
     let begin = |code: &str| format!("{PERL}BEGIN {{ {code} }}\n{TEXT}print 'end';");

@@ -1,9 +1,9 @@
-//! What a start-up file has set is what every request finds, whatever the one before it did.
+//! Every request finds the state that a start-up file has set, whatever earlier requests did.
 
 use super::{CONF, TEXT, site};
 use crate::support::{Site, is_tainted};
 
-/// (what start-up does, what a request changes, what each request prints of it)
+/// The code of start-up, the change of a request, and the expression that each request prints.
 const CASES: &[(&str, &str, &str)] = &[
     ("chdir '/usr' or die", "chdir '/'", "require Cwd; Cwd::getcwd()"),
     ("umask 0137", "umask 0", "sprintf '%o', umask"),
@@ -63,7 +63,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("$ENV{OWN} = 'own'", "$ENV{OWN} = 'foreign'", "$ENV{OWN}"),
     ("$ENV{OWN} = 'own'", "%ENV = ()", "$ENV{OWN}"),
     ("push @INC, '/own'", "@INC = '/foreign'", "$INC[-1] . @INC"),
-    // What follows starts anew with each request or process, in httpd too, whatever start-up did.
+    // The following state begins anew with each request or process, in httpd too, whatever start-up set.
     ("$0 = 'own'", "$0 = 'foreign'", "$0 =~ m{/scripts/show\\.pl$} ? 'the script' : $0"),
     ("$SIG{ALRM} = sub { }; alarm 1000", "alarm 500", "alarm(0) ? 'runs' : 'none'"),
     (
@@ -80,7 +80,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("$| = 0", "$| = 1", "$|"),
 ];
 
-/// The same for what the handler of a worker's birth sets: its timers run on until a request sets others.
+/// State set by the child init handler. Its timers run on until a request sets others.
 const CASES_OF_CHILD_INIT: &[(&str, &str, &str)] = &[
     ("open our $own, '>', '/dev/null' or die; select $own", "1", "select eq 'main::STDOUT' ? 'the answer' : 'another'"),
     ("$0 = 'own'", "$0 = 'foreign'", "$0 =~ m{/scripts/show\\.pl$} ? 'the script' : $0"),
@@ -139,7 +139,7 @@ fn what_child_init_has_set_is_the_same_in_each_request() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Session identifiers that two workers draw alike are worth nothing.
+/// Random session identifiers are worthless when two workers draw the same.
 #[test]
 fn a_seed_of_start_up_makes_no_two_requests_draw_the_same() {
     let server = site(&format!("{TEXT}print rand;"))
@@ -151,7 +151,7 @@ fn a_seed_of_start_up_makes_no_two_requests_draw_the_same() {
     assert_eq!(drawn.len(), 6, "{drawn:?}");
 }
 
-/// A handler that is no script has the name of its process, as start-up left it.
+/// A handler that is not a script sees the process name that start-up has set.
 #[test]
 fn a_handler_finds_the_name_that_start_up_gave() {
     let handler = "package Named; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print($0); $0 = 'foreign'; 0 } 1;";

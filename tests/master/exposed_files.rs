@@ -1,4 +1,4 @@
-//! Files that root writes into folders of others.
+//! Files that root writes into folders of other users.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -10,7 +10,7 @@ use crate::support::{Finished, Site, until};
 const NOBODY: u32 = 65534;
 const IMPORTANT: &str = "root only, important\n";
 
-/// A site with a folder of somebody else's, in which `name` is a link to a file of root's.
+/// A site with a folder owned by nobody, in which `name` is a symbolic link to a file of root's.
 fn site(name: &str) -> Site {
     let site = Site::new().file("victim", IMPORTANT).file("run/.about", "");
     fs::set_permissions(site.path("victim"), Permissions::from_mode(0o600)).expect("our own file");

@@ -1,4 +1,4 @@
-//! A worker or a mold that means harm: what it can reach through its sockets, its user and the numbers that it names.
+//! Malicious workers and molds: the limits of their sockets, their user, and the pids that they name.
 
 use std::process::{Child, Command};
 
@@ -28,7 +28,7 @@ fn a_worker_cannot_look_into_the_front_though_both_are_of_one_user() {
     let server = serve(app, "User nobody\nGroup nogroup");
     let said = server.text(&format!("/?{}", front_of(&server)));
     assert!(said.ends_with(" open: fds: 0") && !said.starts_with("0 "), "{said}");
-    // What it may see of itself shows that the question was right.
+    // The worker can open these files of its own process, so the probe itself works.
     let own = server.text(&format!("/?{}", server.workers()[0].0));
     assert!(own.contains("open: environ maps mem"), "{own}");
 }
@@ -42,13 +42,13 @@ fn a_worker_that_shuts_its_socket_and_stays_does_not_keep_its_place() {
         "",
     );
     let pid: i32 = server.text("/").parse().expect("a pid");
-    // What it left in memory may still be found there.
+    // The response that the worker left in memory may still be found there.
     assert!(matches!(server.get("/shut").status, 200 | 502));
     assert_ne!(server.text("/"), pid.to_string());
     until("it has gone", || !alive(pid));
 }
 
-/// Ends with the test.
+/// A process that is killed on drop.
 struct Bystander(Child);
 
 impl Drop for Bystander {

@@ -1,14 +1,14 @@
-//! The master: start, reload, stop, and what the processes may do to each other.
+//! The master: start, reload, stop, and protection of the processes from each other.
 
-/// Files that root writes into folders of others.
+/// Files that root writes into folders of other users.
 mod exposed_files;
-/// Workers and molds that mean harm.
+/// Malicious workers and molds.
 mod hostile_workers;
 /// Servers in several pid namespaces that share folders.
 mod namespaces;
-/// New configuration and code without a lost request.
+/// Reloads of configuration and code without a lost request.
 mod reload;
 /// Stopping, reopening logs, systemd.
 mod signals;
-/// Every way to start, and that nothing said is lost in it.
+/// Every way to start, and the completeness of the log.
 mod startup;

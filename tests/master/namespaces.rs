@@ -1,4 +1,5 @@
-//! Servers in several pid namespaces, as containers are, that share /run and folders: a number there is not a number here.
+//! Servers in several pid namespaces, such as containers, that share /run and folders. A pid of one namespace means
+//! nothing in another.
 
 use std::process::Command;
 
@@ -6,7 +7,7 @@ use crate::support::{Finished, Server, Site, alive, until};
 
 const APP: &str = "sub { [200, [], ['ok']] }";
 
-/// Lets `command` run in a pid namespace of its own, below a shell that is process 1 there.
+/// Runs `command` in a new pid namespace, below a shell that is process 1 there.
 fn contained(command: &Command) -> Command {
     let mut contained = Command::new("unshare");
     contained.args(["--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", "\"$0\" \"$@\"; exit $?"]);
@@ -16,7 +17,7 @@ fn contained(command: &Command) -> Command {
     contained
 }
 
-/// `cameleer run` with a pid file and its control socket in the usual place.
+/// `cameleer run` with a pid file, and its control socket at the default path.
 fn run(site: &Site) -> Command {
     let listen = format!("127.0.0.1:{}", site.port);
     site.command(["run", "--workers", "1", "-l", &listen, "--pid", "run.pid", "app.psgi"])
@@ -89,7 +90,7 @@ fn a_server_without_its_own_memory_figures_is_one_of_another_namespace() {
     until("its worker is idle", || ask().contains(" _ idle "));
     let said = ask();
     let worker = said.lines().find(|line| line.contains(" _ idle ")).expect("its worker");
-    // Its place, generation, process, state in two words, requests, and how long in two words stand before that.
+    // Eight words precede the memory figure: slot, generation, pid, state (two), requests, duration (two).
     assert_eq!(worker.split_whitespace().nth(8), Some("-"), "its number means a stranger here: {said}");
     inside.site.cameleer(["stop", "--pid-file", "run.pid"]).succeeded();
     assert_eq!(inside.wait(), 0);

@@ -1,4 +1,4 @@
-//! New configuration and code without a lost request.
+//! Reloads of configuration and code without a lost request.
 
 use nix::sys::signal::Signal;
 

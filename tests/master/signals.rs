@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 
 use crate::support::{Connection, Server, Site, until};
 
-/// `/slow` says that it has begun and waits for the file `go`.
+/// `/slow` creates a file and waits for the file `go`.
 const APP: &str = r#"sub { if ($_[0]{PATH_INFO} eq '/slow') {
         open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go' }
     warn "a line\n" if $_[0]{PATH_INFO} eq '/warn'; [200, [], ['answered']] }"#;
@@ -17,7 +17,7 @@ fn serve(conf: &str) -> Server {
     Site::new().file("app.psgi", APP).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
 }
 
-/// A request that is being answered.
+/// Starts a request to `/slow` and waits until a worker has it.
 fn begin_slow(server: &Server) -> Connection {
     let mut slow = server.connect();
     slow.raw("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -47,7 +47,7 @@ fn a_graceful_stop_has_a_deadline() {
     assert_eq!(server.wait(), 0);
 }
 
-/// A graceful stop would outlast the test: the slow request waits for a file that nobody writes.
+/// A graceful stop would outlast the test: the slow request waits for a file that is never created.
 const ENDLESS: &str = "GracefulShutdownTimeout 10000s";
 
 #[test]
@@ -153,7 +153,8 @@ fn messages(socket: &UnixDatagram) -> String {
 fn sockets_of_systemd_are_served() {
     let site = Site::new().file("app.psgi", APP);
     let listener = std::net::TcpListener::bind(("127.0.0.1", site.port)).expect("bound");
-    // The descriptor must be 3 and LISTEN_PID that of the program, which only a shell between us can know.
+    // The listening descriptor must be 3 and LISTEN_PID the program's pid, which only a shell between test and program
+    // knows.
     let script = format!(
         "exec 3<&{}; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" run --workers 1 app.psgi",
         listener.as_raw_fd()

@@ -1,4 +1,4 @@
-//! Every way to start: what the server says is in its log from the first moment to the last.
+//! Every way to start: every message of the server is in its log, from the first to the last.
 
 use nix::sys::signal::Signal;
 
@@ -7,11 +7,11 @@ use crate::support::{Connection, Finished, Request, Server, Site, alive, signal,
 const APP: &str = "sub { warn 'a warning'; [200, [], [$$]] }";
 const BROKEN: &str = "sub { [200, [] }";
 
-/// What the configuration and `run` say of the log.
+/// Values of ErrorLog and `--error-log`.
 const FILE: &str = "error.log";
 const PIPE: &str = "|cat >> @DIR@/error.log";
 
-/// A site that `serve` and `run` can start; `log` is empty for the default.
+/// A site for both `serve` and `run`. An empty `log` stands for the default.
 fn site(log: &str) -> Site {
     let site = Site::new().file("app.psgi", APP);
     let log = if log.is_empty() { String::new() } else { format!("ErrorLog \"{log}\"\n") };
@@ -22,7 +22,7 @@ fn site(log: &str) -> Site {
     site.file("site.conf", &conf)
 }
 
-/// `run` with the same.
+/// `run` with the settings of [`site`].
 fn run(site: &Site, log: &str, more: &[&str]) -> std::process::Command {
     let listen = format!("127.0.0.1:{}", site.port);
     let arguments = ["run", "--workers", "1", "-l", &listen, "--pid", "run.pid", "--log-level", "notice"];
@@ -34,8 +34,7 @@ fn run(site: &Site, log: &str, more: &[&str]) -> std::process::Command {
     command
 }
 
-/// A worker dies, a reload fails, the server stops; each is in `log`, with what the application said, and what was said
-/// first.
+/// Checks that `log` contains the messages of a dead worker, a failed reload, a stop, the application, and the start.
 #[track_caller]
 fn every_line_is_there(site: &Site, log: &str) {
     let read = || site.read(log);
@@ -55,7 +54,7 @@ fn every_line_is_there(site: &Site, log: &str) {
     logged("] stopped");
 }
 
-/// Starts it in the foreground, where standard error is `err.txt`.
+/// Starts `command` in the foreground, with standard error in `err.txt`.
 #[track_caller]
 fn in_the_foreground(site: Site, command: std::process::Command, log: &str) {
     let mut server = Server::start(site, command);
@@ -63,7 +62,7 @@ fn in_the_foreground(site: Site, command: std::process::Command, log: &str) {
     assert_eq!(server.wait(), 0);
 }
 
-/// Starts it in the background, from somebody who waits until nobody holds what he listens to.
+/// Starts `command` in the background, with pipes as its output: the caller waits until no process holds them.
 #[track_caller]
 fn in_the_background(site: &Site, mut command: std::process::Command, log: &str) {
     Finished::of(&mut command).succeeded();

@@ -1,13 +1,13 @@
-//! Where CGI programs lie, what names their handlers, and what they find in their environment. Each case was tried with httpd 2.4,
-//! mod_cgi and mod_perl 2.
+//! Places of CGI programs, their handlers by name, and their environment. Each case was tried with httpd 2.4, mod_cgi
+//! and mod_perl 2.
 
 use super::{SH, conf};
 use crate::support::{Server, Site};
 
-/// Prints the environment.
+/// A shell script that prints its environment.
 const ENV: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\n";
 
-/// Whether the answer has this line.
+/// Fails the test unless the response has the line `line`.
 #[track_caller]
 fn has(server: &Server, target: &str, line: &str) {
     let text = server.get(target).text();

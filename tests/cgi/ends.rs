@@ -1,4 +1,4 @@
-//! How long a program lives, and what is said while it does.
+//! The lifetime of a CGI program, and its output meanwhile.
 
 use super::{SH, URL, conf, serve, serve_with};
 use crate::support::{Site, alive, eventually, peak_memory, until};
@@ -98,7 +98,8 @@ fn a_worker_that_dies_takes_its_program_along() {
 
 #[test]
 fn it_has_descriptors_0_to_2_and_no_other() {
-    // The shell has the file that it runs as 10. No pipeline: its shell has the pipe's ends for a moment.
+    // The shell has its script open as descriptor 10. The script uses no pipeline, because the shell would hold the
+    // pipe's ends for a moment.
     let server = serve(&format!(
         "{SH}for f in /proc/$$/fd/*; do n=${{f##*/}}; test $n = 10 || ! readlink $f > @DIR@/lead || echo $n; done"
     ));

@@ -1,4 +1,5 @@
-//! What is executed, with what, and how its header counts. The cases are RFC 3875's and mod_cgi's.
+//! How a CGI program is executed, its environment, and the meaning of its header. The cases are those of RFC 3875 and
+//! mod_cgi.
 
 use super::{SH, URL, conf, serve, serve_with};
 use crate::support::{Request, Site};

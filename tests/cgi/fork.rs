@@ -93,7 +93,7 @@ fn a_run_that_is_killed_costs_its_own_request() {
     assert_eq!(server.workers()[0].0, worker);
 }
 
-/// What BEGIN blocks and `use` set holds for every run, and for no other script.
+/// State set by BEGIN blocks and `use` holds for every run of its script, and for no other script.
 #[test]
 fn every_run_begins_as_after_compiling() {
     let set = "BEGIN { unshift @INC, '@DIR@/scripts/lib'; umask 027; $/ = 'x'; $ENV{SET} = 'set'; $SIG{USR1} = sub { print 'caught ' } }\n\
@@ -206,7 +206,8 @@ fn a_reload_in_the_middle_of_a_run_loses_nothing() {
     assert_eq!(server.send(Request::get(URL)).is(200).text(), "begunend");
 }
 
-/// As a worker's own script: the status while there can be one, a visible end of what has gone out otherwise.
+/// A timeout ends a forked run as it ends a persistent script: by its status while none is sent, otherwise by a broken
+/// connection.
 #[test]
 fn a_run_that_takes_too_long_in_mid_answer_is_answered_as_a_workers_is() {
     let script = format!(
@@ -219,7 +220,7 @@ fn a_run_that_takes_too_long_in_mid_answer_is_answered_as_a_workers_is() {
         ["0,head,loop", "0,nothing,sleep", "0,words,loop", "0,stream,loop", "1,nothing,sleep", "1,words,loop"].map(
             |query| {
                 let request = Request::get(&format!("{URL}?{query}")).header("Connection", "close");
-                // An error: it breaks off.
+                // An error means that the response breaks off.
                 (query, server.connect().try_ask(&request).ok().map(|answer| answer.status))
             },
         )

@@ -1,4 +1,4 @@
-//! Programs of a CGI folder that have a process for each request: those that are not Perl, and `CgiMode fork`.
+//! CGI programs with a process for each request: programs in other languages than Perl, and `CgiMode fork`.
 
 mod beside_httpd;
 mod ends;
@@ -14,7 +14,7 @@ fn serve(text: &str) -> Server {
     serve_with(text, "")
 }
 
-/// The same with more configuration for the folder.
+/// Serves `text` with more configuration for the folder.
 #[track_caller]
 fn serve_with(text: &str, inside: &str) -> Server {
     Site::new().script("scripts/test", text).serve(&conf(inside))
@@ -27,5 +27,5 @@ fn conf(inside: &str) -> String {
 }
 
 const URL: &str = "/cgi/test";
-/// The beginning of a program of the shell.
+/// The beginning of a shell program.
 const SH: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\n";

@@ -1,4 +1,5 @@
-//! `CgiMode program`: a Perl script is a process of its own, as under httpd's mod_cgi. The cases are what scripts rely on.
+//! `CgiMode program`: a Perl script is a process of its own, as under httpd's mod_cgi. The cases are features on which
+//! scripts rely.
 
 use super::{SH, URL, conf, serve};
 use crate::support::{Request, Server, Site, until};
@@ -12,7 +13,7 @@ fn serve_perl(text: &str) -> Server {
     serve(&format!("{PERL}{text}"))
 }
 
-/// Twice, from the one worker.
+/// Requests `target` twice from the one worker. Both responses must be `expected`.
 #[track_caller]
 fn answers(server: &Server, target: &str, expected: &str) {
     for round in 1..=2 {
@@ -209,7 +210,7 @@ fn signals_that_the_server_ignores_or_blocks_are_as_usual_in_a_program() {
     let status = server.text(URL);
     for name in ["SigBlk:", "SigIgn:", "SigCgt:"] {
         let mask = status.lines().find_map(|line| line.strip_prefix(name)).expect("Linux has it");
-        // Above 31 are those of real time, two of which the C library keeps for itself.
+        // Signals above 31 are realtime signals, two of which the C library reserves.
         assert_eq!(u64::from_str_radix(mask.trim(), 16).expect("a mask") & 0x7fff_ffff, 0, "{status}");
     }
 }

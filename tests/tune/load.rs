@@ -1,11 +1,11 @@
-//! What is asked, and of whom.
+//! The requests that a measurement sends, and their hosts.
 
 use std::collections::BTreeSet;
 
 use super::{FEW, report, site_of, tune};
 use crate::support::Site;
 
-/// Writes down what it is asked, and at which name.
+/// An application that records the method, host and URI of each request.
 const NOTES: &str = "sub { my $env = shift; open my $f, '>>', '@DIR@/asked' or die;
     syswrite $f, \"$env->{REQUEST_METHOD} $env->{HTTP_HOST}$env->{REQUEST_URI}\\n\"; close $f; [200, [], ['ok']] }";
 

@@ -1,17 +1,17 @@
-//! `cameleer tune`: a second server of the site is measured, and what it should say is written down.
+//! `cameleer tune`: measures a second server of the site, and suggests values of directives.
 
-/// What is asked, and of whom.
+/// The requests that a measurement sends, and their hosts.
 mod load;
-/// What it must survive, and leave nothing behind of.
+/// Failures that a measurement must survive without leaving files or processes behind.
 mod refusals;
-/// From a measurement to a directive, and back.
+/// From a measurement to directives in a file, and back.
 mod written;
 
 use serde_json::Value;
 
 use crate::support::{Finished, Site};
 
-/// Half a dozen visitors are enough where it is not about how many workers there are.
+/// Options for six visitors, enough for tests that are not about the number of workers.
 const FEW: &str = "--visitors 6 -t 5";
 
 /// `cameleer tune -f site.conf OPTIONS`
@@ -21,14 +21,14 @@ fn tune(site: &Site, options: &str) -> Finished {
     Finished::of(command.args(options.split_whitespace()))
 }
 
-/// What it found.
+/// The JSON report of a measurement.
 #[track_caller]
 fn report(site: &Site, options: &str) -> Value {
     let said = tune(site, &format!("{options} --json")).succeeded();
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
 }
 
-/// What it would have a directive say.
+/// The suggested value of a directive; `None` without a suggestion.
 fn change<'r>(report: &'r Value, directive: &str) -> Option<&'r str> {
     let changes = report["changes"].as_array().expect("a list");
     changes.iter().find(|change| change["directive"] == directive)?["to"].as_str()
@@ -41,7 +41,7 @@ fn site_of(app: &str) -> Site {
     site
 }
 
-/// Processes of its second server: they have the site's own folder for temporary files in their arguments.
+/// The number of processes of the measured server, recognized by the path of their temporary files in their arguments.
 fn shadows(site: &Site) -> usize {
     let here = site.filled("@DIR@/tmp/cameleer-tune-");
     let arguments = |pid: &str| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

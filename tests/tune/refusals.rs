@@ -1,4 +1,4 @@
-//! What it must survive, and leave nothing behind of.
+//! Failures that a measurement must survive without leaving files or processes behind.
 
 use std::fs::File;
 use std::process::Stdio;

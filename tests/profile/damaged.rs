@@ -1,8 +1,9 @@
-//! A profiler reads what changes under its eyes, and what nobody should have in his memory.
+//! A profiler reads memory that changes meanwhile, and data of any size and content.
 
 use crate::support::{Load, Site};
 
-/// Subs, packages and files that come and go, with names that nobody wants to read, under load.
+/// An application that creates and removes subs, packages and files under load, with very long names and control
+/// characters.
 const RESTLESS: &str = "no warnings;\n\
     my $count = 0;\n\
     sub churn { my $n = ++$count;\n\

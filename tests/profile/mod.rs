@@ -1,4 +1,4 @@
-//! Profiles of running servers: in which Perl code requests spend their time, and why the slow ones were slow.
+//! Profiles of running servers: the Perl code in which requests spend their time, and the causes of slow requests.
 
 mod damaged;
 mod exact;
@@ -9,7 +9,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use crate::support::{Response, Server, Site};
 
-/// An application whose requests stay where they are until the file `go` is there.
+/// An application whose requests stay in one place until the file `go` exists.
 const APP: &str = "use DBI; use Time::HiRes; use List::Util;\n\
     package My::Page;\n\
     sub gone { -e '@DIR@/go' }\n\
@@ -36,14 +36,14 @@ fn site() -> Site {
     site.file("app.psgi", &app).file("file.pl", "My::Page::waits();\n1;\n")
 }
 
-/// Its only worker has no request, and may have slow ones.
+/// A server that starts with one worker. `more` is further configuration.
 fn serve(more: &str) -> Server {
     site().serve(&format!(
         "StartServers 1\nMinSpareServers 1\nMaxSpareServers 2\nMaxClients 4\n{more}\n<Location />\nPsgiApp app.psgi\n</Location>"
     ))
 }
 
-/// A request that is under way until [`release`].
+/// Sends a request that is in progress until [`release`].
 fn held<'a>(scope: &'a Scope<'a, '_>, server: &'a Server, target: &'a str) -> ScopedJoinHandle<'a, Response> {
     let asked = scope.spawn(move || server.get(target));
     let path = target.split('?').next().unwrap_or_default();

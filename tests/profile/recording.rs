@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{held, release, serve};
 use crate::support::{Server, Site, children, name, signal, until};
 
-/// What a profile says while a request for `target` is under way.
+/// The output of a profile taken while a request for `target` is in progress.
 fn profile<const N: usize>(server: &Server, target: &str, options: [&str; N]) -> String {
     thread::scope(|scope| {
         let asked = held(scope, server, target);
@@ -28,7 +28,7 @@ fn profile<const N: usize>(server: &Server, target: &str, options: [&str; N]) ->
     })
 }
 
-/// The folded stack that has most, and what it has.
+/// The folded stack with the largest weight, and its weight.
 fn most(folded: &str) -> (String, u64) {
     let lines = folded.lines().filter_map(|line| line.rsplit_once(' '));
     let weights = lines.map(|(stack, weight)| (stack.to_owned(), weight.parse().expect("a number")));

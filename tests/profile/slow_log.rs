@@ -13,7 +13,7 @@ fn slow(server: &Server) -> Vec<Value> {
     told.as_array().expect("a list").clone()
 }
 
-/// The first slow request, when the slow log has it, and it is over or not as wanted.
+/// The first slow request in the log whose end state is `is_over`.
 fn first(server: &Server, is_over: bool) -> Value {
     eventually("a slow request", || slow(server).into_iter().find(|slow| slow["is_over"] == is_over))
 }
@@ -49,7 +49,7 @@ fn a_slow_request_is_told_of_with_its_stack() {
 
 #[test]
 fn the_time_of_each_phase_is_told() {
-    // Each stays until its file is there.
+    // Each phase waits until its file exists.
     let module = "package My::Doors; use v5.36;
         sub until_there ($name) { until (-e \"@DIR@/$name\") { select undef, undef, undef, 0.02 } }
         sub enter ($r) { until_there('enter'); 0 }

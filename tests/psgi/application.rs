@@ -1,4 +1,4 @@
-//! How an application is found, loaded and kept.
+//! How an application is found, loaded and retained.
 
 use super::serve;
 use crate::support::Site;

@@ -73,7 +73,7 @@ fn a_body_that_is_not_read_does_not_reach_the_next_request() {
     assert_eq!(connection.ask(Request::get("/second")).text(), "/second");
 }
 
-/// The sum, from the tool that every Debian has.
+/// The MD5 sum, computed by md5sum, which every Debian system has.
 fn md5(bytes: &[u8]) -> String {
     use std::io::Write;
     use std::process::{Command, Stdio};

@@ -1,9 +1,10 @@
-//! What an application keeps from one request refuses when it acts on another: the later one is another client's.
+//! Objects that an application stores beyond their request fail when they would act on a later one, which belongs to
+//! another client.
 
 use super::serve_with_one_worker;
 use crate::support::Request;
 
-/// (what the first request keeps in `$kept`, what a later one does with it)
+/// Pairs of code in which the first request stores `$kept`, and its use by a later request.
 const KEPT: &[(&str, &str)] = &[
     ("return sub { $kept = $_[0]->([200, []]); $kept->write('first') }", "$kept->write('foreign')"),
     ("return sub { $kept = $_[0]->([200, []]); $kept->write('first'); $kept->close }", "$kept->close"),

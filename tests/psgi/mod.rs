@@ -1,4 +1,4 @@
-//! `cameleer run app.psgi`: each test has its application and is its client.
+//! `cameleer run app.psgi`: each test has an application of its own and acts as its client.
 
 mod application;
 mod environment;
@@ -19,7 +19,7 @@ fn serve(app: &str) -> Server {
     Site::new().file("app.psgi", app).run(["app.psgi"])
 }
 
-/// The same with one worker, for tests that look at what a worker keeps.
+/// Serves an application with one worker, for tests of the state that a worker retains between requests.
 #[track_caller]
 fn serve_with_one_worker(app: &str) -> Server {
     Site::new().file("app.psgi", app).run_with_one_worker(["app.psgi"])

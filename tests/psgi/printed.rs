@@ -1,4 +1,4 @@
-//! What an application and its children print is for the log; the answer is what it returns.
+//! Output that an application and its children print goes to the log. The response is the application's return value.
 
 use super::{serve, serve_with_one_worker};
 use crate::support::{Request, Site};

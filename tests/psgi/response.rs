@@ -1,4 +1,4 @@
-//! Responses that are there at once.
+//! Immediate responses.
 
 use super::{serve, serve_with_one_worker};
 use crate::support::Request;

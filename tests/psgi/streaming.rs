@@ -98,7 +98,7 @@ fn a_client_that_reads_slowly_does_not_make_the_server_hold_the_whole_response()
     drop(connection);
 }
 
-/// A body whose second piece is made only when the client has said that it has the first.
+/// A body whose second piece is made only after the client has confirmed the first.
 const PIECES: &str = "package Pieces { my @said; sub getline { my $s = shift; return if @$s > 2; \
     select undef, undef, undef, 0.005 until !@$s || -e '@DIR@/seen' . @$s; push @$s, 1; 'piece ' . @$s } \
     sub close { open my $f, '>', '@DIR@/closed' } }\n";

@@ -1,8 +1,10 @@
-//! The instructions that five kinds of request cost the whole server, front and worker, in a debug build. The committed figures are in
-//! `tests/limits/instructions_per_request.txt`; a request that costs 5 % more fails the test. `CAMELEER_BLESS=1` writes the figures anew.
+//! Instructions that five kinds of request cost the whole server, front and worker, in a debug build. The committed
+//! figures are in `tests/limits/instructions_per_request.txt`. A request that costs 5 % more fails the test.
+//! `CAMELEER_BLESS=1` writes new figures.
 //!
-//! A busy machine lets each process sleep between two requests, which adds instructions. So `make timing` runs this test alone, and
-//! `make test` does not run it. With another compiler the same code has other instructions: a quarter more is allowed then.
+//! On a busy machine, processes sleep between two requests, which adds instructions. Therefore `make timing` runs this
+//! test alone, and `make test` does not run it. Another compiler produces other instructions for the same code: the
+//! test then allows a quarter more.
 
 use std::process::Command;
 

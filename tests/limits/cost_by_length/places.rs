@@ -11,7 +11,7 @@ fn htaccess_files_cost_the_front_by_their_length() {
     );
     let cost = |text: Vec<u8>| {
         counter.server.site.write_bytes("htdocs/.htaccess", &text);
-        // The front has heard of the change when the page comes.
+        // When this response arrives, the front has noticed the change.
         counter.server.get("/page.html").is(200);
         counter.server.site.write_bytes("htdocs/.htaccess", &text);
         counter.begin_anew();

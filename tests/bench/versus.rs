@@ -1,4 +1,4 @@
-//! Two servers.
+//! Comparison of two servers.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use super::{Scripted, report, run};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// Answers after `pause`, and writes down that it did.
+/// A server that responds after `pause` and records each response.
 fn server(name: char, pause: Duration, order: &Arc<Mutex<String>>) -> Scripted {
     let order = order.clone();
     Scripted::start(move |stream, _| {

@@ -1,4 +1,4 @@
-//! `MaxClients auto`: the number of workers follows what they do.
+//! `MaxClients auto`: the number of workers follows the load.
 
 use crate::support::{Load, Server, Site, until};
 

@@ -242,8 +242,8 @@ fn a_worker_shares_what_the_mold_has_loaded() {
     assert!(fresh < MANY && used < MANY + MANY / 2, "own memory: {fresh} B when fresh, {used} B after a request");
 }
 
-/// An administrator may preload another allocator. Its blocks may lie below the C library's heap, where the mold looks
-/// for holes to fill.
+/// An administrator may preload another allocator. Blocks of that allocator may lie below the C library's heap, where
+/// the mold looks for holes to fill.
 #[test]
 fn with_another_allocator_preloaded_the_mold_takes_no_more_memory() {
     let site = Site::new();

@@ -1,4 +1,4 @@
-//! Programs that misbehave: only their own request suffers.
+//! Misbehaving programs affect only their own request.
 
 use super::{HANGS, serve};
 use crate::support::{Request, Server, Site, alive, until};

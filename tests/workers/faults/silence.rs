@@ -1,4 +1,4 @@
-//! A front that lives and does nothing.
+//! A front that is alive but does not respond.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

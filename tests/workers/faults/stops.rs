@@ -102,8 +102,8 @@ fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_then_closed() {
     for connection in &mut waiting {
         let response = connection.response().is(200);
         assert_eq!(response.text(), "answered");
-        // The header is absent when the front responds before it learns of the stop. Both arrive in the same turn of
-        // its loop.
+        // The header is absent when the front responds before it learns of the stop. Requests and stop arrive in the
+        // same turn of its loop.
         assert!(matches!(response.header("connection").as_deref(), None | Some("close")), "{response:?}");
     }
     // The front waits for a while for the rest of a request in progress. By now the front knows of the stop.

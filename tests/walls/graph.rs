@@ -196,7 +196,7 @@ fn expand(tree: &str) -> Vec<(String, Name)> {
     vec![(name, path)]
 }
 
-/// `a::{self}` is `a`.
+/// `a::{self}` names the module `a`.
 fn without_self((name, mut path): (String, Name)) -> (String, Name) {
     if path.len() > 1 && path.pop_if(|last| last == "self").is_some() {
         let last = path.last().cloned().unwrap_or_default();

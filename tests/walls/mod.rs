@@ -8,7 +8,7 @@ use source::{files, pattern, root, sources, text};
 /// The compatibility table and the tests that it names.
 mod compat_rows;
 
-/// The order of the modules within a crate.
+/// The layers of modules within a crate.
 mod layers;
 
 /// The layers of the crates, and forbidden dependencies.

@@ -34,14 +34,14 @@ impl Server {
         Ok(serde_json::from_str(&line)?)
     }
 
-    /// The front's process.
+    /// The pid of the front.
     #[track_caller]
     pub fn front(&self) -> i32 {
         let pid = self.status()["front_pid"].as_i64();
         pid.and_then(|pid| pid.try_into().ok()).expect("the front has a number")
     }
 
-    /// The workers of the status: (pid, state).
+    /// The workers in the status, as pairs of pid and state.
     #[track_caller]
     pub fn workers(&self) -> Vec<(i32, String)> {
         let status = self.status();
@@ -50,7 +50,7 @@ impl Server {
         workers.iter().map(one).collect()
     }
 
-    /// Waits until this many workers are `Idle`, and no other is there.
+    /// Waits until exactly this many workers exist and all are `Idle`.
     #[track_caller]
     pub fn until_idle(&self, count: usize) {
         until(&format!("{count} workers are idle"), || {

@@ -44,7 +44,7 @@ impl Trace {
     }
 
     /// The traced calls that name a file. After a request the server reads the size of the memfd behind descriptor 1,
-    /// which receives the output of child processes. Such a call does not look at a file.
+    /// which receives the output of child processes. This call concerns no file and is excluded.
     pub fn end(self) -> Vec<String> {
         self.end_of_all().into_iter().filter(|line| !line.contains("AT_EMPTY_PATH")).collect()
     }

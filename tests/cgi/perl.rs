@@ -13,7 +13,7 @@ fn serve_perl(text: &str) -> Server {
     serve(&format!("{PERL}{text}"))
 }
 
-/// Requests `target` twice from the one worker. Both responses must be `expected`.
+/// Requests `target` twice from the same worker. Both responses must be `expected`.
 #[track_caller]
 fn answers(server: &Server, target: &str, expected: &str) {
     for round in 1..=2 {

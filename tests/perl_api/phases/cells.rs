@@ -90,7 +90,7 @@ fn every_phase_takes_every_end_of_a_handler_as_mod_perl_does() {
 /// A description of the difference when a cell's result is not the expected one.
 fn fault(server: &Server, phases: &[&str], cell: &Cell, worker: &str) -> Option<String> {
     let target = format!("/cell?phase={}&does={}", cell.phase, cell.act);
-    // "a:b" as credentials: without a name, mod_auth would ask for one whatever the handler returns.
+    // "a:b" as credentials: mod_auth would demand a name from a client without one, for any result of the handler.
     let response = server.send(Request::get(&target).header("Authorization", "Basic YTpi"));
     let last = phases.iter().position(|phase| *phase == cell.phase)?;
     let ran = phases

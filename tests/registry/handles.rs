@@ -59,8 +59,8 @@ fn what_another_handle_holds_joins_the_page_of_its_own_request() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Pairs of a handle that a script stores, and its use by the next script. Nothing of it may reach the page of the
-/// second.
+/// Pairs of a handle that a script stores, and its use by the next script. No stored output may reach the page of the
+/// second script.
 const KEPT: &[(&str, &str)] = &[
     ("open(SAVE, '>&STDOUT')", "print SAVE 'foreign'; SAVE->flush"),
     ("open(SAVE, '>&=STDOUT')", "print SAVE 'foreign'; SAVE->flush"),

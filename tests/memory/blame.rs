@@ -36,8 +36,8 @@ fn blame(server: &Server) -> Vec<Value> {
     blame["owners"].as_array().expect("a list").clone()
 }
 
-/// Checks that a request for `sub` adds at least `at_least` private bytes to `name`, more than to any other owner, with
-/// the reason `why`.
+/// Checks that `name` owns the most private memory after a request for `sub`, at least `at_least` bytes of it in the
+/// field `why`.
 #[track_caller]
 fn is_to_blame(sub: &str, name: &str, why: &str, at_least: u64) {
     let server = serve();

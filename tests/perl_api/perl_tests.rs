@@ -11,7 +11,7 @@ use nix::unistd::Uid;
 
 use crate::support::{Finished, Site};
 
-/// The doors. Without a door (`""`) the test uses `cameleer run`, with one `cameleer serve`.
+/// The doors: `""` stands for `cameleer run`, each name for a door of `cameleer serve`.
 const DOORS: [&str; 6] = ["", "http", "tls", "h2", "h2c", "user"];
 
 #[test]

@@ -44,7 +44,7 @@ fn app(conf: &str) -> String {
     format!("\nLogLevel notice\nPerlLib lib\n<Location /app>\nPsgiApp app.psgi\n</Location>\n{conf}")
 }
 
-/// Sends a request to both workers at once. Returns their responses.
+/// Sends two requests at once, one for each worker. Returns their responses.
 fn ask_both(server: &Server, path: &str) -> [String; 2] {
     let mut both: [Connection; 2] = [server.connect(), server.connect()];
     both.iter_mut().for_each(|it| it.raw(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")));

@@ -122,8 +122,8 @@ fn a_worker_that_is_somebody_else_or_somewhere_else_takes_no_further_request() {
     }
 }
 
-/// System calls that a request makes, by their numbers on x86_64, and the resulting log message. A container may deny
-/// them.
+/// Changes that a request makes to its process, with system call numbers of x86_64, and the reason in the log. A
+/// container may deny a change.
 #[cfg(target_arch = "x86_64")]
 const OUT_OF_BOUNDS: [(&str, &str); 9] = [
     ("syscall(160, 7, my $l = pack('QQ', 200, 200)) == 0", "a resource limit was changed"),

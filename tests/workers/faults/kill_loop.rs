@@ -1,10 +1,11 @@
 //! Workers are killed one after the other while all of them are busy: before a request, in it, or in the middle of a
 //! response. `CAMELEER_KILLS` sets the number.
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::{PATIENT, serve};
-use crate::support::{Load, Response, signal, until};
+use crate::support::{Load, Response, until};
 
 /// Kills per run by default. About 3000 kills take a minute.
 const KILLS: u64 = 150;
@@ -34,12 +35,13 @@ fn workers_that_are_killed_wherever_they_are_cost_their_own_requests_only() {
     let server = serve(APP, &format!("{pool}{PATIENT}"));
     server.until_idle(4);
     let loads = [Load::start(&server, 12, "/", is_small), Load::start(&server, 4, "/large", is_large)];
-    for kill in 0..kills {
+    for turn in 0..kills {
         loads[0].until_answered(ANSWERS);
         until("there is a worker to kill", || {
             let workers = server.workers();
-            let victim = workers.get(kill as usize % workers.len().max(1)).map(|(pid, _)| *pid);
-            victim.filter(|pid| *pid > 0).inspect(|pid| signal(*pid, Signal::SIGKILL)).is_some()
+            let victim = workers.get(turn as usize % workers.len().max(1)).map(|(pid, _)| *pid);
+            // The status may still list a worker that has ended.
+            victim.is_some_and(|pid| pid > 0 && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok())
         });
     }
     let lost: Vec<String> = loads.into_iter().flat_map(Load::failures).collect();

@@ -1,4 +1,4 @@
-//! Who may come in is asked before the cache is, for each request; where Perl decides, nothing is kept.
+//! Access rules are checked before the cache, for each request; where Perl code decides, nothing is stored.
 
 use super::{serve, serve_with};
 use crate::support::{Request, Site, until};
@@ -24,7 +24,7 @@ fn what_one_may_see_is_not_shown_to_who_may_not() {
     site.ask("/users/a", PUBLIC).is(401);
 }
 
-/// Without `public` the page of one user is not another's.
+/// Without `public`, a response to one user is not reused for another.
 #[test]
 fn pages_of_users_are_their_own() {
     let site =
@@ -40,7 +40,7 @@ fn pages_of_users_are_their_own() {
     assert_eq!([ask(anna), ask(berta), ask(anna)], ["run 1", "run 2", "run 3"]);
 }
 
-/// A place that was open and is closed now: the rules of today count.
+/// A reload drops stored responses, so the new access rules cover them.
 #[test]
 fn a_reload_begins_with_an_empty_cache_and_todays_rules() {
     let site = serve("");
@@ -81,7 +81,7 @@ fn where_perl_decides_who_comes_in_nothing_is_kept() {
     }
 }
 
-/// The same handler without a phase before it is kept.
+/// The same handler is cached when no Perl phase runs before it.
 #[test]
 fn what_a_handler_answers_is_kept_as_what_an_application_does() {
     let server = Site::new().file("lib/Gate.pm", GATE).file("runs", "").serve(

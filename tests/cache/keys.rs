@@ -1,5 +1,5 @@
-//! By what an answer is found (RFC 9111, section 4.1, and what cache poisoning lives on): what a stranger chooses must not
-//! change what others get.
+//! Cache keys (RFC 9111, section 4.1) and cache poisoning: nothing that a client chooses may change another client's
+//! response.
 
 use super::{serve, serve_with};
 use crate::support::{Request, Response};
@@ -38,7 +38,7 @@ fn vary_may_name_several_headers_and_grow() {
     assert_eq!(ask("2", "1", "X-A, X-B"), "run 2");
 }
 
-/// What programs make links of: each who sends another word gets an answer of his own.
+/// Programs build links from these headers: each value has its own cached response.
 #[test]
 fn headers_that_say_what_was_asked_poison_nobody() {
     let site = serve("UseCanonicalName Off");
@@ -108,13 +108,13 @@ fn hosts_have_answers_of_their_own() {
     let answers: Vec<String> = ["one", "two", "uno", "unknown"].map(ask).into();
     assert_eq!(answers, ["run 1", "run 2", "run 3", "run 4"]);
     assert_eq!(["one", "two", "uno", "unknown"].map(ask).to_vec(), answers);
-    // A change is one of the whole host, however it was called.
+    // A POST invalidates the address under every name of its virtual host.
     site.send(Request::post("/a", "x").header("Host", "uno"), "200");
     let again: Vec<String> = ["one", "two", "uno"].map(ask).into();
     assert_eq!(again, ["run 6", "run 2", "run 7"]);
 }
 
-/// What SetEnvIf makes of a request, programs see.
+/// Programs see the variables of SetEnvIf, so responses differ by them.
 #[test]
 fn variables_are_part_of_the_question() {
     let site = serve("SetEnvIf User-Agent Phone MOBILE=yes");
@@ -137,7 +137,7 @@ fn parts_of_the_query_may_be_told_not_to_count() {
     assert_eq!([site.ask("/a?b", MINUTE).text(), site.ask("/a", MINUTE).text()], ["run 1", "run 1"]);
 }
 
-/// The page of an error and a program's redirection show what the client has asked for.
+/// An error page and a program's redirect may print the address that the client requested.
 #[test]
 fn what_another_request_has_led_to_is_not_given_to_others() {
     let site = serve_with(

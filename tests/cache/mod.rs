@@ -1,32 +1,33 @@
-//! Workers' answers that are kept in the front (RFC 9111): what is, for how long, for whom; what never is.
+//! The front's cache of workers' responses (RFC 9111): what is stored, for how long, for which clients, and what is
+//! never stored.
 
-/// Who may come in is asked first, and what comes of it is for nobody else.
+/// Access rules are checked before the cache, for each request; where Perl code decides, nothing is stored.
 mod access;
-/// How long an answer is fresh, and how old it is.
+/// Freshness lifetime and age of a response.
 mod freshness;
-/// By what an answer is found: what a stranger chooses does not change what others get.
+/// Cache keys: nothing that a client chooses changes another client's response.
 mod keys;
 /// One cache for HTTP/1 and HTTP/2, and for all threads.
 mod protocols;
 /// `cameleer purge`.
 mod purge;
-/// `X-Cache`, the log, and directives.
+/// `X-Cache`, log variables, and directives.
 mod reports;
-/// What requests ask of caches.
+/// Cache directives in requests.
 mod requests;
-/// One request asks, others wait.
+/// One request goes to a worker; concurrent requests for the same response wait.
 mod single_flight;
-/// What is stale, and when it is given all the same.
+/// Stale responses, and when the cache may send them.
 mod stale;
-/// What may be kept.
+/// Which responses may be stored.
 mod storing;
-/// Conditions of clients, and those that a worker is asked with.
+/// Conditional requests from clients, and to workers.
 mod validation;
 
 use crate::support::{Request, Response, Server, Site};
 
-/// Answers as `X-Answer` says: a status, then headers, with `|` between them. Each run adds a line to `runs`, and its number
-/// is the page. `X-Do` makes it do something else.
+/// An application that answers with the status and headers in `X-Answer`, separated by `|`. Each run appends a line to
+/// `runs`; the run's number is the body. `X-Do` selects another behaviour.
 const APP: &str = r#"
 use strict;
 my $dir = '@DIR@';
@@ -64,13 +65,13 @@ sub {
 }
 "#;
 
-/// A site where everything may be kept, and lines of its own.
+/// A site that caches every path and sends `X-Cache`, with `conf` appended.
 #[track_caller]
 fn serve(conf: &str) -> Counting {
     serve_with("CacheEnable memory /\nCacheHeader On", conf)
 }
 
-/// The same with other lines in place of `CacheEnable`.
+/// Like [`serve`], with `enable` in place of `CacheEnable` and `CacheHeader`.
 #[track_caller]
 fn serve_with(enable: &str, conf: &str) -> Counting {
     let place = format!("<Location />\nPsgiApp app.psgi\n</Location>\n{enable}\n{conf}");
@@ -78,38 +79,38 @@ fn serve_with(enable: &str, conf: &str) -> Counting {
     Counting(Site::new().file("app.psgi", APP).file("runs", "").file("answer", "").serve(&format!("{pool}{place}")))
 }
 
-/// A site with four workers that count what they are asked.
+/// A server with four workers that log each request they receive.
 struct Counting(Server);
 
 impl Counting {
-    /// Asks for an answer with these headers.
+    /// Sends a GET that the application answers with `answer`.
     #[track_caller]
     fn ask(&self, target: &str, answer: &str) -> Response {
         self.send(Request::get(target), answer)
     }
 
-    /// Sends a request, which says with which headers it is to be answered.
+    /// Sends `request` with `answer` in `X-Answer`.
     #[track_caller]
     fn send(&self, request: Request, answer: &str) -> Response {
         self.0.send(request.header("X-Answer", answer))
     }
 
-    /// How often a worker was asked.
+    /// Number of requests that workers have received.
     fn runs(&self) -> usize {
         self.asked().len()
     }
 
-    /// What workers were asked.
+    /// The log lines of the requests that workers have received.
     fn asked(&self) -> Vec<String> {
         self.0.site.read("runs").lines().map(str::to_owned).collect()
     }
 
-    /// What all requests are answered from now on, whatever they say.
+    /// Makes the application answer every request with `answer`, whatever its `X-Answer`.
     fn answers(&self, answer: &str) {
         self.0.site.write("answer", answer);
     }
 
-    /// Asks twice; says whether the second answer was kept.
+    /// Sends the same GET twice; returns whether the second response came from the cache.
     #[track_caller]
     fn keeps(&self, target: &str, answer: &str) -> bool {
         let (first, before) = (self.ask(target, answer), self.runs());
@@ -119,7 +120,7 @@ impl Counting {
         asked == 0
     }
 
-    /// Whether nothing at all is kept of an answer.
+    /// Asserts that the response is not stored.
     #[track_caller]
     fn never_keeps(&self, target: &str, answer: &str) {
         assert!(!self.keeps(target, answer), "{target} {answer}");

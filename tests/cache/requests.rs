@@ -1,4 +1,4 @@
-//! RFC 9111, sections 5.2.1 and 4.4: what requests ask of caches, and what they change.
+//! RFC 9111, sections 5.2.1 and 4.4: cache directives of requests, and requests that invalidate.
 
 use super::{serve, serve_with};
 use crate::support::{Request, until};
@@ -59,7 +59,7 @@ fn where_the_site_says_so_clients_are_not_heard() {
     assert_eq!(site.runs(), 1);
 }
 
-/// 4.4: the address itself, and what Location and Content-Location name on the same host.
+/// 4.4: invalidates the request's own address, and Location and Content-Location on the same host.
 #[test]
 fn a_request_that_changes_something_makes_the_cache_forget_it() {
     let site = serve("");
@@ -72,7 +72,7 @@ fn a_request_that_changes_something_makes_the_cache_forget_it() {
         let target = format!("/{number}?a=b");
         site.ask(&target, MINUTE);
         assert!(kept(&target));
-        // Written otherwise, but the same place.
+        // A different spelling of the same address.
         let response = site.send(Request::new(method, &format!("/x/..//%3{number}?a=b")).body("x"), "204");
         assert_eq!(response.status, 204);
         assert!(!kept(&target), "{method}");
@@ -91,7 +91,7 @@ fn a_request_that_changes_something_makes_the_cache_forget_it() {
     assert!(kept("/named") && site.runs() == before + 1, "a safe method");
 }
 
-/// Also where nothing is kept: the form may be in another place than the page.
+/// A form's own place need not have a cache for its response to invalidate a cached page.
 #[test]
 fn a_form_in_a_place_without_cache_changes_what_others_show() {
     let site = serve_with("CacheEnable memory /shown", "");
@@ -118,14 +118,14 @@ fn those_who_may_make_the_cache_forget() {
     assert_eq!(forgotten(purge()).is(200).text(), "forgotten: 2\n");
     assert_eq!(forgotten(purge()).is(200).text(), "forgotten: 0\n");
     assert_eq!([site.ask("/a?b", MINUTE).text(), site.ask("/c", MINUTE).text()], ["run 4", "run 3"]);
-    // Without the directive the method is the program's, and as unsafe as any other that nobody knows.
+    // Without CachePurgeFrom, PURGE goes to the program, and invalidates like any unknown method.
     let site = serve("");
     site.ask("/a", MINUTE);
     assert_eq!(site.send(Request::new("PURGE", "/a"), "200").is(200).text(), "run 2");
     assert_eq!(site.asked()[1], "PURGE /a [] []");
 }
 
-/// Who may not come in may not purge either.
+/// Access rules apply to PURGE, too.
 #[test]
 fn a_purge_obeys_the_rules_of_its_place() {
     let site = serve("CachePurgeFrom 127.0.0.0/8\n<Location /closed>\nOrder deny,allow\nDeny from all\n</Location>");
@@ -133,7 +133,7 @@ fn a_purge_obeys_the_rules_of_its_place() {
     site.0.send(Request::new("PURGE", "/open")).is(200);
 }
 
-/// 4.3.5: a HEAD that tells of another answer than the one that is kept.
+/// 4.3.5: a HEAD response that differs from the stored response invalidates it.
 #[test]
 fn a_head_may_tell_that_an_answer_has_changed() {
     let site = serve("");
@@ -149,7 +149,7 @@ fn a_head_may_tell_that_an_answer_has_changed() {
     assert_eq!(site.ask("/a", MINUTE).text(), "run 4");
 }
 
-/// What takes no worker is not counted in what takes too many.
+/// A cache hit uses no worker, so SpeedLimit does not count it.
 #[test]
 fn a_hit_is_not_too_fast() {
     let site = serve("SpeedLimit requests=3/600s");

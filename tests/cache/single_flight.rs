@@ -1,4 +1,4 @@
-//! `CacheLock`: of many requests for one answer one asks a worker, the others wait for it, but not forever.
+//! `CacheLock`: one of several requests for the same response goes to a worker; the others wait for a limited time.
 
 use std::thread::{JoinHandle, spawn};
 
@@ -7,7 +7,7 @@ use crate::support::{Connection, Request, Response, until};
 
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
-/// Clients that ask all at once.
+/// Sends `count` requests at once, each from its own client.
 #[track_caller]
 fn together(site: &Counting, count: usize, answer: &str, wants: &str) -> Vec<JoinHandle<Response>> {
     let client = |_| {
@@ -22,7 +22,7 @@ fn texts(clients: Vec<JoinHandle<Response>>) -> Vec<String> {
     clients.into_iter().map(|client| client.join().expect("clients do not panic").text()).collect()
 }
 
-/// As many as say so wait: they are on their way for so long as connections without an answer are counted.
+/// Waits until the server counts `count` requests in progress. Connections without a response count.
 fn until_all_wait(site: &Counting, count: u64) {
     until("all are there", || site.0.status()["front"]["requests"].as_u64().is_some_and(|requests| requests >= count));
 }
@@ -50,7 +50,7 @@ fn those_who_cannot_use_it_do_not_queue_for_it() {
     all.sort();
     all.dedup();
     assert_eq!((all.len(), site.runs()), (4, 4), "each has his own");
-    // And now it is known: all are asked at once.
+    // The cache now knows that the response is private, so concurrent requests no longer wait for each other.
     std::fs::remove_file(site.0.site.path("go")).expect("our file");
     let clients = together(&site, 4, "200|Cache-Control: private", "wait");
     until("four workers work at once", || site.runs() == 8);
@@ -67,7 +67,7 @@ fn nobody_waits_longer_than_the_lock_lasts() {
     assert_eq!(texts(clients).len(), 3);
 }
 
-/// The worker has begun: what it makes is good for those who are still there.
+/// The worker has started: its response goes to the clients that still wait.
 #[test]
 fn a_leader_that_leaves_leaves_its_answer_to_the_others() {
     let site = serve("CacheLockMaxAge 60\nRequestTimeout 60");
@@ -102,7 +102,7 @@ fn without_the_lock_each_asks_for_himself() {
     assert_eq!(texts(clients).len(), 4);
 }
 
-/// Those who wait have no claim on a slow reader's answer: the worker's speed counts.
+/// Waiting clients get the response at the worker's speed, not at the speed of a slow reader.
 #[test]
 fn a_slow_reader_keeps_nobody_waiting() {
     let site = serve("CacheLockMaxAge 60\nCacheSocacheMaxSize 8M");
@@ -116,7 +116,7 @@ fn a_slow_reader_keeps_nobody_waiting() {
     assert_eq!(site.runs(), 1);
 }
 
-/// What a client wants anew is not worth waiting for.
+/// A client that bypasses the cache does not wait for another request.
 #[test]
 fn a_reload_asks_at_once() {
     let site = serve("CacheLockMaxAge 60");

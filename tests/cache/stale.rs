@@ -1,9 +1,9 @@
-//! RFC 9111, section 4.2.4, and RFC 5861: what is stale, and when it is given all the same.
+//! RFC 9111, section 4.2.4, and RFC 5861: when a response is stale, and when the cache may send it.
 
 use super::{Counting, serve};
 use crate::support::{Connection, Request, Response, until};
 
-/// Waits until what is kept of `/a` is stale.
+/// Waits until the stored response of `/a` is stale.
 #[track_caller]
 fn until_stale(site: &Counting) {
     let age = |answer: Response| answer.header("age").and_then(|age| age.parse::<u32>().ok());
@@ -51,7 +51,7 @@ fn a_stale_answer_is_better_than_an_error() {
         assert_eq!((stale.text().as_str(), stale.header("x-cache").as_deref()), ("run 1", Some("HIT from localhost")));
     }
     site.answers("");
-    // A worker that dies is a 502.
+    // A worker's death is a 502.
     let dies = Request::get("/a").header("X-Do", "die");
     assert_eq!(site.send(dies, "200").is(200).text(), "run 1");
     site.answers("404|Cache-Control: no-store");
@@ -60,7 +60,7 @@ fn a_stale_answer_is_better_than_an_error() {
     site.ask("/a", "").is(500);
 }
 
-/// Those who waited for a program that failed do not all try it again.
+/// Clients that waited for a failed program do not all repeat the request.
 #[test]
 fn a_program_that_fails_is_asked_once() {
     let site = serve("CacheLockMaxAge 60");
@@ -99,14 +99,14 @@ fn stale_if_error_says_for_how_long() {
     }
 }
 
-/// RFC 5861, section 3.
+/// RFC 5861, section 3: stale-while-revalidate.
 #[test]
 fn a_stale_answer_is_given_while_the_program_is_asked() {
     let site = serve("");
     let answer = "200|Cache-Control: max-age=1, stale-while-revalidate=600";
     site.ask("/a", answer);
     until_stale(&site);
-    // The program waits for this file: no client does.
+    // With `X-Do: wait` the program blocks until `go` exists; clients get the stale response meanwhile.
     let waits = || Request::get("/a").header("X-Do", "wait");
     let stale = site.send(waits(), answer).is(200);
     assert_eq!(stale.text(), "run 1");
@@ -134,7 +134,7 @@ fn a_failure_behind_the_answer_changes_nothing() {
     });
 }
 
-/// A request behind an answer is an end of none, and a reload does not wait for it in vain.
+/// SIGTERM during a background revalidation still ends the server with status 0.
 #[test]
 fn the_server_stops_while_the_program_is_asked() {
     let mut site = serve("");
@@ -148,7 +148,7 @@ fn the_server_stops_while_the_program_is_asked() {
     assert_eq!(site.0.wait(), 0);
 }
 
-/// A HEAD, or a request for a part, may begin it: what is asked for behind it is the whole answer.
+/// A HEAD or a range request may start the revalidation, which requests the whole response.
 #[test]
 fn what_is_asked_behind_an_answer_is_all_of_it() {
     for request in [Request::new("HEAD", "/a"), Request::get("/a").header("Range", "bytes=0-1")] {

@@ -1,4 +1,4 @@
-//! RFC 9111, section 3: which answers may be kept.
+//! RFC 9111, section 3: which responses may be stored.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use nix::sys::socket::sockopt::Linger;
 use super::{serve, serve_with};
 use crate::support::{Request, Server, Site, until};
 
-/// A date so many seconds from now.
+/// The HTTP date `seconds` from now; negative for the past.
 pub fn date(seconds: i64) -> String {
     let length = Duration::from_secs(seconds.unsigned_abs());
     let now = SystemTime::now();
@@ -71,7 +71,7 @@ fn what_forbids_it_is_never_kept() {
     }
 }
 
-/// 3: "the response status code is final", "understood"; 4.2.2: some only when they say how long they are fresh.
+/// 3: "the response status code is final", "understood"; 4.2.2: some statuses need explicit freshness.
 #[test]
 fn it_depends_on_the_status() {
     let site = serve("");
@@ -98,7 +98,7 @@ fn it_depends_on_the_status() {
     }
 }
 
-/// 3.5: "Authorization" in the request.
+/// 3.5: a request with "Authorization".
 #[test]
 fn answers_to_who_has_proved_himself_are_for_others_only_when_they_say_so() {
     let site = serve("");
@@ -127,7 +127,7 @@ fn answers_to_who_has_proved_himself_are_for_others_only_when_they_say_so() {
     }
 }
 
-/// What was made for strangers is not given to one who has proved who he is, unless it is for everybody.
+/// A response to an anonymous request is not reused for a request with `Authorization` unless it is public.
 #[test]
 fn a_page_for_strangers_is_not_for_users() {
     let site = serve("");
@@ -137,7 +137,7 @@ fn a_page_for_strangers_is_not_for_users() {
     assert_eq!(site.ask("/a", "200").text(), "run 1", "the strangers' page stays");
 }
 
-/// 5.2.2.4, 5.2.2.7: with field names; mod_cache's CacheIgnoreHeaders.
+/// 5.2.2.4, 5.2.2.7: `private` and `no-cache` with field names; mod_cache's CacheIgnoreHeaders.
 #[test]
 fn headers_for_one_client_are_not_kept() {
     let site = serve("");
@@ -170,7 +170,7 @@ fn what_the_configuration_says_of_an_answer_counts_too() {
     assert_eq!(twice.header("cache-control").as_deref(), Some("max-age=60"), "nothing is added twice");
 }
 
-/// What is added for each client is never another's.
+/// Headers that the configuration adds per client are not stored.
 #[test]
 fn headers_of_the_configuration_are_made_for_each_client() {
     let site = serve("SetEnvIf X-Name (.*) name=$1\nHeader set X-Hello %{name}e\nCacheIgnoreHeaders None");
@@ -232,7 +232,7 @@ fn a_stream_is_kept_when_it_is_whole() {
             || site.runs() > 5
     });
     assert_eq!(site.runs(), 1);
-    // More than CacheSocacheMaxSize goes through whole, and is not kept.
+    // A response larger than CacheSocacheMaxSize reaches the client whole, and is not stored.
     let long = stream("/long", "long").is(200);
     assert_eq!(long.body.len(), "run 2\n".len() + 40 * 65536);
     assert!(stream("/long", "long").text().starts_with("run 3"));
@@ -245,7 +245,7 @@ fn a_connection_that_breaks_does_not_take_the_answer_with_it() {
     let answer = "X-Do: wait-stream\r\nX-Answer: 200|Cache-Control: max-age=60";
     write!(client, "GET /a HTTP/1.1\r\nHost: localhost\r\n{answer}\r\n\r\n").expect("it reads");
     client.read_exact(&mut [0; 20]).expect("the head of an answer");
-    // Broken, not ended.
+    // SO_LINGER 0 makes the close a reset instead of an orderly end.
     let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
     setsockopt(&client, Linger, &at_once).expect("our own socket");
     drop(client);
@@ -275,7 +275,7 @@ fn heads_and_bodies_are_not_kept_and_other_methods_neither() {
     assert_eq!((site.runs(), head.header("content-length").as_deref(), head.body.len()), (before, Some("5"), 0));
 }
 
-/// What a program answers in another coding is only for clients that can read it.
+/// A response that the program has encoded is reused only for clients that accept its coding.
 #[test]
 fn a_coded_answer_is_for_clients_that_take_it() {
     let site = serve("");
@@ -315,7 +315,8 @@ fn what_is_kept_is_compressed_for_those_who_want_it() {
     }
 }
 
-/// A handler that looks whether its client is there, before it answers or in the middle, and says so.
+/// A handler that checks, before or in the middle of its response, whether its client has disconnected, and prints the
+/// result.
 fn site_that_looks_for_its_client() -> Server {
     Site::new()
         .file(
@@ -336,7 +337,7 @@ fn site_that_looks_for_its_client() -> Server {
         )
 }
 
-/// Nothing tells the answer of a program that has stopped for its client from a whole one.
+/// A response that the program cut short for a lost client looks complete, so it must not be stored.
 #[test]
 fn what_a_program_has_not_finished_because_its_client_left_is_never_kept() {
     let server = site_that_looks_for_its_client();
@@ -351,7 +352,7 @@ fn what_a_program_has_not_finished_because_its_client_left_is_never_kept() {
     assert_eq!(server.text("/a"), "half whole");
 }
 
-/// The cache waits for it, and perhaps others.
+/// The cache, and perhaps other clients, still need the response.
 #[test]
 fn a_program_whose_answer_is_being_kept_is_not_told_that_its_client_left() {
     let server = site_that_looks_for_its_client();

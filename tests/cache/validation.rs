@@ -1,4 +1,4 @@
-//! RFC 9111, section 4.3: conditions of clients, and those that a worker is asked with.
+//! RFC 9111, section 4.3: conditional requests from clients, and to workers.
 
 use super::serve;
 use super::storing::date;
@@ -35,7 +35,7 @@ fn a_client_that_has_the_answer_gets_a_304() {
     assert_eq!(site.runs(), 1);
 }
 
-/// A client's conditions do not prevent that a whole answer is kept.
+/// The cache drops a client's conditions from the request to the worker, so that a whole response can be stored.
 #[test]
 fn a_worker_is_asked_for_all_of_it() {
     let site = serve("");
@@ -43,7 +43,8 @@ fn a_worker_is_asked_for_all_of_it() {
     site.send(conditional(), TAGGED).is(304);
     assert_eq!(site.ask("/a", TAGGED).is(200).text(), "run 1");
     assert_eq!(site.asked(), ["GET /a [] []"]);
-    // Where nothing could be kept lately, the program sees them; when that changes, its answer is kept.
+    // While recent responses of an address were not storable, the program gets the conditions. A storable response is
+    // stored again.
     let uncached = |target: &str, control: &str| {
         let request = Request::get(target).header("If-None-Match", "\"b\"");
         site.send(request, &format!("200|Cache-Control: {control}|ETag: \"b\"")).is(304)
@@ -94,7 +95,7 @@ fn what_says_no_cache_is_asked_for_each_time() {
     assert_eq!(site.runs(), 2);
 }
 
-/// A 304 may say that the answer is for this client only; a cookie in it is.
+/// A 304 may restrict its response to one client; a cookie in the 304 belongs to that client.
 #[test]
 fn a_304_may_forbid_what_was_allowed() {
     let site = serve("");
@@ -108,7 +109,7 @@ fn a_304_may_forbid_what_was_allowed() {
     assert_eq!(site.ask("/a", &answer("no-cache")).text(), "run 5");
 }
 
-/// 4.3.4: a 304 that names another version is not about what is kept.
+/// 4.3.4: a 304 with another ETag does not update the stored response.
 #[test]
 fn a_304_about_another_answer_renews_nothing() {
     let site = serve("");
@@ -117,7 +118,7 @@ fn a_304_about_another_answer_renews_nothing() {
     assert_eq!(site.asked(), ["GET /a [] []", "GET /a [\"a\"] []", "GET /a [] []"]);
 }
 
-/// 3.3, RFC 9110 14.2: a part of what is kept whole.
+/// 3.3, RFC 9110 14.2: a range is cut from the whole stored response.
 #[test]
 fn a_part_of_a_kept_answer_is_cut_from_it() {
     let site = serve("");
@@ -143,7 +144,7 @@ fn a_part_of_a_kept_answer_is_cut_from_it() {
     assert_eq!(site.ask("/b", TAGGED).is(200).text(), "run 4");
 }
 
-/// 4.3.2: these conditions are for the program.
+/// 4.3.2: If-Match and If-Unmodified-Since are left to the program.
 #[test]
 fn conditions_of_changes_are_left_to_the_program() {
     let site = serve("");

@@ -1,11 +1,11 @@
-//! Files that cannot be opened without waiting for a disk or another machine are opened on another thread. What lies in /proc/sys is looked up
-//! anew each time, as on a network file system, so that the kernel never opens it for who does not wait.
+//! Files whose opening may wait for a disk or another machine are opened on another thread. The kernel looks names in
+//! /proc/sys up anew each time, as on a network file system, so that a lookup that must not wait never succeeds there.
 
 use std::fs;
 
 use crate::support::{Request, Server, Site};
 
-/// A site where /kernel leads there.
+/// A site where `/kernel` leads to /proc/sys/kernel.
 #[track_caller]
 fn serve(conf: &str) -> Server {
     let alias = "Alias /kernel /proc/sys/kernel\n<Directory /proc/sys/kernel>\nAllow from all\n";
@@ -14,7 +14,7 @@ fn serve(conf: &str) -> Server {
         .serve(&format!("{alias}DirectoryIndex none.html ostype\n{conf}\n</Directory>"))
 }
 
-/// The threads of the front that wait for disks.
+/// Number of the front's threads that wait for disks.
 #[track_caller]
 fn threads_aside(server: &Server) -> usize {
     let front = server.status()["front_pid"].as_i64().expect("the front has a number");
@@ -51,7 +51,7 @@ fn whatever_a_path_leads_to_is_found_aside_as_well() {
     server.get("/kernel/ostype/deeper").is(200);
 }
 
-/// The file beside a file, and a way that a worker's program must not go.
+/// Lookups of precompressed files, and of the file of a Perl handler.
 #[test]
 fn what_else_is_looked_for_is_looked_for_aside() {
     let server = serve("PrecompressedFiles On");
@@ -63,7 +63,7 @@ fn what_else_is_looked_for_is_looked_for_aside() {
     assert_eq!(server.get("/kernel/ostype").is(200).text(), "/proc/sys/kernel/ostype");
 }
 
-/// While one waits others are served: many at once, of which each needs several looks.
+/// Eight clients at once, each with several lookups per request.
 #[test]
 fn many_at_once_get_their_own() {
     let server = serve("Options SymLinksIfOwnerMatch");

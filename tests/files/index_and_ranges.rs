@@ -17,7 +17,8 @@ fn an_index_may_be_a_path_of_the_site() {
     assert!(server.post("/none/", "hello").is(200).text().contains("body=hello\n"));
 }
 
-/// The same behind Perl phases; a place that is closed is not opened by being an index; one that leads to itself ends.
+/// An index script runs behind Perl phases too; access rules apply to the index's own place; an index that leads to
+/// itself ends.
 #[test]
 fn an_index_elsewhere_has_the_rules_of_its_own_place() {
     let server = serve(
@@ -34,7 +35,7 @@ fn an_index_elsewhere_has_the_rules_of_its_own_place() {
     server.get("/loop/").is(500);
 }
 
-/// core.html#acceptpathinfo: On, Off, Default, as its list says for files and for scripts.
+/// core.html#acceptpathinfo: the values On, Off and Default, for files and for scripts.
 #[test]
 fn what_stands_behind_a_files_name_is_taken_or_not() {
     let server = serve(
@@ -46,7 +47,7 @@ fn what_stands_behind_a_files_name_is_taken_or_not() {
     server.get("/cgi-bin/tell.cgi/off").is(404);
 }
 
-/// mod_asis.html: "sends a document as is", "Status: line", the headers that the file has.
+/// mod_asis.html: "sends a document as is", "Status: line", and the headers that the file contains.
 #[test]
 fn a_file_may_bring_its_own_headers() {
     let server = serve("AddHandler send-as-is .asis");
@@ -61,7 +62,8 @@ fn a_file_may_bring_its_own_headers() {
     assert!(!server.get("/broken.asis").is(500).text().contains("no head"));
 }
 
-/// RFC 9110, 14.2 and 14.1.2, as httpd 2.4 reads them: parts that overlap or touch become one, a part that is none makes the whole.
+/// RFC 9110, 14.2 and 14.1.2, as httpd 2.4 reads them: overlapping or adjacent ranges are merged; an invalid range is
+/// ignored and the whole file sent.
 #[test]
 fn ranges_are_merged_and_bad_ones_ignored() {
     let server = serve("");
@@ -146,7 +148,7 @@ fn an_index_is_looked_up_as_an_address() {
     assert_eq!(server.text("/aliased/"), "from elsewhere");
 }
 
-/// `Alias /one file.cgi/`: what stands behind the file's name in the alias is PATH_INFO, too. Tried with httpd 2.4.
+/// `Alias /one file.cgi/`: the part of the alias behind the file's name is PATH_INFO, too. Tried with httpd 2.4.
 #[test]
 fn an_alias_may_lead_to_a_script_with_more_behind_its_name() {
     let script = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\";\n";

@@ -1,22 +1,22 @@
-//! Files and folders that the front sends itself.
+//! Files and folders that the front serves without a worker.
 
-/// Files whose names are not in memory.
+/// Files whose names are not in memory: another thread opens them.
 mod aside;
-/// Lists of folders, their slashes, entity tags.
+/// Directory listings, trailing slashes, entity tags.
 mod folders;
-/// What httpd's manual says of index files, PATH_INFO, asis files, ranges and entity tags.
+/// Index files, PATH_INFO, asis files, ranges and entity tags as httpd's manual describes them.
 mod index_and_ranges;
-/// Files that stay open between requests.
+/// `OpenFileCache`: files that stay open between requests.
 mod open_file_cache;
-/// `PrecompressedFiles`, and files that are compressed once.
+/// `PrecompressedFiles`, and the cache of compressed files.
 mod precompressed;
 /// Pipes, devices and endless files where a file is expected.
 mod special_files;
-/// What a client gets of a file: type, dates, ranges, conditions.
+/// Responses for files: type, dates, ranges, conditions.
 mod static_files;
 /// Symbolic links, and other ways out of a site.
 mod symlinks;
-/// Which looks at the file system a request costs.
+/// File system calls of a request.
 mod syscalls;
-/// What the extension of a name says: type, encoding, language, handler.
+/// Extensions: type, encoding, language, handler.
 mod types;

@@ -1,4 +1,4 @@
-//! `OpenFileCache`: files stay open for a second, and whatever happens to one is seen all the same.
+//! `OpenFileCache`: files stay open for a second, and every change of such a file is noticed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use crate::support::{Server, Site, until};
 
-/// Its files can be read by anybody, which root's own folder need not be.
+/// Serves as `nobody`, who must be able to enter the folder; a folder of root's may be closed to others.
 #[track_caller]
 fn serve(site: Site, conf: &str) -> Server {
     fs::set_permissions(site.folder(), fs::Permissions::from_mode(0o755)).expect("our own folder");
     site.serve(&format!("User nobody\nGroup nogroup\n{conf}"))
 }
 
-/// How often the front has this file open.
+/// Number of descriptors of the front that refer to this file.
 #[track_caller]
 fn times_open(server: &Server, path: &Path) -> usize {
     let front = server.status()["front_pid"].as_i64().expect("the front has a number");
@@ -23,7 +23,7 @@ fn times_open(server: &Server, path: &Path) -> usize {
     open.flatten().map(name).filter(is_it).count()
 }
 
-/// Asks for a file until it stays open; one that has changed lately does not.
+/// Requests a file until it stays open. A file that changed recently is not kept open.
 #[track_caller]
 fn until_kept(server: &Server, target: &str) {
     let path = server.site.path(&format!("htdocs{target}"));
@@ -39,7 +39,7 @@ fn a_file_that_is_asked_for_often_stays_open_and_no_longer_than_that() {
     let server = serve(Site::new().file("htdocs/page", "page"), "");
     until_kept(&server, "/page");
     assert_eq!(times_open(&server, &server.site.path("htdocs/page")), 1);
-    // One that was removed takes room on the disk as long as it is open.
+    // A removed file occupies disk space as long as it is open.
     fs::remove_file(server.site.path("htdocs/page")).expect("removed");
     until("it is closed", || times_open(&server, &server.site.path("htdocs/page")) == 0);
 }
@@ -51,7 +51,7 @@ fn nothing_stays_open_where_that_is_not_wanted_or_there_is_a_link_on_the_way() {
     let on = serve(site(), "Options FollowSymLinks");
     symlink("folder", on.site.path("htdocs/link")).expect("linked");
     until_kept(&on, "/folder/page");
-    // By now its age keeps no file of these servers from being kept.
+    // The file on the other server stays open by now, so these files are old enough, too.
     for _ in 0..5 {
         off.get("/page").is(200);
         on.get("/link/page").is(200);
@@ -74,7 +74,7 @@ fn no_more_than_so_many_stay_open() {
     assert!(open <= 3, "{open}");
 }
 
-/// What is done to a file that is kept open, and what the next request gets.
+/// A change of an open file: its name, the action, and the status and text of the next response.
 type Change = (&'static str, fn(&Path), u16, &'static str);
 
 const CHANGES: [Change; 8] = [

@@ -1,4 +1,4 @@
-//! Which looks at the file system a request costs: counted by strace on the front and the worker of a warm server.
+//! File system calls of a request, counted by strace on the front and the worker of a warm server.
 
 use std::fs;
 use std::io::Read;
@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use crate::support::{Request, Response, Server, Site, Trace, own_memory};
 
-/// Requests that are counted.
+/// Number of counted requests.
 const N: usize = 20;
 
-/// A handler that knows nothing of files, and one that looks whether its file is there.
+/// `Plain` does not touch files; `Asks` tests whether its file exists.
 const HANDLERS: &str = "package Plain; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print($r->uri); 0 }\n\
     package Asks; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print(-e $r->filename ? 1 : 0); 0 }\n1;\n";
 
@@ -22,8 +22,8 @@ fn serve(site: Site, conf: &str) -> Server {
     server
 }
 
-/// Asks for `targets` in turn until [`N`] requests were answered, twice over for what is only done at first; returns the
-/// calls of the second time.
+/// Requests `targets` in turn, [`N`] requests a round. Returns the calls of the second round; the first absorbs
+/// one-time work.
 #[track_caller]
 fn calls_of(server: &Server, targets: &[&str]) -> Vec<String> {
     let mut connection = server.connect();
@@ -93,7 +93,7 @@ fn a_password_file_is_looked_at_once_a_second() {
     assert!(calls.len() <= seconds + 1, "{N} requests in {seconds} s: {calls:#?}");
 }
 
-/// A look at /etc/hosts comes before every other way to a name.
+/// Reading /etc/hosts is the first step of every name lookup, so its absence proves that no lookup happens.
 #[test]
 fn names_are_looked_up_only_where_that_is_wanted() {
     let looks = |conf: &str| {
@@ -201,7 +201,7 @@ fn what_the_front_keeps_for_later_is_little() {
     assert!(after < before + (6 << 20), "from {before} to {after} bytes");
 }
 
-/// The calls of a request whose answer has this status.
+/// The calls of one request whose response has this status.
 #[track_caller]
 fn calls_of_one(server: &Server, target: &str, status: u16) -> Vec<String> {
     let trace = Trace::begin(server);
@@ -216,7 +216,7 @@ const SPEAKERS: &str = "\
     Alias /perl/ @DIR@/scripts/\n\
     <Location /perl>\nSetHandler perl-script\nPerlHandler Apache::Registry\nPerlSendHeader On\nOptions +ExecCGI\n</Location>";
 
-/// Only what was done can have changed the process: a request that did nothing of the kind asks the kernel nothing.
+/// A request that did not change the process needs no system call that checks for changes.
 #[test]
 fn a_worker_makes_no_call_but_to_sleep_and_to_wake_the_front() {
     let typed = "package Typed; sub handler { my $r = shift; $r->content_type('text/plain'); $r->send_http_header; $r->print('x'); 0 } 1;";
@@ -225,7 +225,7 @@ fn a_worker_makes_no_call_but_to_sleep_and_to_wake_the_front() {
         .file("app.psgi", "sub { [200, ['Content-Type', 'text/plain'], ['hello']] }")
         .script("scripts/test.pl", "print \"Content-Type: text/plain\\n\\nhello\";\n");
     let server = serve(site, &format!("PerlModule Typed\n{SPEAKERS}"));
-    // A script is looked at, runs in its folder, and the worker leaves that.
+    // A script is checked on disk, runs in its folder, and the worker leaves that folder: three calls.
     for (target, own) in [("/plain", 0), ("/typed", 0), ("/app", 0), ("/perl/test.pl", 3)] {
         let mut connection = server.connect();
         let mut round = || (0..N).for_each(|_| drop(connection.ask(Request::get(target)).is(200)));
@@ -236,15 +236,15 @@ fn a_worker_makes_no_call_but_to_sleep_and_to_wake_the_front() {
         round();
         let looks = 2 * (began.elapsed().as_millis() / 5 + 1);
         let mut calls = trace.end_of_all();
-        // It looks at its memory, before a request and after it, every 5 ms at most.
+        // The worker reads its memory size before and after a request, at most every 5 ms.
         let is_look = |call: &str| call.contains("pread64(") && call.contains(", 128, 0) = ");
         let looked = calls.iter().filter(|call| is_look(call)).count();
         assert!(looked as u128 <= looks * workers.len() as u128, "{target}: {looked} looks where {looks} are due");
         calls.retain(|call| !is_look(call));
-        // It sleeps in its socket, and rings for a front that sleeps.
+        // The worker sleeps in recvmsg and wakes a sleeping front through an eventfd.
         let is_bell = |call: &str| call.contains("write(") && call.contains(r#", "\1\0\0\0\0\0\0\0", 8)"#);
         calls.retain(|call| !call.contains("recvmsg(") && !is_bell(call));
-        // How many descriptors are open is asked for now and then.
+        // The worker counts its open descriptors now and then: one extra call.
         assert!(
             (own * N..=own * N + 1).contains(&calls.len()),
             "{target}: {} calls: {:#?}",
@@ -254,7 +254,7 @@ fn a_worker_makes_no_call_but_to_sleep_and_to_wake_the_front() {
     }
 }
 
-/// Looks up what it was asked for as another request.
+/// A handler that looks up `/sub` plus its path info as a subrequest.
 const LOOKS_UP: &str = "package Up; sub handler { my $r = shift; my $sub = $r->lookup_uri('/sub' . $r->path_info);\n\
     $r->send_http_header('text/plain'); $r->print($sub->filename); 0 }\n1;\n";
 
@@ -279,13 +279,13 @@ fn nobody_looks_for_what_follows_a_missing_folder() {
     }
 }
 
-/// Folders that are there, one in the other.
+/// Depth of the nested folders that exist.
 const DEEP: usize = 300;
-/// What opens a file for a request, whatever its path, and all calls about files.
+/// Upper bounds for one request, whatever its path: calls of openat2, and all file calls.
 const MOST_OPENED: usize = 40;
 const MOST_CALLS: usize = 60;
 
-/// Paths that end, or leave what is there, at different places; each about as long as a path can be.
+/// Paths of nearly the maximum length that end, or leave the existing folders, at different places.
 fn long_paths() -> Vec<String> {
     let deep = "/a".repeat(DEEP);
     let starts = ["/new", &deep, "/page.html", &format!("/link{deep}"), "/asks", "/asks/page.html"];
@@ -298,7 +298,8 @@ fn long_paths() -> Vec<String> {
 #[test]
 fn the_longest_path_costs_few_looks_wherever_it_ends() {
     let perl = "<Location /asks>\nSetHandler perl-script\nPerlHandler Plain\n</Location>";
-    // By this rule a name on the way may be that of a file: the disk must be asked before a worker is.
+    // This rule makes any component of the path a possible file name, so the front must check the disk before it asks a
+    // worker.
     let ambiguous = "<FilesMatch \"^b$\">\nForceType text/plain\n</FilesMatch>";
     for options in ["FollowSymLinks", "None", "SymLinksIfOwnerMatch"] {
         for overrides in ["None", "All"] {
@@ -307,7 +308,8 @@ fn the_longest_path_costs_few_looks_wherever_it_ends() {
             let folder = format!("<Directory @DIR@/htdocs>\nAllowOverride {overrides}\n</Directory>");
             let server = serve(site, &format!("Options {options}\n{folder}\n{ambiguous}\n{perl}"));
             for path in long_paths() {
-                // Folders that are there are looked at once for `.htaccess` files, however many requests go there.
+                // The first request reads `.htaccess` files of existing folders once; the second is measured without
+                // that.
                 server.get(&format!("{path}/c"));
                 let trace = Trace::begin(&server);
                 server.get(&path);
@@ -335,7 +337,7 @@ fn no_more_than_eight_links_of_one_owner_are_followed() {
     server.get(&format!("{}/missing", path(4))).is(404);
 }
 
-/// Compressed bytes differ by where the front had to wait: what it had was flushed there.
+/// Decompresses the body: compressed bytes differ by where the front flushed while it waited for the disk.
 fn unpacked(response: Response) -> Vec<u8> {
     let mut plain = Vec::new();
     match response.header("content-encoding") {
@@ -345,7 +347,7 @@ fn unpacked(response: Response) -> Vec<u8> {
     plain
 }
 
-/// What the kernel no longer has in memory must come from the disk.
+/// Drops the file from the page cache, so that the next read needs the disk.
 fn forget(file: &std::path::Path) {
     let file = fs::File::open(file).expect("our own file");
     file.sync_all().expect("on the disk");
@@ -386,7 +388,7 @@ fn whoever_waits_for_the_disk_is_not_the_thread_that_has_all_clients() {
         missed.extend(by_front.into_iter().filter(|call| call.contains(" = -1 EAGAIN")));
         aside.extend(by_others);
     }
-    // A file system in memory has nothing to wait for.
+    // On a file system in memory no read misses, so none moves to another thread.
     assert_eq!(aside.is_empty(), missed.is_empty(), "{missed:#?}\n{aside:#?}");
 }
 

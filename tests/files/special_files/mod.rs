@@ -1,5 +1,5 @@
-//! What somebody puts where a file is expected: pipes, devices, folders, endless files. It costs the requests that need
-//! the file, and nobody else: other clients are answered, memory is not filled, and a stop ends the server.
+//! Pipes, devices, folders and endless files where a file is expected. Only requests that need the file fail: other
+//! clients get responses, memory is bounded, and a stop ends the server.
 
 mod configuration;
 mod passwords;
@@ -13,12 +13,12 @@ use nix::unistd::mkfifo;
 
 use crate::support::{Connection, Request, Server, peak_memory};
 
-/// What may stand where a file is expected.
+/// Kinds of objects that may stand where a file is expected.
 const KINDS: [&str; 5] = ["pipe", "zero", "folder", "sparse", "socket"];
-/// What a front that keeps nothing needs, with room to spare.
+/// Upper bound in bytes for the peak memory of a front that caches nothing.
 const SMALL: u64 = 100 << 20;
 
-/// Puts something of that kind under the name `path`.
+/// Puts an object of `kind` at `path`.
 fn put(kind: &str, path: &Path) {
     let _ = fs::remove_file(path);
     match kind {
@@ -30,7 +30,7 @@ fn put(kind: &str, path: &Path) {
     }
 }
 
-/// A client that has nothing to do with it all.
+/// A client whose requests do not involve the special file.
 struct Bystander(Connection);
 
 impl Bystander {
@@ -39,7 +39,7 @@ impl Bystander {
         Bystander(server.connect())
     }
 
-    /// Is answered at once.
+    /// Asserts that the client gets its page.
     #[track_caller]
     fn is_served(&mut self) {
         self.0.ask(Request::get("/open.html")).is(200);
@@ -50,7 +50,7 @@ fn front(server: &Server) -> i32 {
     server.status()["front_pid"].as_i64().expect("the front has a number") as i32
 }
 
-/// The front has never needed much memory, and the server can be stopped.
+/// Asserts that the front's peak memory is below [`SMALL`], and that the server stops.
 #[track_caller]
 fn ends_well(mut server: Server) {
     let peak = peak_memory(front(&server));

@@ -1,4 +1,4 @@
-//! The files of tests/http1/corpus: what is sent, byte for byte, and how it must be answered.
+//! The files of tests/http1/corpus: the bytes to send, and the responses that must follow.
 //!
 //! ```text
 //!   # what the case is about
@@ -7,15 +7,14 @@
 //!   => 200[GET / ] 400 close     each answer in its order, some with their body; then `close` or `open`
 //! ```
 //!
-//! An answer to HEAD is written `HEAD:200`. Each case is sent whole, and then with every byte in a segment of its own; both
-//! times nothing of it may be taken for a further request, in particular nothing that says `smuggled`.
+//! A response to HEAD is written `HEAD:200`. Each case is sent whole, and then byte by byte. Neither way may any part
+//! of it count as a further request, in particular a line that contains `smuggled`.
 
 use std::path::Path;
 
 use super::ECHO;
 use crate::support::{Connection, Request, Server, Site};
 
-/// A case of a corpus.
 struct Case {
     about: String,
     sent: Vec<u8>,
@@ -29,7 +28,7 @@ struct Answer {
     body: Option<String>,
 }
 
-/// Whole, and byte by byte.
+/// The two ways to send a case.
 const WAYS: [&str; 2] = ["whole", "byte by byte"];
 
 #[test]
@@ -81,7 +80,7 @@ fn run(file: &str) {
         }
     }
     let log = log_of(server);
-    // A request line that was refused is there as it came.
+    // The log quotes a refused request line as it arrived, with status 400.
     let taken =
         |line: &str| line.starts_with("GET /smuggled") || !line.ends_with(" - 400") && line.contains("smuggled");
     assert!(!log.lines().any(taken), "{log}");
@@ -102,7 +101,7 @@ fn serve() -> Server {
         .serve(&[app, files, secret, limits, log].concat())
 }
 
-/// The access log of a server that has ended.
+/// Stops the server and returns its access log.
 fn log_of(mut server: Server) -> String {
     server.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(server.wait(), 0);
@@ -157,7 +156,7 @@ fn read(text: &str) -> Vec<Case> {
     cases
 }
 
-/// Words, where a body in brackets may have blanks.
+/// The words of the expected responses; a body in brackets may contain blanks.
 fn split_answers(text: &str) -> impl Iterator<Item = String> {
     let pattern = regex::Regex::new(r"(?:HEAD:)?\d+(?:\[[^\]]*\])?").expect("a pattern");
     pattern.find_iter(text).map(|found| found.as_str().to_owned()).collect::<Vec<_>>().into_iter()

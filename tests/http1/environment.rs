@@ -1,13 +1,13 @@
-//! What of a request a program gets to see, and what it never does.
+//! Which parts of a request a program sees, and which it never sees.
 
 use crate::support::{Request, Server, Site};
 
-/// A script and an application that print their environment, and a handler that tells its path.
+/// A script and an application that print their environment, and a handler that prints its path.
 fn serve(conf: &str) -> Server {
     serve_with(|site| site, conf)
 }
 
-/// The same with more files.
+/// Like [`serve`], with more files.
 fn serve_with(more: impl FnOnce(Site) -> Site, conf: &str) -> Server {
     more(Site::new())
         .file("app.psgi", r#"sub { my $e = shift; [200, [], [map "$_=$e->{$_}\n", grep !ref $e->{$_}, sort keys %$e]] }"#)
@@ -21,7 +21,7 @@ fn serve_with(more: impl FnOnce(Site) -> Site, conf: &str) -> Server {
         ))
 }
 
-/// Where a program prints its environment.
+/// Targets of the programs that print their environment.
 const PROGRAMS: [&str; 2] = ["/app", "/scripts/env.pl"];
 
 #[test]
@@ -42,7 +42,7 @@ fn headers_that_would_be_obeyed_or_taken_for_others_are_not_in_the_environment()
     }
 }
 
-/// Sends the request on, in each way that there is, with the header set once more.
+/// Passes the request on in each possible way, after it has set the header `Proxy`.
 const ON: &str = r#"package On; use Apache::Constants qw(OK); sub handler {
     my $r = shift; my $way = $r->path_info;
     $r->headers_in->{Proxy} = 'http://evil.example/';

@@ -1,8 +1,8 @@
-//! What an application says, and what of it goes out.
+//! Responses of applications, and what the server sends of them.
 
 use crate::support::{Connection, Request, Server, Site};
 
-/// An application whose paths are mistakes.
+/// An application with a malformed response at each path.
 const APP: &str = r#"
 my %answers = (
     '/long'    => [200, ['Content-Length', 3], ['abcdef']],
@@ -32,7 +32,8 @@ fn serve() -> Server {
     Site::new().file("app.psgi", APP).serve(app)
 }
 
-/// All that comes for a request, to the end of the connection when the server ends it, else to the next answer.
+/// All bytes until the server closes the connection: the response, and the response to `/next` if the connection
+/// persists.
 fn bytes_of(server: &Server, method: &str, path: &str) -> String {
     let mut connection = server.connect();
     connection.raw(format!(
@@ -41,7 +42,7 @@ fn bytes_of(server: &Server, method: &str, path: &str) -> String {
     String::from_utf8_lossy(&connection.rest()).into_owned()
 }
 
-/// What follows the head of the first answer.
+/// The bytes after the head of the first response.
 fn after_head(bytes: &str) -> &str {
     bytes.split_once("\r\n\r\n").expect("a head").1
 }
@@ -237,7 +238,7 @@ fn a_client_that_goes_on_sending_gets_to_read_why_it_was_refused() {
     let server = serve();
     let mut connection = server.connect();
     connection.raw("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n");
-    // More than the buffers of both sides hold: were the socket closed, this would be answered with a reset.
+    // More bytes than the socket buffers hold. A closed socket would answer them with a reset.
     let more = vec![b'x'; 1024 * 1024];
     (0..16).for_each(|_| connection.send_if_heard(&more));
     connection.response().is(400);

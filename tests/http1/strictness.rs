@@ -1,4 +1,4 @@
-//! How strictly clients are taken: mod/core.html
+//! Strictness towards clients: mod/core.html
 
 use crate::support::{Request, serve_echo_script as serve};
 
@@ -38,7 +38,7 @@ fn a_method_that_nobody_has_registered_is_not_implemented() {
     serve("").send(Request::new("NONSENSE", script)).is(200);
 }
 
-/// What would make the reader lax is accepted with a word, and does not.
+/// `Unsafe` and `Allow0.9` are accepted with a warning, and do not loosen the parser.
 #[test]
 fn unsafe_does_not_loosen_what_is_read() {
     let server = serve("HttpProtocolOptions Unsafe Allow0.9\nTraceEnable extended");

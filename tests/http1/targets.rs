@@ -1,5 +1,6 @@
-//! Every byte in a target, raw and percent-encoded, in the path and in the query, over both protocols: answered as httpd answers
-//! it with its defaults. `targets/compare.py` makes the table, `compare.py PORT` asks another server.
+//! Every byte in a target, raw and percent-encoded, in path and query, over both protocols. The expected statuses are
+//! those of httpd with default settings. `targets/compare.py` makes the table; `compare.py PORT` queries another
+//! server.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::path::Path;
 use crate::http2::raw::{DATA, END_HEADERS, END_STREAM, HEADERS, PROTOCOL_ERROR, Raw, head};
 use crate::support::{Server, Site};
 
-/// The status of each byte, by protocol, place and form.
+/// The expected status of each byte, by protocol, place and form.
 fn table() -> BTreeMap<String, BTreeMap<u8, u16>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http1/targets/expected.txt");
     let text = std::fs::read_to_string(path).expect("the table");
@@ -25,7 +26,7 @@ fn table() -> BTreeMap<String, BTreeMap<u8, u16>> {
     rows
 }
 
-/// The target that has `byte` at that place in that form.
+/// A target with `byte` at `place`, written in `form`.
 fn target(place: &str, form: &str, byte: u8) -> Vec<u8> {
     let written = if form == "raw" { vec![byte] } else { format!("%{byte:02X}").into_bytes() };
     let before = if place == "path" { &b"/a"[..] } else { b"/a?x=" };
@@ -80,7 +81,7 @@ fn each_byte_of_ascii_is_answered_as_by_httpd_over_http_2() {
     }
 }
 
-/// docs/operating/tls.md has this table.
+/// The table is documented in docs/operating/tls.md.
 #[test]
 fn what_http_2_does_with_bytes_that_are_no_part_of_a_target_is_as_documented() {
     let server = serve("");
@@ -156,7 +157,7 @@ fn strict_refuses_what_must_be_encoded() {
     }
 }
 
-/// A page that prints its address must not be given to those who have asked for it otherwise.
+/// A page may print its address, so a differently spelt target must not share its cache entry.
 #[test]
 fn what_is_cached_is_given_for_the_same_target_only() {
     let server = serve("CacheEnable memory /psgi\nCacheDefaultExpire 60s\nHeader set Cache-Control max-age=60\n");

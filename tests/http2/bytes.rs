@@ -1,4 +1,4 @@
-//! What `%I` and `%O` say of a stream.
+//! `%I` and `%O` for HTTP/2 streams.
 
 use super::raw::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, HEADERS, PING, RST_STREAM, Raw, WINDOW_UPDATE, head, literal,
@@ -10,14 +10,14 @@ const LOG: &str = "CustomLog access.log \"%U %I %O %S %X\"";
 const HEAD: usize = 9;
 const PADDED: u8 = 8;
 
-/// The lines of the log, when there are so many.
+/// The lines of the access log, as soon as there are `count`.
 #[track_caller]
 fn logged(server: &Server, count: usize) -> Vec<String> {
     until("all is logged", || server.site.read("access.log").lines().count() >= count);
     server.site.read("access.log").lines().map(str::to_owned).collect()
 }
 
-/// All frames until these streams have ended.
+/// Reads frames until these streams have ended, and returns them.
 #[track_caller]
 fn receive(raw: &mut Raw, mut streams: Vec<u32>) -> Vec<Frame> {
     let mut frames = Vec::new();
@@ -46,7 +46,7 @@ fn each_stream_has_its_own_bytes() {
     let paths = ["/bytes/10", "/bytes/200000", "/bytes/70000"];
     for (n, path) in (0..).zip(paths) {
         raw.get(2 * n + 1, path);
-        // What is about the connection is nobody's.
+        // PING and WINDOW_UPDATE frames count for no stream.
         raw.send(PING, 0, 0, &[0; 8]);
         raw.send(WINDOW_UPDATE, 0, 2 * n + 1, &1000_u32.to_be_bytes());
     }
@@ -101,6 +101,6 @@ fn over_tls_the_same_bytes_are_counted() {
     let numbers: Vec<usize> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
     let (received, sent) = (numbers[0], numbers[1]);
     assert!((20..200).contains(&received), "{line}");
-    // A head, and as few frames of DATA as there can be, up to one for each 1 kB.
+    // One HEADERS frame, and between one DATA frame and one for each kB.
     assert!((100_000 + 8 * HEAD..101_000).contains(&sent), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Clients that cost more than they send.
+//! Clients whose requests cost the server more than the client.
 
 use super::raw::{
     CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, HEADERS, PING, PRIORITY, RST_STREAM, Raw,
@@ -7,7 +7,7 @@ use super::raw::{
 use super::{curl, serve};
 use crate::support::{Server, until};
 
-/// Others are served.
+/// Asserts that the server still serves another client.
 #[track_caller]
 fn lives(server: &Server) {
     let said = curl(server, &["--http2-prior-knowledge", "http://localhost:@PORT@/"]).succeeded().out;
@@ -80,7 +80,7 @@ fn floods_of_control_frames_end_the_connection() {
     ];
     for (name, flood) in floods {
         let mut raw = Raw::open(&server, &[]);
-        // A stream that stands open, its head not yet answered.
+        // An open stream whose response has not begun.
         raw.send(HEADERS, END_HEADERS, 1, &head(&[], "/"));
         raw.flood(&flood, 5000);
         assert_eq!(raw.goodbye(), ENHANCE_YOUR_CALM, "{name}");
@@ -154,7 +154,7 @@ fn a_head_over_its_limit_is_refused() {
     for (n, piece) in pieces.iter().enumerate() {
         raw.send(CONTINUATION, if n + 1 == pieces.len() { END_HEADERS } else { 0 }, 1, piece);
     }
-    // 431, or no connection any more.
+    // The server answers 431, or has closed the connection.
     let refused = raw.refuses(1);
     assert!(refused, "it was not answered 200");
     lives(&server);
@@ -187,7 +187,7 @@ fn resets_that_a_client_provokes_count_like_its_own() {
         "MaxClients 1\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1\nH2MaxResetsPerSecond 50\nH2MaxStreamErrors 100000",
     );
     let mut raw = Raw::open(&server, &[]);
-    // More than a window may be.
+    // This increment makes the window larger than 2^31-1 bytes, the maximum of RFC 9113.
     let wide = 0x7fff_ffff_u32.to_be_bytes();
     let provoke = |stream: u32| [get(stream, "/slow/provoked"), frame(WINDOW_UPDATE, 0, stream, &wide)].concat();
     raw.flood(&(1..400).step_by(2).flat_map(provoke).collect::<Vec<u8>>(), 1);

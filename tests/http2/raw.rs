@@ -1,4 +1,4 @@
-//! A client of HTTP/2 that sends what no honest one would, frame by frame, and shows what came back.
+//! An HTTP/2 client that sends invalid or hostile frames, and returns the frames it receives.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -26,10 +26,10 @@ pub const CANCEL: u32 = 8;
 pub const ENHANCE_YOUR_CALM: u32 = 11;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Enough for a server whose instructions are counted, too.
+/// Read timeout, long enough for a server that runs under an instruction counter.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// One frame.
+/// An HTTP/2 frame (RFC 9113, section 4.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     pub kind: u8,
@@ -38,11 +38,11 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-/// A connection without TLS, its preface and settings sent.
+/// A cleartext connection whose preface and SETTINGS are sent.
 pub struct Raw(TcpStream);
 
 impl Raw {
-    /// With these settings: number and value.
+    /// Connects and sends `settings` as pairs of number and value.
     #[track_caller]
     pub fn open(server: &Server, settings: &[(u16, u32)]) -> Raw {
         let mut socket = TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
@@ -54,27 +54,26 @@ impl Raw {
             .flat_map(|(name, value)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat())
             .collect();
         raw.send(SETTINGS, 0, 0, &said);
-        // Windows of streams are what tests are about, not the connection's.
+        // Widens the connection's window, because the tests are about the windows of streams.
         raw.send(WINDOW_UPDATE, 0, 0, &(1_u32 << 24).to_be_bytes());
         raw
     }
 
-    /// Sends a frame; a server that has closed already will be seen when we read.
+    /// Sends a frame. A write error is ignored: a closed connection shows at the next read.
     pub fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let _ = self.0.write_all(&frame(kind, flags, stream, payload));
     }
 
-    /// Sends a frame, or several, many times, as fast as the server takes it.
+    /// Sends `frame`, which may be several frames, `times` times in one write.
     pub fn flood(&mut self, frame: &[u8], times: usize) {
         let _ = self.0.write_all(&frame.repeat(times));
     }
 
-    /// Sends a GET.
     pub fn get(&mut self, stream: u32, path: &str) {
         let _ = self.0.write_all(&get(stream, path));
     }
 
-    /// The next frame; `None` at the end.
+    /// The next frame; `None` at the end of the connection.
     pub fn next(&mut self) -> Option<Frame> {
         let mut head = [0; 9];
         match self.0.read_exact(&mut head) {
@@ -92,7 +91,7 @@ impl Raw {
         Some(frame)
     }
 
-    /// The next frame that fits.
+    /// Discards frames until one satisfies `fits`, and returns that frame.
     #[track_caller]
     pub fn until(&mut self, fits: impl Fn(&Frame) -> bool) -> Frame {
         loop {
@@ -103,11 +102,11 @@ impl Raw {
         }
     }
 
-    /// Whether the stream is refused: answered with something else than 200, reset, or the connection ends.
+    /// Whether the stream is refused: a status other than 200, a reset, or the end of the connection.
     pub fn refuses(&mut self, stream: u32) -> bool {
         loop {
             match self.next() {
-                // 200 is the eighth of HPACK's static table, and sent as such.
+                // Index 8 of HPACK's static table is `:status: 200`; the server sends it as the byte 0x88.
                 Some(frame) if frame.is_head_of(stream) => return frame.payload.first() != Some(&0x88),
                 Some(frame) if frame.kind == RST_STREAM && frame.stream == stream => return true,
                 Some(_) => {}
@@ -116,7 +115,7 @@ impl Raw {
         }
     }
 
-    /// The reason of the last GOAWAY before the end, which must come.
+    /// The error code of the last GOAWAY before the end of the connection. Panics without a GOAWAY.
     #[track_caller]
     pub fn goodbye(&mut self) -> u32 {
         let mut reason = None;
@@ -130,35 +129,35 @@ impl Raw {
 }
 
 impl Frame {
-    /// Whether a response begins here.
+    /// Whether this frame begins the response of `stream`.
     pub fn is_head_of(&self, stream: u32) -> bool {
         self.kind == HEADERS && self.stream == stream
     }
 
-    /// The reason of a RST_STREAM.
+    /// The error code of a RST_STREAM frame.
     pub fn reason(&self) -> u32 {
         number(&self.payload[..4])
     }
 }
 
-/// A GET's frame.
+/// The HEADERS frame of a GET.
 pub fn get(stream: u32, path: &str) -> Vec<u8> {
     frame(HEADERS, END_HEADERS | END_STREAM, stream, &head(&[("host-less", "1")], path))
 }
 
-/// A frame's bytes.
+/// The bytes of a frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A GET's head in HPACK, every field a literal.
+/// The header block of a GET in HPACK, with every field as a literal.
 pub fn head(more: &[(&str, &str)], path: &str) -> Vec<u8> {
     let usual = [(":method", "GET"), (":scheme", "http"), (":path", path), (":authority", "localhost")];
     usual.iter().chain(more).flat_map(|(name, value)| literal(name, value)).collect()
 }
 
-/// A field that is not to be indexed.
+/// A literal header field without indexing (RFC 7541, section 6.2.2).
 pub fn literal(name: &str, value: &str) -> Vec<u8> {
     [&[0][..], &string(name), &string(value)].concat()
 }

@@ -1,4 +1,4 @@
-//! What a request of HTTP/2 is for programs, and what is refused.
+//! HTTP/2 requests as programs see them, and requests that the server rejects.
 
 use nix::sys::signal::Signal;
 
@@ -38,7 +38,7 @@ fn http_1_is_spoken_beside_it_without_tls() {
     let server = serve("");
     assert!(server.text("/p").starts_with("GET HTTP/1.1 http localhost - /p"));
     let mut slow = server.connect();
-    // As far as HTTP/2's preface it could still become that.
+    // `PRI` is a prefix of both HTTP/2's preface and this HTTP/1 method.
     slow.raw("PRI");
     slow.raw("NT / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert!(slow.response().text().starts_with("PRINT HTTP/1.1"));
@@ -67,7 +67,7 @@ fn a_host_that_contradicts_the_authority_is_refused() {
     assert_eq!(server.site.read("access.log"), "400 GET /contradicts HTTP/2.0\n200 GET /agrees HTTP/2.0\n");
 }
 
-/// What is logged, the method, further fields.
+/// A case: the logged line, the method, further fields.
 type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 #[test]
@@ -174,7 +174,7 @@ fn a_head_request_has_the_length_and_no_body() {
     assert!(said.starts_with("HTTP/2 200") && !said.contains("content-length"), "nobody knows how long it is: {said}");
 }
 
-/// RFC 9110, 8.6: none where there can be no content, whoever says one.
+/// RFC 9110, 8.6: no Content-Length where content is impossible, whatever the program sets.
 #[test]
 fn a_head_request_for_what_has_no_content_has_no_length() {
     let app = "sub { my ($s) = $_[0]{PATH_INFO} =~ /(\\d+)/; [$s, [$_[0]{QUERY_STRING} ? ('Content-Length', 5) : ()], ['hello']] }";
@@ -206,7 +206,8 @@ fn a_head_request_for_what_has_no_content_has_no_length() {
     }
 }
 
-/// Says 3, sends 3, and after `go` 3 more; under /whole, all at once.
+/// `/fine` is correct; other paths announce 3 bytes and send more: `/whole` at once, others 3 bytes, and 3 more after
+/// `go` exists.
 const MORE: &str = r#"sub {
     return [200, [], ['fine']] if $_[0]{PATH_INFO} eq '/fine';
     return [200, ['Content-Length', 3], ['abcdef']] if $_[0]{PATH_INFO} eq '/whole';
@@ -239,7 +240,7 @@ fn a_body_that_is_longer_than_was_promised_resets_its_stream_alone() {
     assert_eq!(raw.until(data(5)).payload, b"fine");
 }
 
-/// All that stand in one packet arrive at once, and so does another client, because the front is stopped meanwhile.
+/// The front is stopped meanwhile, so the hundred requests of one packet and another client's request arrive together.
 #[test]
 fn a_hundred_requests_of_one_connection_let_others_in_between() {
     let server = serve(

@@ -1,4 +1,4 @@
-//! TLS as clients speak it.
+//! TLS as clients use it.
 
 mod development;
 mod hosts;
@@ -12,15 +12,15 @@ mod versions;
 
 use crate::support::{Finished, Server, Site};
 
-/// What every site here has: one host on the site's port, with a certificate for localhost.
+/// The TLS lines of every site here: a certificate for localhost on the site's port.
 const TLS: &str = "SSLEngine On\nSSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key\n";
 
-/// A site whose certificate is there.
+/// A site with a certificate for localhost.
 fn site() -> Site {
     Site::new().certificate("localhost", &["localhost"]).file("htdocs/a.txt", "hello\n")
 }
 
-/// Serves it over TLS, with `conf` beside that.
+/// Serves [`site`] over TLS, with `conf` appended.
 #[track_caller]
 fn serve(conf: &str) -> Server {
     site().serve(&format!("{TLS}{conf}"))
@@ -33,14 +33,14 @@ fn curl(server: &Server, arguments: &[&str]) -> Finished {
     Finished::of(std::process::Command::new("curl").args(["-sS", "--noproxy", "*", "--cacert", &trust]).args(filled))
 }
 
-/// `openssl` in the site's folder; what it has printed.
+/// Runs `openssl` in the site's folder and returns its output.
 #[track_caller]
 fn openssl(site: &Site, arguments: &str) -> String {
     let command = format!("cd '{}' && openssl {arguments}", site.folder().display());
     Finished::of(std::process::Command::new("sh").args(["-c", &command])).succeeded().out
 }
 
-/// `openssl s_client`, which sends `input` and prints what it has agreed on.
+/// Runs `openssl s_client`, which sends `input` and prints the negotiated parameters.
 fn s_client(server: &Server, arguments: &[&str], input: &str) -> String {
     let filled: Vec<String> = arguments.iter().map(|argument| server.site.filled(argument)).collect();
     let connect = server.site.filled("127.0.0.1:@PORT@");
@@ -52,5 +52,5 @@ fn s_client(server: &Server, arguments: &[&str], input: &str) -> String {
     said.out
 }
 
-/// A request that ends its connection, as `s_client` takes it.
+/// A request that closes its connection, in the form that `s_client` expects.
 const GET: &str = "GET /a.txt HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n";

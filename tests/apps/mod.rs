@@ -1,6 +1,6 @@
 //! Whole sites and applications.
 
-/// A site as the literature of mod_perl 1 tells people to write it.
+/// A site as the mod_perl 1 literature describes it.
 mod documented;
 /// The checked-in examples, each started.
 mod examples;

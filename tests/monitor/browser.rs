@@ -1,4 +1,4 @@
-//! Debian's chromium without a screen, driven over a pipe by its DevTools protocol: JSON with a zero byte at its end, each way.
+//! Debian's headless chromium, driven over a pipe by the DevTools protocol: JSON messages that end with a zero byte.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,34 +9,34 @@ use serde_json::{Value, json};
 
 use crate::support::{Site, comes_true, patience};
 
-/// How the page is looked at.
+/// Colour scheme and size of the browser's window.
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
-    /// Dark or light.
+    /// Dark colour scheme; light otherwise.
     pub dark: bool,
-    /// In CSS pixels.
+    /// Width in CSS pixels.
     pub width: u32,
-    /// The same.
+    /// Height in CSS pixels.
     pub height: u32,
 }
 
-/// A browser with one page; it ends with this.
+/// A browser with one page. Dropping it ends the browser.
 pub struct Browser {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     session: Option<String>,
     last: u64,
-    /// What went wrong in the page, as its console has it.
+    /// Errors of the page, from its console.
     pub complaints: Vec<String>,
-    /// What it has asked for.
+    /// URLs that the page has requested.
     pub requests: Vec<String>,
 }
 
 impl Browser {
-    /// Starts it; its files lie in the site's folder.
+    /// Starts the browser with its profile in the site's folder.
     pub fn start(site: &Site) -> Browser {
-        // The browser reads descriptor 3 and writes 4.
+        // --remote-debugging-pipe reads descriptor 3 and writes descriptor 4.
         let piped = "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1";
         let mut child = Command::new("sh")
             .args(["-c", piped, "sh", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"])
@@ -60,7 +60,7 @@ impl Browser {
         browser
     }
 
-    /// Calls a method, and notes the events that come before its answer.
+    /// Calls a DevTools method, and records the events that arrive before its result.
     #[track_caller]
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
@@ -98,7 +98,7 @@ impl Browser {
         heard
     }
 
-    /// Opens a page in that look.
+    /// Opens `url` with the colour scheme and size of `look`.
     pub fn open(&mut self, url: &str, look: Look) {
         let Look { dark, width, height } = look;
         let scheme = if dark { "dark" } else { "light" };
@@ -109,7 +109,7 @@ impl Browser {
         self.call("Page.navigate", json!({ "url": url }));
     }
 
-    /// What an expression of the page's own language is.
+    /// The value of a JavaScript expression in the page.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
@@ -118,16 +118,16 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
+    /// Waits until a JavaScript expression is true.
     #[track_caller]
     pub fn until(&mut self, expression: &str) {
-        // What a page has not yet is no mistake of whoever waits for it.
+        // An expression that throws counts as false, because the element it needs may not exist yet.
         let asked = format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
         let came = comes_true(patience(), || self.eval(&asked) == true);
         assert!(came, "in vain until {expression}: {}", self.eval("document.body.innerText"));
     }
 
-    /// Keeps a picture of all of the page for whoever wants to look at it.
+    /// Saves a screenshot of the whole page in `target/tmp/` for inspection.
     pub fn picture(&mut self, name: &str) {
         let taken = self.call("Page.captureScreenshot", json!({ "format": "png", "captureBeyondViewport": true }));
         let png = BASE64_STANDARD.decode(taken["data"].as_str().unwrap_or_default()).expect("base64");

@@ -1,9 +1,9 @@
-//! The dashboard in a real browser, while the site has something to do. The pictures lie in `target/tmp/`.
+//! The dashboard in a real browser, while the site serves requests. The screenshots are in `target/tmp/`.
 
 use super::browser::{Browser, Look};
 use crate::support::{Address, Connection, Load, Request, Server, Site, free_port, until};
 
-/// Some of everything: fast and slow pages, errors, redirects; `/slow` waits for the file `go`.
+/// An application with fast and slow pages, errors and redirects; `/slow` waits for the file `go`.
 const APP: &str = "sub { my $p = $_[0]{PATH_INFO}; \
     if ($p eq '/slow') { until (-e '@DIR@/go') { select undef, undef, undef, 0.02 } } \
     select undef, undef, undef, 0.02 + rand(0.06) unless $p eq '/slow'; \
@@ -90,7 +90,7 @@ fn a_busy_worker_shows_its_request(browser: &mut Browser) {
     );
 }
 
-/// `/slow` was in its loop, `/report` was never slow.
+/// `/slow` was in its loop; `/report` was never among the slow requests.
 fn a_slow_request_says_why(browser: &mut Browser, server: &Server) {
     let open = |request: &str| {
         format!(
@@ -107,7 +107,7 @@ fn a_slow_request_says_why(browser: &mut Browser, server: &Server) {
     browser.picture("dashboard-why");
     browser.eval("document.querySelector('#why-close').click()");
     assert_eq!(browser.eval("document.querySelector('#why').open"), false);
-    // Its line may be another one's before it is there.
+    // The table may not show the line of `/report` yet.
     browser.until(
         "[...document.querySelectorAll('#slow-table button.link')].some(b => b.textContent.includes('GET /report'))",
     );
@@ -154,7 +154,7 @@ fn ranges_are_chosen(browser: &mut Browser) {
     browser.until("document.querySelectorAll('.chart path').length > 8");
 }
 
-/// WCAG's contrast of text that is read, on what it stands on, in both schemes.
+/// The lowest contrast of text against its background (WCAG), in both colour schemes.
 fn colours_can_be_read(browser: &mut Browser, origin: &str) {
     let contrast = "(() => { \
         const light = text => { const c = text.match(/[\\d.]+/g).slice(0, 3).map(n => n / 255) \

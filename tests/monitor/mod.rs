@@ -1,19 +1,19 @@
-//! What a running server tells of itself, and in which views.
+//! The monitoring of a running server, in its several views.
 
-/// Who may see it, and what becomes of those who misuse it.
+/// Access to the monitor, and clients that misuse it.
 mod admin;
 
-/// A browser.
+/// A browser that the tests drive.
 mod browser;
 
-/// What a browser shows.
+/// The dashboard in a browser.
 mod dashboard;
 
-/// Seconds that were kept.
+/// `HistoryFile` and `cameleer history`.
 mod history;
 
-/// A terminal.
+/// `cameleer top` on a pseudo-terminal.
 mod top;
 
-/// One snapshot: workers, why they ended, reloads.
+/// The status: workers, why they ended, reloads.
 mod status;

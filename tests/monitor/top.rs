@@ -1,4 +1,4 @@
-//! `cameleer top` on a real terminal, as it looks there; `cameleer recycle`.
+//! `cameleer top` on a pseudo-terminal, and `cameleer recycle`.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -52,7 +52,7 @@ impl Terminal {
         let (shown, kept, mut from) = (screen.clone(), said.clone(), keys.try_clone().expect("cloned"));
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // The end of a terminal is an error.
+            // Linux reports the end of a pseudo-terminal as an error, not as end of file.
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 shown.lock().expect("whole").process(&bytes[..count]);
                 kept.lock().expect("whole").extend_from_slice(&bytes[..count]);
@@ -75,7 +75,7 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).expect("written");
     }
 
-    /// It has ended, and the terminal is as it was.
+    /// Waits until `top` has ended, and asserts that the terminal's modes are restored.
     #[track_caller]
     fn gives_back(mut self) {
         let status = eventually("top ends", || self.top.try_wait().expect("our own child"));
@@ -88,7 +88,7 @@ impl Terminal {
     }
 }
 
-/// The lines of the table, from its head to the end.
+/// The numbers in column `at` of the workers' table.
 fn column(text: &str, at: usize) -> Vec<String> {
     let table = text.lines().skip_while(|line| !line.contains("worker") || !line.contains("state")).skip(1);
     table
@@ -101,7 +101,7 @@ fn column(text: &str, at: usize) -> Vec<String> {
 fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
     let server = serve();
     let mut slow = server.connect();
-    // What a terminal would obey, a stranger may send.
+    // The path contains terminal control sequences.
     slow.raw("GET /slow/%1b%5b2J%9b HTTP/1.1\r\nHost: shop.example\r\n\r\n");
     until("it is at work", || server.workers().iter().any(|(_, state)| state == "Busy"));
     let mut terminal = Terminal::start(&server);
@@ -122,7 +122,7 @@ fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
     terminal.press(" /");
     terminal.shows("filter: ");
     terminal.press("\x1b");
-    // The help has the word, too, and an escape before another key would be taken for one with it.
+    // This waits for the table, because an escape directly before another key would be read as one key with it.
     terminal.shows("workers, 2 lines");
     looked_at(&server, &mut terminal);
     recycled(&server, &mut terminal);
@@ -135,7 +135,7 @@ fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
     terminal.gives_back();
 }
 
-/// The one at work is in its loop, the other one has nothing to do.
+/// The busy worker runs its loop; the idle worker has no request.
 fn looked_at(server: &Server, terminal: &mut Terminal) {
     terminal.press("t");
     terminal.shows("choose a worker first");
@@ -149,12 +149,12 @@ fn looked_at(server: &Server, terminal: &mut Terminal) {
     terminal.press(&format!("q{}t", "k".repeat(workers.len())));
     terminal.press(&format!("q{}t", "j".repeat(at("Idle"))));
     terminal.shows(&format!("pid {} has no request", workers[at("Idle")]["pid"]));
-    // The other table and back: no line is chosen.
+    // Switching to the other table and back clears the selection.
     terminal.press("q\t\t");
     terminal.shows("workers, ");
 }
 
-/// Of two workers one is at work: the other one goes at once.
+/// `x` recycles the idle one of two workers at once.
 fn recycled(server: &Server, terminal: &mut Terminal) {
     let status = server.status();
     let workers = status["front"]["workers"].as_array().expect("workers").clone();

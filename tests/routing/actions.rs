@@ -50,7 +50,7 @@ fn a_script_answers_for_a_method() {
     server.send(Request::new("DELETE", "/plain.txt")).is(405);
 }
 
-/// Where Perl has a say in a phase, the same scripts answer.
+/// Actions and scripts work the same where Perl handlers run in other phases.
 #[test]
 fn scripts_answer_where_perl_phases_run_too() {
     let server = serve(
@@ -67,7 +67,7 @@ fn scripts_answer_where_perl_phases_run_too() {
     assert_eq!(server.text("/plain.txt"), "plain\n");
 }
 
-/// An action whose script is answered by the same action leads nowhere.
+/// An action whose script matches the same action is a loop, and ends with a 500.
 #[test]
 fn an_action_that_leads_to_itself_ends_as_an_error() {
     let server = serve("Action text/html /page.html");
@@ -75,7 +75,7 @@ fn an_action_that_leads_to_itself_ends_as_an_error() {
     assert_eq!(server.text("/plain.txt"), "plain\n");
 }
 
-/// A place that is closed is closed for scripts that would answer there, too.
+/// Access rules of a place apply before its action or script runs.
 #[test]
 fn who_may_not_come_in_reaches_no_script() {
     let server = serve(

@@ -1,4 +1,4 @@
-//! Which settings and which handler a request gets.
+//! Which settings and which handler apply to a request.
 
 /// `Action` and `Script`.
 mod actions;
@@ -10,9 +10,9 @@ mod htaccess;
 mod merge_slashes;
 /// `Redirect` and `AliasMatch`.
 mod redirects;
-/// `RewriteRule`, its kin and `.htaccess` files.
+/// `RewriteRule`, related directives, and `.htaccess` files.
 mod rewrite;
-/// `<VirtualHost>`, `<Location>`, `<IfFile>` and what they hold.
+/// `<VirtualHost>`, `<Location>`, `<IfFile>` and the directives in them.
 mod sections;
-/// Handlers by name, and names that nobody answers for.
+/// `SetHandler`, and names without a handler.
 mod set_handler;

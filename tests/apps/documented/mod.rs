@@ -1,4 +1,4 @@
-//! A site as the literature of mod_perl 1 tells people to write it: one httpd.conf, one startup.pl, many idioms at once.
+//! A site as the mod_perl 1 literature describes it: one httpd.conf, one startup.pl, many idioms at once.
 
 mod listings;
 
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use crate::support::{Request, Server, Site};
 
-/// The arguments of a request, read in three ways.
+/// Reads the request's arguments in three ways.
 const FORM: &str = r#"use strict;
 use Apache::Request ();
 use CGI ();
@@ -19,7 +19,7 @@ my $q = CGI->new;
 print join '|', $r->method, $args{toy} // '', "@all", join ' ', $q->multi_param('toy');
 "#;
 
-/// A child that outlives its request, without the client's and the server's sockets.
+/// Starts a child that outlives its request, without the sockets of the client and the server.
 const FORK: &str = r#"use strict;
 use POSIX 'setsid';
 use Apache::SubProcess;
@@ -53,10 +53,10 @@ $dbh->disconnect;
 print ' ', $dbh->ping ? 'alive' : 'gone';
 "#;
 
-/// Counts the requests of its process.
+/// Counts the requests of its worker.
 const COUNT: &str = "use vars '$n';\nprint \"Content-type: text/plain\\r\\n\\r\\n\";\nprint ++$n;\n";
 
-/// Tells its sizes, and cleans up behind the answer.
+/// Prints memory sizes and limits, and runs a cleanup after the response.
 const SIZES: &str = r#"use GTop ();
 my $r = shift;
 $r->register_cleanup( sub { warn "swept\n" } );
@@ -107,7 +107,7 @@ fn one_script_under_two_names_is_two_packages_and_perl_run_keeps_nothing() {
     let server = serve();
     server.get("/perl/secret/plans.pl").is(403);
     assert_eq!([server.text("/run/deep/count.pl"), server.text("/run/deep/count.pl")], ["1", "1"]);
-    // Two workers: the third request meets one of them again.
+    // With two workers the third request meets one of them again.
     let counts: Vec<String> = (0..3).map(|_| server.text("/perl/count.pl")).collect();
     assert!(counts.iter().any(|count| count != "1"), "{counts:?}");
     let shown = || server.text("/perl-status?rgysubs");

@@ -7,7 +7,7 @@ use crate::support::{Finished, Request, Server, Site};
 
 const SUITE: &str = "use Plack::Test::Suite; Plack::Test::Suite->test_app_handler;\n";
 
-/// The applications of Plack's tests in a place.
+/// Plack's test applications at `place`.
 #[track_caller]
 fn serve_suite(place: &str) -> Server {
     serve_application(place, SUITE)
@@ -23,7 +23,7 @@ fn serve_application(place: &str, application: &str) -> Server {
     Site::new().file("app.psgi", application).serve(&conf)
 }
 
-/// Each of Plack's own tests of a server against this one.
+/// Runs each of Plack's own server tests against this server.
 #[track_caller]
 fn passes(server: &Server, script_name: &str) {
     let mut prove = Command::new("perl");
@@ -71,7 +71,7 @@ fn files_of_a_folder_are_applications_under_placks_registry() {
         .file("htdocs/psgi-bin/deep/app.psgi", APPLICATION)
         .file("htdocs/psgi-bin/dead.psgi", "die 'What happened?';\n")
         .serve(
-            // With the semicolon, as its manual has it.
+            // The semicolon is in the module's manual.
             "PerlModule Plack::Handler::Apache2::Registry;\n<Location /psgi-bin>\nSetHandler modperl\n\
              PerlResponseHandler Plack::Handler::Apache2::Registry\n</Location>",
         );
@@ -91,7 +91,7 @@ fn files_of_a_folder_are_applications_under_placks_registry() {
     );
 }
 
-/// The application that Catalyst's generator makes, with an action that has arguments.
+/// The application that Catalyst's generator makes, with an additional action that takes arguments.
 #[track_caller]
 fn serve_catalyst() -> Server {
     let site = Site::new();

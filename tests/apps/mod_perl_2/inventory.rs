@@ -1,6 +1,6 @@
-//! Debian's OCS Inventory server on MariaDB, with the package's own file for mod_perl 2: `make applications`. Its tables are described in another
-//! package, which wants PHP: that one is unpacked here, not installed. Its SOAP interface asks for a module that no package has:
-//! tests/apps/mod_perl_2/site/lib/SOAP/Transport/HTTP2.pm.
+//! Debian's OCS Inventory server on MariaDB, with the package's own file for mod_perl 2: `make applications`. Its
+//! tables are in another package, which depends on PHP: the test unpacks that package instead of installing it. No
+//! package has the module that its SOAP interface loads: tests/apps/mod_perl_2/site/lib/SOAP/Transport/HTTP2.pm.
 
 use std::process::Command;
 
@@ -9,10 +9,10 @@ use crate::support::{Database, Finished, MARIADB, Request, Server, Site};
 
 const PACKAGED: &str = "/etc/apache2/conf-available/ocsinventory-server.conf";
 
-/// `ana:x`
+/// User `ana` with the password `x`.
 const USERS: &str = "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\n";
 
-/// What stands in its file as the database's account.
+/// Creates the database account that the package's file names.
 const ACCOUNT: &str = "create database ocsweb character set utf8; create user ocs@localhost identified by 'ocs'; \
     grant all on ocsweb.* to ocs@localhost";
 
@@ -31,7 +31,7 @@ fn serve() -> (Server, Database) {
     let unpack = "apt-get download ocsinventory-reports && dpkg -x ocsinventory-reports_*.deb reports";
     Finished::of(Command::new("sh").args(["-c", unpack]).current_dir(site.folder())).succeeded();
     mariadb(&site, "ocsweb < reports/usr/share/ocsinventory-reports/files/ocsbase.sql");
-    // The two words of its file that an administrator replaces.
+    // Two placeholders of the package's file that an administrator replaces.
     let theirs = std::fs::read_to_string(PACKAGED).expect("the package's");
     site.write("ocs.conf", &theirs.replace("APACHE_AUTH_USER_FILE", "@DIR@/users").replace("SOAP_USER", "ana"));
     site.write("users", USERS);
@@ -42,7 +42,7 @@ fn serve() -> (Server, Database) {
     (site.serve(&conf), database)
 }
 
-/// As agents send it: XML, compressed by zlib, which is python's here.
+/// An agent's request: XML compressed by zlib, through Python.
 fn agent(site: &Site, content: &str, query: &str) -> Request {
     let device = "camel-2026-11-23-10-00-00";
     let xml = format!(
@@ -58,7 +58,7 @@ fn agent(site: &Site, content: &str, query: &str) -> Request {
         .body(body)
 }
 
-/// What an answer says.
+/// The XML text of a compressed response.
 #[track_caller]
 fn answered(site: &Site, bytes: &[u8]) -> String {
     std::fs::write(site.path("came"), bytes).expect("a file in TMPDIR");
@@ -88,7 +88,7 @@ fn agents_ask_and_send_their_inventories_under_load_and_over_reloads() {
     no_answer_is_wrong_over_reloads(&server, &[(prolog, |r| r.status == 200 && r.body.starts_with(b"\x78"))]);
 }
 
-/// What SOAP::Lite's client prints for a call, as the package's soap-client.pl makes it.
+/// The output of SOAP::Lite's client for a call, built as in the package's soap-client.pl.
 #[track_caller]
 fn called(server: &Server, call: &str) -> String {
     let program = format!(
@@ -99,10 +99,10 @@ fn called(server: &Server, call: &str) -> String {
     Finished::of(Command::new("perl").args(["-e", &program])).succeeded().out
 }
 
-/// What the interface is asked for: everything that it knows about a computer.
+/// A query for everything that the interface knows about a computer.
 const ALL: &str = "<REQUEST><ENGINE>FIRST</ENGINE><ASKING_FOR>INVENTORY</ASKING_FOR><CHECKSUM>131071</CHECKSUM><OFFSET>0</OFFSET></REQUEST>";
 
-/// The same call without the client.
+/// A SOAP request for the computers, without SOAP::Lite's client.
 fn computers() -> Request {
     let call = format!(
         "<?xml version=\"1.0\"?><soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Body>\

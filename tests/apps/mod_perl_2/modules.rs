@@ -1,4 +1,4 @@
-//! Modules that sites put into httpd.conf beside their own: SOAP::Lite, CGI::Application::Dispatch, Apache2::Reload,
+//! Modules that sites add in httpd.conf: SOAP::Lite, CGI::Application::Dispatch, Apache2::Reload,
 //! ReverseProxy::FormFiller.
 
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::{OURS, no_answer_is_wrong_over_reloads};
 use crate::support::{Finished, Request, Server, Site};
 
-/// What Apache::SOAP lets clients call is the same as for mod_perl 1.
+/// The folder of the class that SOAP clients call; the mod_perl 1 tests use the same.
 const CALCULATOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/packaged/site/packages/lib");
 
 #[track_caller]
@@ -29,7 +29,7 @@ fn serve_soap() -> Server {
     ))
 }
 
-/// What SOAP::Lite's client prints for a call.
+/// The output of SOAP::Lite's client for a call.
 #[track_caller]
 fn soap(server: &Server, call: &str) -> String {
     let program = format!(
@@ -40,7 +40,7 @@ fn soap(server: &Server, call: &str) -> String {
     Finished::of(Command::new("perl").args(["-e", &program])).succeeded().out
 }
 
-/// The same call without the client.
+/// A SOAP request for the sum, without SOAP::Lite's client.
 fn sum() -> Request {
     let call = "<?xml version=\"1.0\"?><soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Body>\
         <add xmlns=\"urn:Packaged/Calculator\"><a>40</a><b>2</b></add></soap:Body></soap:Envelope>";
@@ -100,7 +100,7 @@ fn debians_apache2_reload_loads_what_has_changed() {
         "package Show;\nuse Camel ();\nuse Apache2::RequestRec ();\nuse Apache2::RequestIO ();\n\
          sub handler { $_[0]->print(Camel::humps(), ' by ', $INC{'Apache2/Reload.pm'}); 0 }\n1;\n",
     );
-    // Ours has its name, and stands behind what the site's own folders have.
+    // Our own module of this name comes after the site's folders in `@INC`.
     let theirs = "/usr/share/perl5/Apache2/Reload.pm";
     std::fs::create_dir(site.path("lib/Apache2")).expect("a folder in TMPDIR");
     symlink(theirs, site.path("lib/Apache2/Reload.pm")).expect("a link in TMPDIR");
@@ -111,7 +111,8 @@ fn debians_apache2_reload_loads_what_has_changed() {
     let said = server.text("/camel");
     assert!(said.starts_with("1 by ") && said.ends_with("lib/Apache2/Reload.pm"), "{said}");
     server.site.write("lib/Camel.pm", "package Camel;\nsub humps { 2 }\n1;\n");
-    // It compares whole seconds with the server's start: what is written in the same one is new to some workers only.
+    // Apache2::Reload compares whole seconds with the server's start. A file written in that second is new to some
+    // workers only.
     let changed = File::options().append(true).open(server.site.path("lib/Camel.pm")).expect("the module");
     changed.set_modified(SystemTime::now() + Duration::from_secs(60)).expect("a time of change");
     assert!(server.text("/camel").starts_with("2 by "));
@@ -127,7 +128,7 @@ secretFormData => { password => '$ENV{REMOTE_USER} eq "ana" ? "ana-secret" : ""'
 const FORM: &str = "<html><head><title>Log in</title></head><body><form action=\"/login/\" method=\"post\"><input name=\"user\">\
     <input name=\"password\"></form></body></html>";
 
-/// `ana:x`
+/// User `ana` with the password `x`.
 const ANA: &str = "Basic YW5hOng=";
 
 #[test]

@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 use super::no_answer_is_wrong_over_reloads;
 use crate::support::{Finished, Load, Request, Response, Server, Site, until};
 
-/// The components and pages that generation 1 is tried with.
+/// The components and pages that the mod_perl 1 tests use.
 const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/packaged/site");
 
-/// A site with a copy of one of their folders.
+/// A site with a copy of the folder `from` of [`PAGES`] at `to`.
 #[track_caller]
 fn with_copy(from: &str, to: &str) -> Site {
     let site = Site::new();
@@ -36,7 +36,7 @@ fn serve_mason(settings: &str) -> Server {
     ))
 }
 
-/// What each component is asked, and what must be in its answer.
+/// Requests to the components: target, expected status, and texts that the response must contain.
 const COMPONENTS: &[(&str, u16, &[&str])] = &[
     (
         "/mason/index.html?name=%3Cb%3E+x&words=a&words=b%26&pairs=k&pairs=v",
@@ -105,7 +105,7 @@ fn mason_answers_under_load_and_over_reloads_from_one_cache() {
     assert_eq!(server.text("/mason/cached.html"), made);
 }
 
-/// As Mason's manual has it; what it has compiled by then becomes User's.
+/// A handler made at start-up, as in Mason's manual. The files that it has compiled by then become `User`'s.
 #[test]
 fn a_mason_handler_may_be_made_at_the_start() {
     let handler = "package House;\nuse HTML::Mason::ApacheHandler;\n\
@@ -193,7 +193,7 @@ fn no_change_of_a_session_of_apache_asp_is_lost_under_load_and_over_reloads() {
     until("every RegisterCleanup has run", || total("cleaned") == (answered + 2).to_string());
 }
 
-/// A picture of 800 to 600, written by the library that the gallery reads it with.
+/// Makes a picture of 800 x 600 pixels with Imlib2, the library that the gallery uses to read it.
 const PAINT: &str = "use Image::Imlib2; my $picture = Image::Imlib2->new(800, 600); $picture->set_color(200, 30, 30, 255); \
     $picture->fill_rectangle(0, 0, 800, 600); $picture->save($_) for @ARGV";
 
@@ -203,7 +203,8 @@ fn apache_gallery_shows_folders_and_pictures_and_makes_small_ones() {
     std::fs::create_dir_all(site.path("pictures/trip")).expect("a folder in TMPDIR");
     let pictures = ["red.jpg", "sea.png"].map(|name| site.path("pictures/trip").join(name));
     Finished::of(Command::new("perl").args(["-e", PAINT]).args(&pictures)).succeeded();
-    // A small one of the same second counts as older: it would be made, and be empty for a moment, with each look at the folder.
+    // A thumbnail from the same second counts as older than its picture, so the gallery would rewrite it at each
+    // request. An empty file would exist for a moment.
     for picture in pictures {
         let picture = File::options().append(true).open(picture).expect("a picture");
         picture.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("a time of change");

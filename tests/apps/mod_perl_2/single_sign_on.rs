@@ -8,7 +8,7 @@ use crate::support::{Finished, Request, Response, Server, Site};
 const HANDLER: &str = "/etc/lemonldap-ng/handler-apache2.X.conf";
 const PAGES: &str = "/usr/share/doc/lemonldap-ng-handler/examples";
 
-/// What the package's configuration lets in, with sessions in files, and one place for a group.
+/// Derives the configuration from the package's: sessions in files, and one place for a group.
 const CONFIGURE: &str = r#"
     use JSON; my ($from, $to, $dir) = @ARGV;
     local $/; open my $in, '<', $from or die "$from: $!"; my $all = decode_json(<$in>);
@@ -18,7 +18,7 @@ const CONFIGURE: &str = r#"
     open my $out, '>', $to or die "$to: $!"; print $out encode_json($all);
 "#;
 
-/// Logs a user in, as the portal does.
+/// Creates a user's session as the portal does.
 const LOG_IN: &str = r#"
     use Lemonldap::NG::Common::Session; my ($dir, $user, $groups) = @ARGV;
     my $session = Lemonldap::NG::Common::Session->new({ kind => 'SSO', storageModule => 'Apache::Session::File',
@@ -39,7 +39,7 @@ fn packaged(file: &str, replaced: &[(&str, &str)]) -> String {
     replaced.iter().fold(text, |text, (from, to)| text.replace(from, to))
 }
 
-/// The server, and the keys of `ana`, who is in the team, and of `ben`, who is not.
+/// The server, and the session keys of `ana`, who is in the team, and of `ben`, who is not.
 #[track_caller]
 fn serve() -> (Server, String, String) {
     let site = Site::new();
@@ -68,7 +68,7 @@ fn page(target: &str, key: &str) -> Request {
     Request::get(target).header("Host", "test1.example.com").header("Cookie", &format!("lemonldap={key}"))
 }
 
-/// Led to the portal, which leads back.
+/// Whether the response redirects to the portal, with the way back in `url`.
 fn is_led_away(response: &Response) -> bool {
     response.status == 302
         && response.header("location").is_some_and(|to| to.starts_with("http://auth.example.com/?url="))
@@ -81,7 +81,7 @@ fn who_is_logged_in_sees_the_page_and_others_go_to_the_portal() {
         assert!(is_led_away(&server.send(page("/index.pl", "0123456789"))));
         for (key, user, group) in [(&ana, "ana", "team"), (&ben, "ben", "others")] {
             let said = server.send(page("/index.pl", key)).is(200).text();
-            // What the handler tells the program in headers, and httpd in the environment.
+            // The handler sends these values to the program as headers, and httpd puts them into the environment.
             for part in [
                 format!("$ENV{{HTTP_AUTH_USER}}</tt>: {user}<"),
                 format!("$ENV{{REMOTE_USER}}</tt>: {user}<"),
@@ -90,7 +90,7 @@ fn who_is_logged_in_sees_the_page_and_others_go_to_the_portal() {
                 assert!(said.contains(&part), "{part}: {said}");
             }
         }
-        // Who may come in finds nothing there.
+        // The page does not exist: a user with access is redirected to the page for the error 404.
         for (key, status) in [(&ana, 404), (&ben, 403)] {
             let answer = server.send(page("/team/none", key)).is(302);
             assert_eq!(answer.header("location"), Some(format!("http://auth.example.com/lmerror/{status}")));

@@ -45,7 +45,7 @@ fn serve(settings: &str) -> (Server, State) {
     (server, state)
 }
 
-/// The same with what the `.htaccess` says in the configuration.
+/// Like [`serve`], with the directives of the `.htaccess` file in the server's configuration.
 #[track_caller]
 fn serve_configured(settings: &str) -> (Server, State) {
     let site = laid_out();
@@ -195,7 +195,7 @@ fn sessions_end_when_their_time_is_over_or_they_are_abandoned() {
     let (server, _state) = serve_counter("PerlSetVar SessionTimeout .05");
     let left = server.text("/count.asp");
     let kept = format!("/count.asp?session-id={}", value(&server.text("/count.asp"), "session"));
-    // Each request may find sessions that are over; this one's own never is.
+    // Each request may expire other sessions; its own session stays alive.
     let ended = || {
         server.text(&kept);
         total(&server, "ended")
@@ -239,7 +239,7 @@ fn a_pages_source_and_its_state_are_not_served() {
     assert!(!server.text("/count.asp?x=%00").contains("<%"));
 }
 
-/// Names and values of a session's cookie, as a browser sends it back.
+/// The session cookie's name and value, as a browser sends them.
 #[track_caller]
 fn cookie_of(response: &Response) -> String {
     let set = response.header("set-cookie").expect("a cookie");
@@ -293,7 +293,7 @@ fn the_bookmarks_application_of_apache_asp_is_used() {
     assert_eq!(moved.header("location").as_deref(), Some("index.asp"));
 }
 
-/// A browser keeps the session's cookie, follows the redirection and sends the forms as the page has them.
+/// The test drives a browser that stores the session's cookie, follows redirects and submits the page's forms.
 #[test]
 fn a_browser_logs_in_and_keeps_bookmarks() {
     let visit = browser::visitor(

@@ -1,15 +1,15 @@
-//! Tables like `tests/apps/packaged/site/cases.tsv`: what to ask, and what must come back.
+//! Tables like `tests/apps/packaged/site/cases.tsv`: requests and their expected responses.
 
 use regex::bytes::Regex;
 
 use super::tool::{output, sha256};
 use crate::support::{Request, Response, Server};
 
-/// A row.
+/// A row of a table.
 pub struct Case {
-    /// For messages.
+    /// Name of the case in messages.
     pub name: String,
-    /// `r`, `p` or `-`.
+    /// Where the case runs: `r` under /perl, `p` under /run, `-` elsewhere.
     pub mounts: String,
     method: String,
     headers: Vec<(String, String)>,
@@ -20,7 +20,7 @@ pub struct Case {
     checks: Vec<String>,
 }
 
-/// Every row of a table.
+/// Reads every row of a table.
 pub fn of(text: &str) -> Vec<Case> {
     text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(Case::read).collect()
 }
@@ -43,7 +43,7 @@ impl Case {
         }
     }
 
-    /// Asks, and tells what is wrong with the answer.
+    /// Sends the request, and returns the differences from the expected response.
     pub fn ask(&self, server: &Server, mount: &str, round: u32) -> Vec<String> {
         let fill = |text: &str| {
             let place = match mount {
@@ -86,7 +86,7 @@ impl Case {
     }
 }
 
-/// The wiki wants to be told which version of the page is edited.
+/// Replaces `@MTIME@` by the version of the edited page, which the wiki requires.
 fn with_time_of_page(server: &Server, mount: &str, body: String) -> String {
     if !body.contains("@MTIME@") {
         return body;
@@ -117,6 +117,6 @@ fn fault(check: &str, response: &Response) -> Option<String> {
 }
 
 fn matches(pattern: &str, text: &[u8]) -> bool {
-    // Bytes in the table are Latin-1 escapes of Perl: \xc3\xa9.
+    // The table writes bytes as Perl's Latin-1 escapes: `\xc3\xa9`.
     Regex::new(&format!("(?m-u){pattern}")).expect("a pattern").is_match(text)
 }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::{Database, Load, MARIADB, POSTGRES, Product, Server, Site, until};
 
-/// A driver: its DSN, its account, and what tells one connection from another.
+/// A database driver: its DSN, its account, and the query that identifies a connection.
 struct Driver {
     dsn: &'static str,
     user: &'static str,
     session: &'static str,
-    /// DBD::mysql connects again behind the same handle when it finds `MOD_PERL`; others leave it to Apache::DBI's ping.
+    /// DBD::mysql reconnects behind the same handle when it finds `MOD_PERL`; other drivers leave that to Apache::DBI's
+    /// ping.
     connects_again: bool,
 }
 
@@ -54,10 +55,10 @@ fn serve(site: Site, driver: &Driver) -> Server {
     ))
 }
 
-/// Asks until both workers have answered; one answer of each.
+/// Sends requests until both workers have answered; returns one response of each.
 #[track_caller]
 fn both_workers(server: &Server, target: &str, good: fn(&str) -> bool) -> BTreeMap<String, String> {
-    // One client alone might always meet the same worker.
+    // A single client might always meet the same worker.
     let others = Load::start(server, 3, target, |response| response.status == 200);
     let mut workers = BTreeMap::new();
     until("both workers have answered", || {

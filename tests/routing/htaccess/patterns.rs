@@ -1,14 +1,15 @@
-//! Regular expressions in `.htaccess` files: what they need is bounded, and nobody waits for those of others.
+//! Regular expressions in `.htaccess` files: their cost is bounded, and folders do not wait for each other's
+//! expressions.
 
 use super::{SHOW, soon, soon_status};
 use crate::support::{Connection, Request, Server, Site, cpu_time, eventually, peak_memory};
 
-/// A hundred lines of 25 bytes, which would take seconds and 850 MB if `\w` meant the letters of all alphabets.
+/// 100 lines of 25 bytes each. With Unicode `\w` their compilation would take seconds and 850 MB.
 fn greedy() -> String {
     "SetEnvIf X \"(?u)\\w{150}N\" a\n".repeat(100)
 }
 
-/// The same with the letters of ASCII.
+/// Like [`greedy`], with an ASCII `\w`.
 fn many() -> String {
     "SetEnvIf X \"\\w{150}N\" a\n".repeat(100)
 }
@@ -35,7 +36,7 @@ fn a_folder_that_wants_too_much_is_refused_and_nobody_else_waits_or_pays() {
     }
     let server = serve(site);
     let before = peak_memory(front(&server));
-    // As many answers to a bystander as it gets while the others wait for theirs.
+    // Counts responses to a bystander while other clients wait for their expressions.
     let bystander = |connection: &mut Connection| connection.ask(Request::get("/open.html")).is(200).text();
     let answers = std::thread::scope(|scope| {
         let server = &server;
@@ -52,7 +53,7 @@ fn a_folder_that_wants_too_much_is_refused_and_nobody_else_waits_or_pays() {
     server.logged("need too much memory: write simpler or fewer ones, or write them in the main configuration");
     let peak = peak_memory(front(&server)) - before;
     assert!(peak < 64 << 20, "the front needed {peak} bytes more");
-    // A worker that is led there says the same.
+    // A worker that redirects to the same address gets the same 500.
     server.get("/led?/0/page").is(500);
     server.get("/led?/1/page").is(500);
     assert_eq!(server.text("/led?/open.html"), "open");
@@ -160,7 +161,7 @@ fn the_main_configuration_may_spend_more_but_not_without_end() {
     );
 }
 
-/// Small enough for its size, but each look at 8 KB of `a` takes 100 ms and more.
+/// A pattern within the size limit whose match against 8 kB of `a` takes 100 ms or more.
 const SLOW: &str = "(.{0,30}){0,30}x";
 
 #[test]
@@ -225,7 +226,7 @@ fn ordinary_lists_are_held_against_long_values_as_often_as_anybody_asks() {
     connection.ask(Request::get("/a/page").header("Cookie", &format!("{cookie} robot299"))).is(403);
 }
 
-/// Two tenants with three folders each: what one of them spends is missing in all folders of the same one only.
+/// Two tenants with three folders each: all folders of a tenant share one reserve, and tenants do not share it.
 #[test]
 fn a_tenant_has_one_reserve_for_all_folders_and_the_neighbour_another() {
     if !nix::unistd::geteuid().is_root() {

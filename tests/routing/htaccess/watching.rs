@@ -1,4 +1,4 @@
-//! What the front watches, and what it does where it cannot.
+//! Which folders the front watches, and what it does when it cannot watch.
 
 use std::fs;
 use std::process::Command;
@@ -12,7 +12,7 @@ fn front(server: &Server) -> i32 {
     server.status()["front_pid"].as_i64().expect("the front has a number") as i32
 }
 
-/// How many folders the front watches, by inotify instance.
+/// Number of folders that the front watches, for each inotify instance.
 fn watched(server: &Server) -> Vec<usize> {
     let front = front(server);
     let files = fs::read_dir(format!("/proc/{front}/fd")).expect("our own process").flatten();
@@ -52,7 +52,7 @@ fn a_thread_that_has_nothing_to_do_lets_go_of_a_generation_that_is_over() {
     let busy = || watched(&server).into_iter().filter(|folders| *folders > 0).count();
     assert_eq!(busy(), 3, "each thread has its own");
     server.reload().succeeded();
-    // A kept connection has what held when it was made.
+    // A persistent connection keeps the configuration of its start.
     drop(connections);
     server.get("/a/page").is(200);
     until("only the thread that was asked watches", || busy() == 1);
@@ -82,7 +82,7 @@ fn folders_that_cannot_be_watched_are_looked_at_every_second() {
     assert_eq!(server.log().matches("fs.inotify.max_user_watches").count(), 1, "it is said once");
 }
 
-/// The command that serves `site` with a kernel that watches two folders for it and no more.
+/// The command that serves `site` with a limit of two inotify watches.
 fn with_few_watches(site: &Site) -> Command {
     let plain = site.serve_command();
     let mut command = Command::new("unshare");
@@ -105,7 +105,7 @@ fn a_change_is_seen_although_the_kernel_lost_the_word_of_it() {
         fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").expect("Linux").trim().parse().expect("a number");
     let front = front(&server);
     signal(front, Signal::SIGSTOP);
-    // Two words each: written, closed.
+    // Each write produces two events: modify, and close.
     for n in 0..kept / 2 + 1 {
         fs::write(server.site.path(&format!("htdocs/a/{}", n % 2)), "x").expect("written");
     }

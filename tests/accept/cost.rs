@@ -1,8 +1,8 @@
-//! What it costs to let a client in that comes with its request: counted by strace on the front.
+//! System calls that accept a client whose request is already there, counted by strace on the front.
 
 use crate::support::{Request, Server, Site, Trace};
 
-/// Connections that are counted.
+/// Number of counted connections.
 const N: usize = 20;
 
 fn serve(conf: &str) -> Server {
@@ -12,7 +12,7 @@ fn serve(conf: &str) -> Server {
     ))
 }
 
-/// The front's calls for [`N`] connections with a request each, after as many for what is only done at first.
+/// The front's calls for [`N`] connections with one request each. A first round absorbs one-time work.
 fn calls(server: &Server, target: &str) -> Vec<String> {
     let round = || {
         for _ in 0..N {
@@ -36,7 +36,7 @@ fn a_connection_that_is_answered_at_once_is_never_watched() {
     let server = serve("");
     let calls = calls(&server, "/page");
     assert_eq!(count(&calls, "epoll_ctl"), 0, "{calls:#?}");
-    // Its request was there when it was let in, and once more it is looked whether something else has come.
+    // One recvfrom reads the request, a second checks for further data.
     assert_eq!(count(&calls, "recvfrom"), 2 * N, "{calls:#?}");
 }
 
@@ -44,7 +44,7 @@ fn a_connection_that_is_answered_at_once_is_never_watched() {
 fn nor_is_one_that_waits_for_a_quick_program() {
     let server = serve("");
     let calls = calls(&server, "/app");
-    // Added and removed: where the machine is busy an answer may take long.
+    // A busy machine may delay some responses; those connections are added to epoll and removed.
     assert!(count(&calls, "epoll_ctl") < N, "{calls:#?}");
 }
 
@@ -52,7 +52,7 @@ fn nor_is_one_that_waits_for_a_quick_program() {
 fn one_that_says_nothing_is_let_in_all_the_same() {
     let server = serve("RequestReadTimeout header=1 body=20\n");
     let mut silent = server.connect();
-    // Nothing but its timeout ends it: so it was counted, and watched.
+    // Only the read timeout ends this connection, so the front has accepted and watched it.
     silent.is_closed();
     server.connect().ask(Request::get("/page")).is(200);
 }

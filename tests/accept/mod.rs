@@ -1,12 +1,12 @@
-//! What comes before the first byte of a request counts: who the client is when a proxy stands before us.
+//! Accepting connections, and the client's address when a proxy stands before the server.
 
-/// What it costs to let a client in.
+/// System calls that accept a client.
 mod cost;
 /// `RemoteIPHeader`: a trusted proxy names the client.
 mod proxies;
 /// The PROXY protocol, versions 1 and 2.
 mod proxy_protocol;
-/// `RemoteIPProtoHeader`: a proxy that speaks TLS for us.
+/// `RemoteIPProtoHeader`: a proxy terminates TLS.
 mod proxy_scheme;
 /// Several threads of the front.
 mod threads;

@@ -1,4 +1,4 @@
-//! Who the client is behind proxies: `RemoteIP…`.
+//! The client's address behind proxies: `RemoteIP…`.
 
 use crate::support::{Connection, Request, Server, Site};
 
@@ -6,7 +6,7 @@ const APP: &str = r#"sub { my $e = shift; [200, [], [join '|', $e->{REMOTE_ADDR}
 const HANDLER: &str = "package Who; sub handler { my $r = shift; $r->send_http_header('text/plain'); \
      $r->print($r->connection->remote_ip); 0 } 1;";
 
-/// An application and a handler that tell who asks.
+/// An application and a handler that print the client's address.
 fn serve(conf: &str) -> Server {
     let places = "PerlLib lib\nPerlModule Who\n<Location /app>\nPsgiApp app.psgi\n</Location>\n\
          <Location /who>\nSetHandler perl-script\nPerlHandler Who\n</Location>\n\
@@ -142,7 +142,7 @@ fn a_virtual_host_has_its_own_proxies() {
     assert_eq!((asked("a"), asked("b")), ("192.0.2.7".to_owned(), "192.0.2.8".to_owned()));
 }
 
-/// Sends a header of the balancer's and then a request.
+/// Sends the balancer's header, and then a request.
 fn through(server: &Server, header: &[u8]) -> Connection {
     let mut connection = server.connect();
     connection.send_if_heard(header);
@@ -197,8 +197,8 @@ fn a_proxy_header_that_nobody_asked_for_is_a_400() {
     through(&server, b"PROXY TCP4 192.0.2.7 127.0.0.1 5000 80\r\n").response().is(400);
 }
 
-/// What Debian's Apache 2.4 with mod_remoteip, mod_setenvif, mod_rewrite and mod_headers says: all of them look at the list of clients
-/// without what proxies have added to it, and at the client's own address.
+/// The expected values are those of Debian's Apache 2.4 with mod_remoteip, mod_setenvif, mod_rewrite and mod_headers.
+/// All of them use the list of clients without the proxies' additions, and the client's own address.
 #[test]
 fn rules_and_logs_see_the_headers_as_programs_do() {
     let rules = "RemoteIPHeader X-Forwarded-For\nRemoteIPTrustedProxy 127.0.0.1 192.0.2.9\nRemoteIPProxiesHeader X-By\n\

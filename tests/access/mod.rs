@@ -1,4 +1,4 @@
-//! Places that are not for everybody. Static files and Perl handlers are asked alike.
+//! Places with access rules, for static files and for Perl handlers alike.
 
 mod authoritative;
 mod files;
@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::support::{Request, Site};
 
-/// A site with a file and a Perl handler, which says who it thinks the client is, in every place.
+/// A site with a file and a Perl handler, which prints the user and host of the client, in every place.
 fn site() -> Site {
     Site::new()
         .file(
@@ -32,7 +32,7 @@ fn site() -> Site {
         .file("htdocs/place/deep/a.txt", "deep")
 }
 
-/// `rules` for a folder of files and for a Perl handler: each case is asked twice.
+/// `rules` for a folder of files and for a Perl handler, so that each case can be tested twice.
 fn conf(rules: &str) -> String {
     format!(
         "PerlLib lib\nPerlModule My\n<Location /place>\n{rules}\n</Location>\n\
@@ -40,15 +40,15 @@ fn conf(rules: &str) -> String {
     )
 }
 
-/// Both places of [`conf`].
+/// The targets of both places of [`conf`].
 const PLACES: [&str; 2] = ["/place/", "/perl/x"];
 
-/// The value of an `Authorization` header.
+/// The value of an `Authorization` header for Basic authentication.
 fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
-/// A GET as that user.
+/// A GET with the credentials of `user`.
 fn get_as(target: &str, user: &str, password: &str) -> Request {
     Request::get(target).header("Authorization", &basic(user, password))
 }

@@ -1,4 +1,4 @@
-//! Who may come in: mod/mod_authz_core.html, mod/mod_allowmethods.html, mod/mod_authn_file.html
+//! Access rules: mod/mod_authz_core.html, mod/mod_allowmethods.html, mod/mod_authn_file.html
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,8 @@ fn get_as(server: &Server, target: &str, user: &str) -> u16 {
     server.send(Request::get(target).header("Authorization", &value)).status
 }
 
-/// A site whose users ana and ben have the password `secret`, with `conf` behind a place for ana alone.
+/// A site with the users ana, ben and carl, all with the password `secret`, and a place /in for ana alone. `conf` is
+/// appended.
 fn closed(conf: &str) -> Server {
     let server = serve(&format!(
         "<Location /in>\nAuthType Basic\nAuthName x\nAuthUserFile \"@DIR@/users\"\nAuthGroupFile \"@DIR@/groups\"\n\
@@ -41,7 +42,7 @@ fn an_inner_section_adds_to_what_is_required_or_replaces_it() {
     assert_eq!(asked("anew/"), [401, 200, 401]);
 }
 
-/// The same where addresses and users are both asked for: one does not stand in for the other.
+/// With AuthMerging And, an address that one section requires does not replace the user that the other requires.
 #[test]
 fn what_both_sections_require_must_be_met_together() {
     let server = closed(
@@ -77,7 +78,7 @@ fn only_allowed_methods_are_answered() {
     server.logged("AllowMethods");
 }
 
-/// The same for a place that a program leads a request to inside its worker.
+/// AllowMethods also applies to a place that a program redirects to inside its worker.
 #[test]
 fn a_method_that_is_not_allowed_is_not_answered_behind_perl_phases() {
     let server = serve(
@@ -90,7 +91,8 @@ fn a_method_that_is_not_allowed_is_not_answered_behind_perl_phases() {
     server.post("/led", "a=b").is(405);
 }
 
-/// mod_authn_file.html#authuserfile; RFC 9110, 15.5.2: who shows nothing is asked. Only who shows something finds that nobody can know.
+/// mod_authn_file.html#authuserfile; RFC 9110, 15.5.2: a request without credentials gets a 401. With credentials it is
+/// a 500, because no file lists the users.
 #[test]
 fn a_place_for_users_without_a_file_of_them_asks_first() {
     let server = serve("<Location /page.html>\nAuthType Basic\nAuthName x\nRequire valid-user\n</Location>");
@@ -103,7 +105,7 @@ fn a_place_for_users_without_a_file_of_them_asks_first() {
     server.logged("AuthUserFile");
 }
 
-/// Places whose rules are expressions: of the front, and with a handler whose phase leaves the judgement to a worker.
+/// `Require expr` in places that the front checks, and in places where a handler's phase leaves the check to a worker.
 #[test]
 fn an_expression_lets_in_whom_it_holds_for() {
     let rules = [

@@ -1,4 +1,4 @@
-//! Basic authentication: files as htpasswd and openssl make them.
+//! Basic authentication with password files made by htpasswd and openssl.
 
 use std::process::Command;
 use std::time::Duration;
@@ -13,7 +13,7 @@ fn serve(users: &str, require: &str) -> Server {
     site.serve(&conf(&format!("{RULES}\n{require}")))
 }
 
-/// `user:hash` by a tool; both are packages that the tests need.
+/// `user:hash` made by a program. The tests need both programs' packages.
 fn made(program: &str, arguments: &[&str]) -> String {
     Finished::of(Command::new(program).args(arguments)).succeeded().out.trim().to_owned()
 }
@@ -130,7 +130,7 @@ fn programs_and_the_access_log_learn_the_user() {
 #[test]
 fn users_and_groups_are_required_one_by_one() {
     let users = ["ana", "ben", "eve"].map(|user| htpasswd("-s", user, "x")).join("\n");
-    // (rules, who may come)
+    // (rules, users who get in)
     let cases: &[(&str, &[&str])] = &[
         ("Require valid-user", &["ana", "ben", "eve"]),
         ("Require user ana eve", &["ana", "eve"]),
@@ -178,12 +178,12 @@ fn a_psgi_application_learns_the_user() {
     assert_eq!(server.send(get_as("/app/x", "ana", "a")).is(200).text(), "ana Basic");
 }
 
-/// What the threads beside the front's own have used of the processors.
+/// CPU time of the front's `cameleer-` threads.
 fn computed(server: &Server) -> Duration {
     threads(server.front()).iter().filter(|(name, _)| name.starts_with("cameleer-")).map(|(_, used)| *used).sum()
 }
 
-/// bcrypt with 2^12 rounds takes a fifth of a second or more: neither do others wait for it, nor is it paid twice.
+/// bcrypt with 2^12 rounds takes 0.2 s or more. Other clients do not wait for it, and its result is remembered.
 #[test]
 fn a_slow_hash_is_paid_once_and_by_its_user_only() {
     let slow = made("htpasswd", &["-nbB", "-C", "12", "ana", "x"]);
@@ -197,7 +197,8 @@ fn a_slow_hash_is_paid_once_and_by_its_user_only() {
     assert!(first > Duration::ZERO && others < first, "20 requests took {others:?}, the first alone {first:?}");
 }
 
-/// While hash after hash is computed for a guesser, others are served: more requests than passwords.
+/// The test sends more requests than guessed passwords: other clients are served while the front computes hash after
+/// hash.
 #[test]
 fn a_slow_hash_holds_nobody_else_up() {
     let slow = made("htpasswd", &["-nbB", "-C", "13", "ana", "x"]);

@@ -1,6 +1,6 @@
 //! The command line.
 
-/// What a running server could do better.
+/// `cameleer advise`: recommendations for a running server.
 mod advise;
 /// `cameleer bloat`.
 mod bloat;
@@ -8,14 +8,14 @@ mod bloat;
 mod cgi_programs;
 /// `cameleer check`.
 mod check;
-/// `cameleer check --compat`: what of mod_perl 1 a site uses, and what of that there is.
+/// `cameleer check --compat`: which parts of mod_perl 1 a site uses, and which of them exist.
 mod check_compat;
 /// Subcommands, options, environment, help.
 mod commands;
 /// Debian's /etc/apache2.
 mod debian_tree;
 mod explain;
-/// `make install`, and what it puts where.
+/// `make install`, and the files it installs.
 mod install;
 /// `cameleer size`.
 mod size;

@@ -1,4 +1,4 @@
-//! Lines of an httpd.conf of mod_perl 1's time that no other test has.
+//! Directives of mod_perl 1's time that no other test covers.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use crate::support::{Site, until};
 
-/// Answers with the worker's pid.
+/// A handler that answers with the worker's pid.
 const WHO: &str = "<Location />\nSetHandler perl-script\nPerlHandler \"sub { $_[0]->print($$); 0 }\"\n</Location>\n";
 
 #[test]
@@ -36,14 +36,15 @@ fn the_kernel_keeps_as_many_connections_as_listen_backlog_says() {
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     kill(Pid::from_raw(front), Signal::SIGSTOP).expect("our own process");
     let address = SocketAddr::from(([127, 0, 0, 1], server.site.port));
-    // A connection counts when it has sent something (TCP_DEFER_ACCEPT). Only one that the kernel drops takes as long as the limit.
+    // Because of TCP_DEFER_ACCEPT a connection counts only after it has sent data. Only a connection that the kernel
+    // drops reaches the timeout.
     let connect = || {
         let mut client = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
         client.write_all(b"G").ok().map(|()| client)
     };
     let kept: Vec<TcpStream> = (0..4).map_while(|_| connect()).collect();
     kill(Pid::from_raw(front), Signal::SIGCONT).expect("our own process");
-    // Linux keeps one more than was asked for.
+    // Linux accepts one connection more than the backlog.
     assert_eq!(kept.len(), 2);
 }
 
@@ -76,7 +77,8 @@ fn names_of_files_are_relative_to_server_root() {
     assert!(server.site.has("other/root.log"));
 }
 
-/// http_config.c and mod_alias.c of httpd 1.3: such names are taken as they are, by a server that has not changed its folder.
+/// http_config.c and mod_alias.c of httpd 1.3: relative names are used as they are, by a server that does not change
+/// its folder.
 #[test]
 fn a_relative_server_root_is_of_the_folder_that_the_server_was_started_in_and_documents_with_it() {
     let server = Site::new().file("sub/docs/a.txt", "below").file("sub/other/b.txt", "beside").serve(

@@ -1,5 +1,5 @@
-//! Who may come in, where Perl code knows words of `Require`: PerlAddAuthzProvider, and of `AuthBasicProvider`:
-//! PerlAddAuthnProvider.
+//! Access rules in Perl code: PerlAddAuthzProvider for words of `Require`, PerlAddAuthnProvider for
+//! `AuthBasicProvider`.
 
 use super::site;
 use crate::support::{Request, Server};
@@ -13,11 +13,11 @@ const CODE: &str = "use Apache2::Const -compile => qw(:authz_status);\nuse Apach
     sub login { my $r = shift; my ($status, $password) = $r->get_basic_auth_pw; return $status if $status;\n\
     return 0 if $password eq 'x'; $r->note_basic_auth_failure; Apache2::Const::AUTH_REQUIRED }";
 
-/// `ana:x` and `ben:x`
+/// Users `ana` and `ben`, both with the password `x`.
 const ANA: &str = "Basic YW5hOng=";
 const BEN: &str = "Basic YmVuOng=";
 
-/// Places of the handler, each with its lines.
+/// Serves the handler at each path, with that path's lines.
 #[track_caller]
 fn serve(places: &[(&str, &str)]) -> Server {
     let place = |(path, lines): &(&str, &str)| {
@@ -94,11 +94,11 @@ fn a_word_without_a_provider_above_it_is_an_error() {
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:5: Require: ");
 }
 
-/// `eva:y`, which the file has; `ana:x` and `ben:z` are known to the code.
+/// `eva:y` is in the file; the code knows `ana:x` and `ben:z`.
 const EVA: &str = "Basic ZXZhOnk=";
 const BEN_Z: &str = "Basic YmVuOno=";
 
-/// A site whose code knows ana and ben, and `dan`, about whom it says nonsense.
+/// A site whose code knows ana and ben, and returns an invalid status for `dan`.
 fn site_of_passwords() -> crate::support::Site {
     let code = "use Apache2::Const -compile => qw(:authn_status);\nuse Apache2::ServerUtil ();\nmy %known = (ana => 'x', ben => 'z');\n\
         sub handler { my $r = shift; $r->print('in: ', $r->user); 0 }\n\
@@ -107,7 +107,7 @@ fn site_of_passwords() -> crate::support::Site {
         $password eq $known{$user} ? Apache2::Const::AUTH_GRANTED : Apache2::Const::AUTH_DENIED }\n\
         Apache2::RequestUtil::register_auth_provider(Apache2::ServerUtil->server->process->pool, 'authn', 'one', 0,\n\
         sub { $_[1] eq 'ana' ? My::knows(@_) : Apache2::Const::AUTH_USER_NOT_FOUND }, undef, 0);";
-    // openssl passwd -apr1 y
+    // Made by `openssl passwd -apr1 y`.
     site(code).file("users", "eva:$apr1$camel$eqOX8YJaT2HXnLta8O/4Y0\nana:$apr1$camel$eqOX8YJaT2HXnLta8O/4Y0\n")
 }
 
@@ -130,7 +130,7 @@ fn code_knows_passwords_beside_the_file_or_alone() {
     let all = |path: &str| [ANA, BEN, BEN_Z, EVA].map(|who| status(path, who));
     assert_eq!(all("/code"), [200, 401, 200, 401]);
     assert_eq!(all("/first"), [200, 401, 200, 200]);
-    // The file's ana has another password.
+    // `ana` has another password in the file.
     assert_eq!(all("/last"), [401, 401, 200, 200]);
     assert_eq!(all("/one"), [200, 401, 401, 401]);
     assert_eq!(all("/both"), [200, 401, 200, 401]);

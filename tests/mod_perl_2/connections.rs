@@ -1,10 +1,11 @@
-//! Connections that are no HTTP: those of a host with a PerlProcessConnectionHandler are handed to a worker, which has them for their life.
+//! Connections that are not HTTP: a host with a PerlProcessConnectionHandler hands each connection to a worker for its
+//! lifetime.
 
 use nix::sys::signal::Signal;
 
 use crate::support::{Address, Connection, Server, Site, free_port, until};
 
-/// A connection handler `My` with this code, and a page for who speaks HTTP.
+/// A site with a connection handler `My` of this code, and a page for HTTP clients.
 fn site(code: &str) -> Site {
     let head = "package My;\nuse strict;\nuse warnings;\nuse Apache2::Connection ();\nuse Apache2::ServerRec ();\nuse Apache2::ServerUtil ();\nuse APR::Socket ();\n\
         use Apache2::Const -compile => qw(OK DECLINED FORBIDDEN MODE_GETLINE);\nuse APR::Const -compile => qw(SO_NONBLOCK EOF);\n";
@@ -18,7 +19,7 @@ fn conf(port: u16, inside: &str) -> String {
     )
 }
 
-/// Served, with a port for its connections.
+/// A server with a port for its connection handler.
 struct Listening {
     server: Server,
     port: u16,
@@ -36,7 +37,7 @@ impl Listening {
         Connection::open(&Address::Tcp(self.port)).expect("it listens")
     }
 
-    /// One that has a worker.
+    /// A connection that a worker has accepted and answered.
     #[track_caller]
     fn connect_to_worker(&self) -> Connection {
         let mut client = self.connect();
@@ -49,7 +50,7 @@ impl Listening {
 const ECHO: &str = "sub handler { my $socket = $_[0]->client_socket;\n\
     while ($socket->recv(my $buffer, 1024)) { $socket->send($buffer) }\nApache2::Const::OK }";
 
-/// What a handler finds out, sent as a line.
+/// The line that a handler sends: the result of `code`.
 fn said(code: &str, inside: &str) -> String {
     let site = Listening::new(
         &format!("sub handler {{ my $c = shift; $c->client_socket->send(do {{ {code} }}); 0 }}"),
@@ -292,7 +293,7 @@ fn limits_of_connections_hold_and_who_is_over_them_is_closed_without_http() {
     first.expect("more\n");
 }
 
-/// What `check` says of this configuration, which begins at line 3.
+/// Asserts that `check` rejects this configuration, which begins at line 3 of site.conf, with `expected`.
 #[track_caller]
 fn refused(conf: &str, expected: &str) {
     let site = site(ECHO).certificate("site", &["localhost"]);

@@ -1,9 +1,9 @@
-//! Status line and headers: what of several ways to say the same goes out, as Apache with mod_perl 2.0.12 does it.
+//! Status line and headers: which of several settings of the same value is sent, as in Apache with mod_perl 2.0.12.
 
 use super::{serve, site};
 use crate::support::{Request, Response, Server};
 
-/// A handler that runs the sub that the request names, with what follows as the inside of its place.
+/// A handler that runs the sub named by the query string. `inside` is appended to its location.
 #[track_caller]
 fn subs(code: &str, inside: &str) -> Server {
     serve(&format!("{code}\nsub handler {{ my $r = shift; no strict 'refs'; &{{ $r->args }}($r) }}"), inside)
@@ -59,14 +59,14 @@ fn a_status_line_counts_with_the_number_of_the_status_only() {
     assert!(exchange(&server, "/my?returned").starts_with("HTTP/1.1 404 Nope\r\n"));
 }
 
-/// The answer as it comes.
+/// The response's raw bytes.
 fn exchange(server: &Server, target: &str) -> String {
     let mut connection = server.connect();
     connection.raw(format!("GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
     String::from_utf8_lossy(&connection.rest()).into_owned()
 }
 
-/// What a filter finds when the first of the answer comes to it, and then the answer.
+/// A filter that prints the status and headers it sees at the first data, and then the response.
 const SEES: &str = "use Apache2::Filter ();\nuse APR::Table ();\n\
     sub sees { my $f = shift; my $r = $f->r;\n\
     $f->print(join ' ', $r->status, map { join ',', map { \"$_->[0]=$_->[1]\" } sort { $a->[0] cmp $b->[0] } @{ pairs($_) } }\n\
@@ -164,7 +164,7 @@ fn an_answer_without_content_has_no_length_also_for_head() {
     }
 }
 
-/// The tables are the request's: `$r->notes` and those of [`APR::Table`] are of one kind.
+/// `$r->notes` is a table of the request, and of the same kind as those of [`APR::Table`].
 #[test]
 fn a_table_holds_many_names_and_finds_each_at_once() {
     let code = "use APR::Table ();\nuse Time::HiRes 'time';\n\

@@ -1,4 +1,4 @@
-//! Several pools of workers in one server: which requests come to which, what each loads, how large each is.
+//! Several pools of workers in one server: which requests each pool serves, which modules it loads, how large it is.
 
 mod hosts;
 mod limits;
@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::support::{Server, Site};
 
-/// Two APIs: `/old` is mod_perl 1's and has a pool, `/new` is mod_perl 2's in the server's own. Each script tells its process, what
-/// its request is, and which modules are loaded.
+/// Two APIs: `/old` is mod_perl 1 in a pool of its own, `/new` is mod_perl 2 in the server's main pool. Each script
+/// prints its process, the class of its request, and which modules are loaded.
 const BOTH: &str = r#"
 PerlGeneration 2
 StartServers 2
@@ -58,7 +58,7 @@ fn site() -> Site {
         .fold(Site::new(), |site, (name, text)| site.script(name, &text))
 }
 
-/// Splits what `who` says: the process, and the rest.
+/// Splits the output of `who` into the process and the rest.
 #[track_caller]
 fn who(server: &Server, target: &str) -> (i32, String) {
     let text = server.text(target);
@@ -66,7 +66,7 @@ fn who(server: &Server, target: &str) -> (i32, String) {
     (pid.parse().unwrap_or_else(|_| panic!("{text}")), rest.to_owned())
 }
 
-/// The processes of a pool's workers that serve, by the status.
+/// The processes of a pool's workers in the serving generation, from the status.
 fn workers_of(server: &Server, pool: &str) -> BTreeSet<i32> {
     let status = server.status();
     let all = status["front"]["workers"].as_array().cloned().unwrap_or_default();
@@ -74,7 +74,7 @@ fn workers_of(server: &Server, pool: &str) -> BTreeSet<i32> {
     ours.filter_map(|worker| worker["pid"].as_i64()).map(|pid| pid as i32).collect()
 }
 
-/// What the status says of a pool's mold.
+/// The status entry of a pool's mold in the serving generation.
 #[track_caller]
 fn mold_of(server: &Server, pool: &str) -> Value {
     let status = server.status();

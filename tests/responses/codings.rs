@@ -1,4 +1,4 @@
-//! `BROTLI_COMPRESS`, `ZSTD` and `DEFLATE`: what clients get that take several.
+//! `BROTLI_COMPRESS`, `ZSTD` and `DEFLATE`: responses to clients that accept several codings.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use crate::support::{Request, Response, Server, Site, serve_env_handler as serve
 
 const ALL: &str = "AddOutputFilterByType BROTLI_COMPRESS;ZSTD;DEFLATE text/html text/plain";
 
-/// The names of the codings, and Debian's programs that undo them.
+/// Names of the codings, and Debian's programs that decompress them.
 const CODINGS: [(&str, &str); 3] = [("br", "brotli"), ("zstd", "zstd"), ("gzip", "gzip")];
 
 fn ask(server: &Server, path: &str, accepted: &str) -> Response {
@@ -18,7 +18,7 @@ fn encoding(response: &Response) -> Option<String> {
     response.header("content-encoding")
 }
 
-/// What another program than ours makes of a body.
+/// The body decompressed by Debian's `program`, which is independent of ours.
 #[track_caller]
 fn unpacked(program: &str, body: &[u8]) -> Vec<u8> {
     let mut child = Command::new(program)
@@ -35,7 +35,7 @@ fn unpacked(program: &str, body: &[u8]) -> Vec<u8> {
     done.stdout
 }
 
-/// Lines that differ, `length` bytes of them.
+/// `length` bytes of distinct lines.
 fn page(length: usize) -> String {
     let mut page: String = (0..length / 20).map(|n| format!("<p>line {n} of it</p>\n")).collect();
     page.truncate(length);
@@ -137,7 +137,7 @@ fn a_program_that_pauses_has_its_first_words_sent_in_each_coding() {
         connection.raw(format!("GET /{coding} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: {coding}\r\n\r\n"));
         assert_eq!(encoding(&connection.head()).as_deref(), Some(coding));
         let mut packed = connection.chunk();
-        // What a coding begins with may travel alone.
+        // The header of a coding may arrive in a chunk of its own.
         while beginning(coding, &packed) != "first ".repeat(100).as_bytes() {
             packed.extend(connection.chunk());
         }
@@ -153,7 +153,7 @@ fn a_program_that_pauses_has_its_first_words_sent_in_each_coding() {
     }
 }
 
-/// As many of the first 600 bytes as can be read so far.
+/// The bytes, out of the first 600, that can be decompressed so far.
 fn beginning(coding: &str, packed: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut reader: Box<dyn Read> = match coding {
@@ -214,7 +214,7 @@ fn a_folder_waits_for_few_compressions_of_another_however_many_that_one_wants() 
     let rules = format!("{ALL}\nBrotliCompressionQuality 11\n");
     let mut site = Site::new().file("htdocs/victim/.htaccess", &rules).file("htdocs/victim/page.txt", &page(20_000));
     for number in 0..WANTED {
-        // Each is another file: what was compressed once is not compressed again.
+        // Each file differs, because the compressed form of a file is cached.
         site = site
             .file(&format!("htdocs/evil/{number}/.htaccess"), &rules)
             .file(&format!("htdocs/evil/{number}/page.txt"), &page(20_000 + 20 * number));

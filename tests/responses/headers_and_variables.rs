@@ -46,7 +46,7 @@ fn a_variable_may_depend_on_an_expression() {
     assert_eq!((page.header("x-found").as_deref(), page.header("x-get")), (Some("(null)"), None));
 }
 
-/// mod_expires.html; tried with httpd 2.4: what would have expired before it was sent expires now.
+/// mod_expires.html; tried with httpd 2.4: an expiry before the response's date becomes the date itself.
 #[test]
 fn an_expiry_in_the_past_says_now() {
     let server = serve("ExpiresActive On\nExpiresDefault A-86400");
@@ -58,7 +58,8 @@ fn an_expiry_in_the_past_says_now() {
     assert!(apart.as_ref().map_or_else(|early| early.duration(), |late| *late).as_secs() <= 2, "{page:?}");
 }
 
-/// mod_mime.html#addoutputfilter, core.html#setoutputfilter, core.html#setinputfilter: what we do not do is passed over with a word.
+/// mod_mime.html#addoutputfilter, core.html#setoutputfilter, core.html#setinputfilter: a filter that does not exist
+/// here is ignored with a message in the log.
 #[test]
 fn filters_that_are_not_ours_are_passed_over() {
     let server = serve(

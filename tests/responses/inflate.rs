@@ -1,4 +1,4 @@
-//! `SetInputFilter DEFLATE`: programs read bodies that were sent as gzip as what they were before.
+//! `SetInputFilter DEFLATE`: programs read the decompressed form of gzip request bodies.
 //! mod/mod_deflate.html, "Input Decompression".
 
 use std::io::Write;
@@ -9,7 +9,8 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 
 use crate::support::{Finished, Request, Response, Server, Site, peak_memory, until};
 
-/// Says what it was sent: the length that it is told, what is left of the headers, and the body, or only its length.
+/// An application that answers with CONTENT_LENGTH, the Content-Encoding and Content-MD5 headers, and the body, or its
+/// length from 1000 bytes on.
 const APP: &str = r#"sub { my $e = shift; my ($body, $n) = ('', 0);
     while ($e->{'psgi.input'}->read(my $piece, 65536)) { $n += length $piece; $body .= $piece if $n < 1000 }
     my $said = join ' ', map { $_ // '-' } @$e{qw(CONTENT_LENGTH HTTP_CONTENT_ENCODING HTTP_CONTENT_MD5)};
@@ -27,7 +28,7 @@ fn packed(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Gzip of so many megabytes of nothing: a thousandth of that.
+/// Gzip of `megabytes` MB of zeros: about a thousandth of that size.
 fn bomb(megabytes: usize) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     (0..megabytes).for_each(|_| encoder.write_all(&vec![0; 1 << 20]).expect("memory"));
@@ -93,7 +94,7 @@ fn a_form_that_was_packed_is_a_form_to_perl() {
     assert_eq!(server.send(form("/cgi/form.pl")).is(200).text(), "camel 11");
 }
 
-/// httpd's filter reads gzip only, steps aside for parts of something, and has nothing to do where there is no body.
+/// httpd's filter decompresses gzip only, skips partial content, and does nothing for an empty body.
 #[test]
 fn what_is_no_gzip_arrives_as_it_was_sent() {
     let server = serve("SetInputFilter DEFLATE\n<Location /plain>\nSetInputFilter None\n</Location>");
@@ -188,7 +189,7 @@ fn what_becomes_too_many_times_as_long_is_refused_at_once() {
     assert_eq!(to("/", &bomb).status, 413);
     server.logged("DeflateInflateRatioLimit");
     assert_eq!(to("/more", &bomb).text(), format!("{} - - {}", 3 << 20, 3 << 20));
-    // A few buffers may be as dense as they like.
+    // The ratio limit has a tolerance: a few dense buffers are accepted.
     assert_eq!(to("/", &packed(vec![0; 30_000])).text(), "30000 - - 30000");
     let server = serve("SetInputFilter DEFLATE\nDeflateInflateRatioBurst 1");
     assert_eq!(send(&server, packed(vec![0; 100_000])).status, 413);
@@ -211,7 +212,7 @@ fn a_gigabyte_of_nothing_fills_no_memory_and_keeps_nobody_waiting() {
     assert_eq!(connection.response().is(200).text(), format!("{} - - {}", 1 << 30, 1 << 30));
     let grown = peak_memory(front) - before;
     assert!(grown < 50 << 20, "{grown}");
-    // One that leaves takes its file along.
+    // A client that disconnects must not leave its file open.
     let mut leaves = server.connect();
     leaves.raw(format!("{head}\r\nContent-Length: {}\r\n\r\n", bomb.len()));
     leaves.raw(&bomb);

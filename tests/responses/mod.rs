@@ -1,22 +1,22 @@
-//! What the configuration makes of an answer: headers, error pages, compression; and pages of the server's own.
+//! Headers, error pages and compression that the configuration adds to responses; pages that the server generates.
 
-/// Which of several content codings an answer has, and that it is what a client of Debian's unpacks.
+/// Which of several content codings a response has; Debian's decompressors can read each.
 mod codings;
-/// `DEFLATE` for answers.
+/// The output filter `DEFLATE`.
 mod compress;
 /// `ErrorDocument`.
 mod error_documents;
 /// `Header`, `RequestHeader`, `Expires*`, `AddDefaultCharset`.
 mod headers;
-/// What httpd's manual says of `Header`, `SetEnvIf` and `Expires*`.
+/// `Header`, `SetEnvIf` and `Expires*` as httpd's manual describes them.
 mod headers_and_variables;
-/// Bodies of requests that were packed.
+/// Compressed request bodies.
 mod inflate;
-/// What the server calls itself: in headers, to programs, below pages, in links.
+/// The server's name in headers, environment variables, page footers and links.
 mod server_identity;
-/// The page for Prometheus.
+/// The metrics page for Prometheus.
 mod server_metrics;
 /// The pages of mod_status and mod_info.
 mod server_status;
-/// `SetEnv`, `SetEnvIf`, `BrowserMatch`, and what they are good for.
+/// `SetEnv`, `SetEnvIf`, `BrowserMatch`, and their uses.
 mod variables;

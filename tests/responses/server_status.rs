@@ -15,7 +15,7 @@ fn numbers(server: &Server) -> HashMap<String, String> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// "Machine Readable Status File": server-status?auto, "useful when automatically run". Names as httpd 2.4 writes them.
+/// "Machine Readable Status File": server-status?auto, "useful when automatically run". Names are those of httpd 2.4.
 #[test]
 fn programs_read_how_busy_the_server_is() {
     let server = serve(PLACES);
@@ -52,7 +52,7 @@ fn programs_read_how_busy_the_server_is() {
     assert!(said["Total Accesses"].parse::<u64>().is_ok_and(|count| count >= 2), "{said:?}");
 }
 
-/// All lines of httpd's prefork, in its order, and each value is of the same kind: a number, a time, words.
+/// All lines of httpd's prefork, in httpd's order. Each value has the same kind: a number, a time, words.
 #[test]
 fn programs_that_know_httpds_lines_find_them_in_its_order() {
     let server = serve(PLACES);
@@ -95,7 +95,7 @@ fn programs_that_know_httpds_lines_find_them_in_its_order() {
     }
 }
 
-/// As APR writes `%g`.
+/// A number as APR's `%g` formats it.
 const NUMBER: &str = r"^(\d+(\.\d+)?|\.\d+)(e[+-]\d\d)?$";
 
 /// "Automatic Updates": refresh=N; "notable": without tables.
@@ -113,7 +113,7 @@ fn the_page_can_refresh_itself_and_do_without_tables() {
     assert!(head.body.is_empty());
 }
 
-/// "a request being processed" is shown; what a client wrote in it must not act in the reader's browser.
+/// The page shows "a request being processed"; its target must not act as HTML in the reader's browser.
 #[test]
 fn what_clients_ask_for_is_escaped() {
     let server = serve(&format!(
@@ -132,7 +132,7 @@ fn what_clients_ask_for_is_escaped() {
     });
 }
 
-/// "Security": access rules of the place apply. Perl phases before it run as everywhere.
+/// "Security": access rules and Perl phases of the place apply.
 #[test]
 fn access_rules_and_perl_phases_apply_to_the_pages() {
     let server = serve(
@@ -147,7 +147,7 @@ fn access_rules_and_perl_phases_apply_to_the_pages() {
     server.get("/info").is(403);
 }
 
-/// A folder's owner must not open what is about the whole server.
+/// A `.htaccess` file must not enable a page about the whole server.
 #[test]
 fn a_htaccess_file_cannot_open_the_page() {
     let server = serve("<Directory \"@DIR@/htdocs\">\nAllowOverride FileInfo\n</Directory>");

@@ -1,4 +1,4 @@
-//! A collector: takes spans by OTLP/HTTP or OTLP/gRPC, and decodes them.
+//! A trace collector that receives spans by OTLP/HTTP or OTLP/gRPC, and decodes them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::support::eventually;
 
-/// A span with its attributes as text.
+/// A span with its attributes as text, and the name of its service.
 #[derive(Debug, Clone)]
 pub struct Exported {
     pub span: Span,
@@ -25,14 +25,14 @@ pub struct Exported {
     pub service: String,
 }
 
-/// One that runs until the test ends.
+/// A collector that runs until the test ends.
 pub struct Collector {
     pub address: SocketAddr,
     taken: Arc<Mutex<Vec<Exported>>>,
 }
 
 impl Collector {
-    /// By gRPC, or by HTTP.
+    /// Starts a collector for gRPC, or else for HTTP.
     pub fn start(grpc: bool) -> Collector {
         let taken: Arc<Mutex<Vec<Exported>>> = Arc::default();
         let kept = taken.clone();
@@ -51,7 +51,7 @@ impl Collector {
         Collector { address: told.recv().expect("it listens"), taken }
     }
 
-    /// All spans, once there are so many.
+    /// Waits for at least `count` spans, and returns all spans.
     pub fn spans(&self, count: usize) -> Vec<Exported> {
         eventually("spans have come", || {
             Some(self.taken.lock().expect("lock").clone()).filter(|all| all.len() >= count)
@@ -93,7 +93,7 @@ async fn by_grpc(stream: tokio::net::TcpStream, taken: &Mutex<Vec<Exported>>) {
     }
 }
 
-/// The next piece of a body, while the connection goes on.
+/// The next piece of a body, while the connection makes progress.
 async fn futures_data(
     body: &mut h2::RecvStream,
     connection: &mut h2::server::Connection<tokio::net::TcpStream, Bytes>,

@@ -1,8 +1,8 @@
-//! How a directive of a Perl module takes its arguments, and where it may stand.
+//! How directives of Perl modules take their arguments, and where they may stand.
 
 use super::site;
 
-/// Answers with what each directive has noted, in the order of its lines.
+/// A handler that prints the arguments of each directive, in the order of the lines.
 const TAKER: &str = r#"package Taker;
 use strict;
 use Apache::Constants ();
@@ -12,12 +12,12 @@ sub note { my ( $c, $parms, @args ) = @_; $c->{said} .= '[' . join( ',', @args )
 sub handler { my $r = shift; $r->print( Apache::ModuleConfig->get($r)->{said} ); return 0 }
 "#;
 
-/// One way to take arguments.
+/// An argument style of a directive, such as `TAKE1`.
 struct Way {
     how: &'static str,
-    /// The prototype that means the same; empty: there is none.
+    /// The equivalent prototype; empty where none exists.
     prototype: &'static str,
-    /// Lines, and what the sub is called with for each.
+    /// Arguments of a directive, and the arguments that its sub receives.
     good: &'static [(&'static str, &'static str)],
     bad: &'static [&'static str],
 }
@@ -42,7 +42,7 @@ const WAYS: [Way; 12] = [
     Way { how: "FLAG", prototype: "", good: &[("On", "[1]"), ("off", "[0]")], bad: &["", "yes", "On Off"] },
 ];
 
-/// Each way three times: by its name, by its number, by the prototype of the sub.
+/// A module with up to three directives for each style: by its name, by its number, by the sub's prototype.
 fn module() -> String {
     let mut text = TAKER.to_owned();
     for Way { how, prototype, .. } in &WAYS {
@@ -60,7 +60,7 @@ fn module() -> String {
     text + "1;\n"
 }
 
-/// What the directives for one way are called.
+/// Names of the directives for one style.
 fn names(way: &Way) -> Vec<String> {
     let spelt: &[&str] = if way.prototype.is_empty() { &["Name", "Number"] } else { &["Name", "Number", "Proto"] };
     spelt.iter().map(|spelt| format!("{spelt}{}", way.how)).collect()
@@ -88,7 +88,7 @@ fn a_wrong_number_of_arguments_is_told_with_file_and_line() {
     let site = site().file("lib/Taker.pm", &module());
     for way in &WAYS {
         for args in way.bad {
-            // The three are one code behind the number; the last is by prototype where there is one.
+            // All three share the code behind the number. The last is the directive with a prototype, where one exists.
             let name = names(way).pop().expect("two at least");
             site.configure(&format!("\n{HEAD}{name} {args}"));
             let count = args.split_whitespace().count();

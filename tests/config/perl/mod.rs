@@ -1,27 +1,27 @@
-//! Perl that makes configuration, seen by a client and by `cameleer check`.
+//! Perl code that generates configuration, tested through clients and through `cameleer check`.
 
-/// `<Perl>` sections: variables, what they become, and in which order.
+/// `<Perl>` sections: variables, the directives made of them, and their order.
 mod sections;
 
 /// Directives that Perl modules define.
 mod directives;
 
-/// How they take their arguments, and where they may stand.
+/// How directives of Perl modules take arguments, and where they may stand.
 mod arguments;
 
-/// What sections leave behind, and what handlers find of it.
+/// Variables that sections set, and their values in handlers.
 mod variables;
 
-/// How a handler may be spelt.
+/// The ways to spell a handler.
 mod handlers;
 
-/// Sections that die, that never end, that say nonsense.
+/// Sections that die, never end, or contain invalid values.
 mod mistakes;
 
-/// What start-up code finds: variables, `@INC`, POD around directives.
+/// The environment of start-up code: variables, `@INC`, POD around directives.
 mod start;
 
-/// PerlTaintCheck, PerlWarn and those that mean nothing any more.
+/// PerlTaintCheck, PerlWarn and switches without effect.
 mod switches;
 
 use crate::support::{Finished, Server, Site};
@@ -38,7 +38,6 @@ sub handler {
 1;
 "#;
 
-/// A site with the handler `Who`.
 fn site() -> Site {
     Site::new().file("lib/Who.pm", WHO)
 }

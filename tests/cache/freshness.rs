@@ -1,4 +1,4 @@
-//! RFC 9111, section 4.2: how long an answer is fresh, and how old it is.
+//! RFC 9111, section 4.2: freshness lifetime and age of a response.
 
 use super::serve;
 use super::storing::date;
@@ -8,7 +8,7 @@ fn age(response: &Response) -> u64 {
     response.header("age").and_then(|age| age.parse().ok()).unwrap_or_else(|| panic!("an Age: {response:?}"))
 }
 
-/// 4.2.1: s-maxage, then max-age, then Expires.
+/// 4.2.1: s-maxage takes precedence over max-age, which takes precedence over Expires.
 #[test]
 fn the_more_exact_word_counts() {
     let site = serve("");
@@ -36,7 +36,7 @@ fn the_more_exact_word_counts() {
     }
 }
 
-/// 4.2.2, and mod_cache's rules for what is supposed.
+/// 4.2.2: heuristic freshness, by mod_cache's rules.
 #[test]
 fn what_says_nothing_of_it_is_supposed_to_be_fresh_by_its_age() {
     let site = serve("");
@@ -69,7 +69,7 @@ fn what_is_over_is_asked_for_again() {
     until("it is asked for again", || site.ask("/a", "200|Cache-Control: max-age=600").text() == "run 2");
 }
 
-/// 4.2.3
+/// 4.2.3: the Age of a received response counts.
 #[test]
 fn the_age_that_an_answer_has_when_it_comes_counts() {
     let site = serve("");

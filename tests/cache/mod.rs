@@ -19,7 +19,7 @@ mod requests;
 mod single_flight;
 /// Stale responses, and when the cache may send them.
 mod stale;
-/// Which responses may be stored.
+/// The responses that may be stored.
 mod storing;
 /// Conditional requests from clients, and to workers.
 mod validation;

@@ -15,7 +15,7 @@ fn what_came_over_http_1_is_given_over_http_2() {
     let curl = |more: &[&str]| {
         let arguments = ["-sSi", "--noproxy", "*", "--http2-prior-knowledge"];
         let url = site.0.site.filled("http://localhost:@PORT@/a");
-        // The host is part of the question, and curl adds the port to it.
+        // The host is part of the cache key, and curl adds the port to it.
         let host = ["-H", "Host: localhost", "-H", "X-Answer: 200|Cache-Control: max-age=60"];
         Finished::of(Command::new("curl").args(arguments).args(host).args(more).arg(url)).succeeded().out
     };
@@ -30,7 +30,7 @@ fn what_came_over_http_1_is_given_over_http_2() {
     assert_eq!(site.runs(), 1);
 }
 
-/// Many clients, many pages, little room, several threads: each page is the one that was asked for.
+/// Many clients and pages, little space, several threads: each client gets the page that it requested.
 #[test]
 fn whatever_others_ask_for_each_gets_his_own() {
     let site = serve("FrontThreads 3\nCacheSize 64K\nCacheSocacheMaxSize 60K\nSetOutputFilter DEFLATE");

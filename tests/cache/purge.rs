@@ -1,4 +1,4 @@
-//! `cameleer purge`: an administrator makes a running server forget.
+//! `cameleer purge`: an administrator removes responses from a running server's cache.
 
 use super::{Counting, serve};
 use crate::support::{Request, Site};
@@ -6,7 +6,7 @@ use crate::support::{Request, Site};
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
 impl Counting {
-    /// Asks for all of these, and says how many of them a worker had to be asked for.
+    /// Requests all `urls`, and returns the number that went to a worker.
     #[track_caller]
     fn misses(&self, urls: &[&str]) -> usize {
         let before = self.runs();
@@ -18,7 +18,7 @@ impl Counting {
         self.runs() - before
     }
 
-    /// Of `all`, each purge makes the server forget as many, and no others.
+    /// Asserts that each purge removes the given number of responses from those of `all`.
     #[track_caller]
     fn forgets(&self, all: &[&str], purges: &[(&str, usize)]) {
         for (url, gone) in purges {
@@ -97,7 +97,7 @@ fn a_host_is_told_by_its_names_and_without_one_all_are_meant() {
     site.forgets(&all, &purges);
 }
 
-/// The same rules say under which address an answer is kept, and which one is meant.
+/// Directives that shorten the cache key of a response apply to the address in a purge, too.
 #[test]
 fn what_does_not_count_in_an_address_does_not_count_in_a_purge() {
     let site = serve("<Location /one>\nCacheIgnoreQueryString On\n</Location>\nCacheIgnoreURLSessionIdentifiers sid");

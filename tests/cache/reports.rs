@@ -1,4 +1,4 @@
-//! `X-Cache`, mod_cache's variables in the log, the bound on memory, and what `check` says of the directives.
+//! `X-Cache`, mod_cache's variables in the log, the memory limit, and messages of `check` about the directives.
 
 use super::{serve, serve_with};
 use crate::support::{Request, Site, until};
@@ -60,7 +60,7 @@ fn what_is_asked_for_least_recently_gives_way() {
     large.never_keeps("/large", &format!("{MINUTE}|X-Own: {}", "x".repeat(2000)));
 }
 
-/// However many addresses strangers think of, the front does not grow by more than was allowed.
+/// The front's memory stays within the limit, whatever the number of requested addresses.
 #[test]
 fn a_flood_of_addresses_stays_within_the_bound() {
     let site = serve("CacheSize 256K");

@@ -1,4 +1,4 @@
-//! RFC 9111, section 3: which responses may be stored.
+//! RFC 9111, section 3: the responses that may be stored.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

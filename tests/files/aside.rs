@@ -1,5 +1,5 @@
-//! Files whose opening may wait for a disk or another machine are opened on another thread. The kernel looks names in
-//! /proc/sys up anew each time, as on a network file system, so that a lookup that must not wait never succeeds there.
+//! Files whose opening may wait for a disk or another machine are opened on another thread. The kernel looks up names
+//! in /proc/sys anew each time, as on a network file system. A lookup that must not wait never succeeds there.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Folders: lists, slashes; and a file's entity tag.
+//! Folders: listings, trailing slashes; and entity tags of files.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
@@ -88,13 +88,14 @@ fn a_list_has_room_for_10000_names_and_says_that_there_are_more() {
     server.logged("the list of /many/ ends after 10000 names, the folder has more");
 }
 
-/// What the thread that has all clients does at most before it comes to a short file. A busy machine does not change that.
+/// Upper bound of the CPU time that the first thread spends before it serves a short file. CPU time does not depend on
+/// the machine's load.
 const SOON: Duration = Duration::from_millis(100);
 
 #[test]
 #[ignore = "measures time: `make timing`"]
 fn a_folder_of_100000_files_holds_nobody_up() {
-    // Each name has rules that could hide it, so that each is looked at.
+    // Each name has rules that could hide it, so that the front checks each name.
     let rules = "Options +Indexes\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
                  <Files *.secret>\nDeny from all\n</Files>\nFrontThreads 1";
     let server = serve(rules);
@@ -112,7 +113,8 @@ fn a_folder_of_100000_files_holds_nobody_up() {
     assert!(grown < 64 << 20, "ten lists that nobody reads take {} MiB", grown >> 20);
 }
 
-/// The most that the first thread did for a short file until ten clients, who do not read on, had the beginning of a list.
+/// The most CPU time that the first thread spends before it serves a short file, while ten clients request a list and
+/// stop reading.
 fn longest_stretch_beside_lists(server: &Server, front: i32) -> Duration {
     let mut readers: Vec<Connection> = (0..10).map(|_| server.connect()).collect();
     readers.iter_mut().for_each(|reader| reader.patience(PATIENCE));

@@ -62,8 +62,8 @@ fn a_file_may_bring_its_own_headers() {
     assert!(!server.get("/broken.asis").is(500).text().contains("no head"));
 }
 
-/// RFC 9110, 14.2 and 14.1.2, as httpd 2.4 reads them: overlapping or adjacent ranges are merged; an invalid range is
-/// ignored and the whole file sent.
+/// RFC 9110, 14.2 and 14.1.2, as httpd 2.4 reads them: overlapping or adjacent ranges are merged. With an invalid range
+/// the whole file is sent.
 #[test]
 fn ranges_are_merged_and_bad_ones_ignored() {
     let server = serve("");

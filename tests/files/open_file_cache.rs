@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::{Server, Site, until};
 
-/// Serves as `nobody`, who must be able to enter the folder; a folder of root's may be closed to others.
+/// Serves as `nobody`, which needs access to the folder; a folder of root's may deny that.
 #[track_caller]
 fn serve(site: Site, conf: &str) -> Server {
     fs::set_permissions(site.folder(), fs::Permissions::from_mode(0o755)).expect("our own folder");

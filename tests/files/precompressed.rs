@@ -1,4 +1,5 @@
-//! `PrecompressedFiles`: what lies beside a file compressed; and files that are compressed once for all clients.
+//! `PrecompressedFiles`: compressed files beside the originals; and files that the front compresses once for all
+//! clients.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ fn encoding(response: &Response) -> Option<String> {
     response.header("content-encoding")
 }
 
-/// A site with a style sheet and what lies beside it; their contents say which is which.
+/// A site with a style sheet and its precompressed files; the content of each names its coding.
 fn serve(conf: &str) -> Server {
     let mut site = Site::new().file("htdocs/a.css", "plain");
     for ending in ["br", "zst", "gz"] {
@@ -117,14 +118,15 @@ fn a_file_is_compressed_once_and_again_when_it_changes() {
         ticks(front) - before
     };
     let first = cost();
-    // A file that has just changed could change again without a sign of it, and is not kept yet.
+    // A file that changed just now could change again with the same time stamp, so its compressed form is not stored
+    // yet.
     until("it is kept", || cost() * 4 < first);
     assert_eq!(encoding(&server.get("/a.css").is(200)), None);
     server.site.write("htdocs/a.css", &sheet("blue"));
     assert!(unpacked(&ask(&server, "/a.css", "br").is(200)) == sheet("blue"));
 }
 
-/// The CPU time of a process and its threads, in hundredths of a second.
+/// CPU time of a process and its threads, in clock ticks of 10 ms.
 fn ticks(pid: i64) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it lives");
     let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();

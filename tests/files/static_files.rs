@@ -1,4 +1,4 @@
-//! Files that no worker touches.
+//! Files that the front serves without a worker.
 
 use crate::support::{Request, Server, Site};
 

@@ -1,4 +1,4 @@
-//! Symbolic links, and every other way out of a site's folders.
+//! Symbolic links, and other paths out of a site's folders.
 
 use std::os::unix::fs::{chown, symlink};
 
@@ -53,7 +53,7 @@ fn with_sym_links_if_owner_match_only_what_belongs_to_the_links_owner() {
     let stranger = site.path("outside/secret.html");
     let server = site.serve("Options SymLinksIfOwnerMatch");
     assert_eq!(statuses(&server, &BEHIND_LINKS), [200, 200, 200, 404, 404]);
-    // Only root can give a file away.
+    // Only root can change a file's owner.
     if chown(&stranger, Some(12345), None).is_ok() {
         until("the other owner is noticed", || server.get("/file.html").status == 403);
         assert_eq!(server.get("/folder/secret.html").status, 200, "the link to the folder has the folder's owner");

@@ -173,7 +173,7 @@ fn virtual_hosts_are_told_apart_by_name() {
     );
 }
 
-/// A worker that answers `/slow` when there is a file `go`, and says whether its client had gone.
+/// A handler that answers `/slow` when the file `go` exists, and prints whether its client has disconnected.
 const SLOW: &str = "package Slow; sub handler { my $r = shift; $r->send_http_header('text/plain');
     if ($r->uri eq '/slow') { open my $f, '>', '@DIR@/begun'; close $f; select undef, undef, undef, 0.01 until -e '@DIR@/go' }
     $r->print($r->uri, ' ', $r->connection->aborted ? 1 : 0, \"\\n\"); 0 } 1;";

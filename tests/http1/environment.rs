@@ -1,4 +1,4 @@
-//! Which parts of a request a program sees, and which it never sees.
+//! The parts of a request that a program sees, and the parts that it never sees.
 
 use crate::support::{Request, Server, Site};
 

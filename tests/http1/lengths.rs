@@ -1,8 +1,8 @@
-//! Bodies that are not as long as their Content-Length says, noticed when the promised bytes have gone out already.
+//! Bodies whose length differs from their Content-Length, detected after the promised bytes were sent.
 
 use crate::support::{Connection, Request, Server, Site};
 
-/// Each says 3, sends 3, waits for `go`, and sends more.
+/// A handler whose paths announce 3 bytes, send 3, wait for `go`, and send more.
 const HANDLER: &str = r#"package More; use Apache::Constants qw(OK);
 sub handler {
     my $r = shift;
@@ -55,7 +55,7 @@ fn serve(conf: &str) -> Server {
         .serve(&format!("{places}{conf}"))
 }
 
-/// A connection that has the promised bytes of `path`, whose maker still works.
+/// A connection that has received the promised bytes of `path`, while the program still runs.
 #[track_caller]
 fn served(server: &Server, path: &str) -> Connection {
     let mut connection = server.connect();

@@ -1,4 +1,4 @@
-//! Bodies, framing, what is refused.
+//! Bodies, framing, rejected requests.
 
 use super::serve;
 use crate::support::Request;
@@ -74,7 +74,7 @@ fn content_length_beside_chunked_cannot_smuggle_a_request() {
     assert!(refused || closed || said.is_empty(), "{said}");
 }
 
-/// A body that nobody reads is read and thrown away, or the connection ends: see `drain_body.rs`.
+/// An unread body is discarded, or the connection ends: see crates/front/src/request/drain_body.rs.
 #[test]
 fn an_unread_body_is_never_a_request() {
     let server = crate::support::Site::new()

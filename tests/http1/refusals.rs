@@ -1,4 +1,4 @@
-//! Requests that cannot be read, as the logs tell of them.
+//! Malformed requests as they appear in the logs.
 
 use crate::support::{Server, Site, until};
 
@@ -6,7 +6,7 @@ fn serve(conf: &str) -> Server {
     Site::new().serve(&format!("CustomLog access.log \"%h \\\"%r\\\" %>s %m %U %H\"\n{conf}"))
 }
 
-/// The line of the access log for what was sent, whole or byte by byte.
+/// The access log's line for the bytes `sent`, written in pieces of `size` bytes.
 fn logged(server: &Server, sent: &[u8], size: usize) -> String {
     let lines = || server.site.read("access.log").lines().map(str::to_owned).collect::<Vec<_>>();
     let before = lines().len();

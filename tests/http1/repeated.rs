@@ -1,8 +1,8 @@
-//! A header field that comes twice is one value for whoever asks, as in httpd.
+//! A repeated header field is one value for all readers, as in httpd.
 
 use crate::support::{Request, Response, Server, Site, until};
 
-/// Prints what programs of each kind find: the table, one entry of it, the environment.
+/// A handler that prints the values of a field: as a table, as a single entry, and from the environment.
 const TELL: &str = "package Tell; sub handler { my $r = shift; $r->send_http_header('text/plain'); my $in = $r->headers_in; \
      my %in = $r->headers_in; my @all = $in->get('X-A'); $r->print(join '|', $in->{'X-A'}, $r->header_in('x-a'), scalar(@all), $in{'X-A'}, \
      $ENV{HTTP_X_A}, $in->{Cookie} // '', $r->header_in('Cookie') // '', $ENV{HTTP_COOKIE} // ''); 0 } 1;";

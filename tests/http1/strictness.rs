@@ -63,7 +63,7 @@ fn http_1_2_is_answered_as_1_1() {
     connection.response().is(505);
 }
 
-/// core.html#limitrequestfieldsize; httpd 2.4 holds fields of one name against it together ("after merging").
+/// core.html#limitrequestfieldsize; httpd 2.4 applies the limit to all fields of one name together ("after merging").
 #[test]
 fn repeated_fields_count_together() {
     let server = serve("LimitRequestFieldSize 200");
@@ -74,7 +74,8 @@ fn repeated_fields_count_together() {
     assert_eq!((ask(100, 90), ask(150, 150)), (200, 431));
 }
 
-/// core.html#limitrequestbody: "the total size of the HTTP request message body allowed"; it holds for files, and before a 405.
+/// core.html#limitrequestbody: "the total size of the HTTP request message body allowed"; the limit applies to files,
+/// too, and is checked before a 405.
 #[test]
 fn a_body_that_is_too_long_is_refused_where_files_are_too() {
     let server =

@@ -1,10 +1,11 @@
-//! Answers that break off where only the end of the connection says how long they are: it must not look like one in order.
+//! Truncated responses whose length only the end of the connection shows: the client must be able to detect the
+//! truncation.
 
 use nix::sys::signal::Signal;
 
 use crate::support::{Connection, Server, Site, signal, until};
 
-/// Each path begins an answer; what it does next says its name.
+/// An application whose paths begin a response; the name of the path describes the continuation.
 const APP: &str = r#"sub {
     my $path = $_[0]{PATH_INFO};
     sub {
@@ -22,7 +23,7 @@ fn serve(conf: &str) -> Server {
     Site::new().file("app.psgi", APP).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
 }
 
-/// A client of HTTP/1.0 that has the beginning of an answer.
+/// A client of HTTP/1.0 that has received the beginning of a response.
 fn begun(server: &Server, path: &str) -> Connection {
     let mut connection = server.connect();
     connection.raw(format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n"));

@@ -1,4 +1,4 @@
-//! Bodies that nobody wants: the connection goes on behind them, or the answer says that it does not.
+//! Request bodies that no program reads: the connection continues behind the body, or the response announces its end.
 
 use crate::support::{Connection, Request, Server, Site, until};
 
@@ -9,7 +9,7 @@ fn serve(conf: &str) -> Server {
         .serve(&format!("<Location /closed>\nOrder Allow,Deny\n</Location>\nRedirect /old http://a/new\n{conf}"))
 }
 
-/// What is asked with a body that is in nobody's way, and how it is answered.
+/// Requests with a body that no program reads, and the status of their responses.
 const REFUSED: [(&str, u16); 7] = [
     ("POST /a.txt", 405),
     ("GET /a.txt", 200),
@@ -20,7 +20,7 @@ const REFUSED: [(&str, u16); 7] = [
     ("POST /%zz", 400),
 ];
 
-/// A connection whose head the server has read before anything more comes.
+/// A connection whose request head the server has read.
 fn begun(server: &Server, head: &str) -> Connection {
     let requests = || server.status()["front"]["requests"].as_u64().expect("a number");
     let before = requests();

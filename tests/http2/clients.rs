@@ -1,4 +1,4 @@
-//! Clients that people use.
+//! Common HTTP/2 clients.
 
 use std::process::Command;
 

@@ -1,18 +1,18 @@
-//! The public conformance suite of HTTP/2: h2spec, all cases.
+//! h2spec, the public conformance suite of HTTP/2, with all cases.
 
 use std::process::Command;
 
 use super::{serve, serve_tls};
 use crate::support::Finished;
 
-/// `pkg/h2spec/install` puts it there.
+/// Installed by `pkg/h2spec/install`.
 const H2SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/h2spec");
 
 fn h2spec(arguments: &[&str]) -> Finished {
     Finished::of(Command::new(H2SPEC).args(["-h", "localhost", "--timeout", "5", "--strict"]).args(arguments))
 }
 
-/// The last line: how many there were, and how they went.
+/// The summary line of h2spec: numbers of tests, and of their results.
 fn summary(said: &Finished) -> &str {
     said.out.lines().rev().find(|line| line.contains("tests, ")).unwrap_or_default()
 }
@@ -30,8 +30,8 @@ fn every_case_passes_without_tls() {
     conforms(&["-p", &server.site.port.to_string()]);
 }
 
-/// Who does not begin with HTTP/2's preface there speaks HTTP/1, and is answered in HTTP/1; h2spec waits for an end without
-/// a word.
+/// With `http/1.1` in Protocols, a client without HTTP/2's preface speaks HTTP/1 and gets an HTTP/1 response. h2spec
+/// expects that the connection just ends.
 #[test]
 fn every_case_but_the_wrong_preface_passes_where_http_1_is_spoken_too() {
     let server = serve("Protocols h2c http/1.1");

@@ -1,4 +1,5 @@
-//! A quarter of a gigabyte in either direction: it arrives, memory does not grow with it, and its clients are not taken for floods.
+//! Large bodies in both directions: they arrive complete, memory does not grow with them, and their clients do not
+//! count as floods.
 
 use std::fs::File;
 use std::process::Command;
@@ -10,13 +11,13 @@ const LARGE: u64 = 256 << 20;
 const FEW_FRAMES: &str = "H2MaxControlFramesPerSecond 50\n";
 const MOST_GROWTH: u64 = 100 << 20;
 
-/// The most that front and workers have had so far.
+/// Sum of the peak memory of front and workers, in bytes.
 fn memory(server: &Server) -> u64 {
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     server.workers().iter().map(|(pid, _)| *pid).chain([front]).map(peak_memory).sum()
 }
 
-/// A sparse file; a program that makes as much would be what takes the time.
+/// A sparse file, because an application that generates as much would dominate the run time.
 fn with_a_large_file(conf: &str) -> Server {
     let server = site().serve(conf);
     let file = File::create(server.site.path("htdocs/large")).expect("a file in TMPDIR");
@@ -31,7 +32,7 @@ fn a_large_file_is_downloaded() {
     let said =
         curl(&server, &["--http2-prior-knowledge", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", url]);
     assert_eq!(said.succeeded().out, format!("200 {LARGE}"));
-    // Windows of 64 kB, opened by a frame for each half.
+    // nghttp's window is 64 kB, and it sends a WINDOW_UPDATE for each half.
     let url = server.site.filled(url);
     Finished::of(Command::new("nghttp").args(["-n", &url])).succeeded();
     until("both are logged", || server.site.read("access.log") == format!("200 {LARGE} +\n").repeat(2));

@@ -1,4 +1,4 @@
-//! How streams and connections end.
+//! Ends of streams and connections.
 
 use nix::sys::signal::Signal;
 
@@ -56,7 +56,7 @@ fn a_stop_waits_for_requests_and_not_for_connections() {
     let mut idle = Raw::open(&server, &[]);
     idle.get(1, "/");
     idle.until(|frame| frame.kind == DATA);
-    // Says hello and nothing else.
+    // A client that sends its preface and SETTINGS only.
     let _silent = Raw::open(&server, &[]);
     let mut busy = Raw::open(&server, &[]);
     busy.get(1, "/slow");

@@ -1,4 +1,4 @@
-//! A connection lives as long as its client wants, however many requests it carries.
+//! A connection persists until its client closes it, whatever the number of its requests.
 
 use std::process::Command;
 
@@ -6,10 +6,10 @@ use super::raw::{DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREA
 use super::{serve, serve_tls};
 use crate::support::{Finished, Server};
 
-/// Requests of one connection: `benchmarks/long_connections.sh` asks 100,000 times.
+/// Number of requests on one connection; `benchmarks/long_connections.sh` sends 100,000.
 const REQUESTS: u32 = 2500;
 
-/// One connection, 32 requests at a time.
+/// Sends [`REQUESTS`] requests over one connection, with 32 concurrent streams.
 #[track_caller]
 fn loads(server: &Server, scheme: &str, path: &str) {
     let url = server.site.filled(&format!("{scheme}://localhost:@PORT@{path}"));

@@ -1,4 +1,4 @@
-//! HTTP/2, over TLS and without.
+//! HTTP/2, over TLS and over cleartext.
 
 mod bytes;
 mod clients;
@@ -14,7 +14,7 @@ use std::process::Command;
 
 use crate::support::{Finished, Server, Site};
 
-/// Two workers and an application; `/slow` takes until `go` is there, and says in `begun` that it runs.
+/// An application for two workers; `/slow` waits until `go` exists, and appends to `begun` when it starts.
 const APP: &str = r#"use v5.36;
 sub ($env) {
     my $path = $env->{PATH_INFO};
@@ -36,13 +36,13 @@ sub ($env) {
 }
 "#;
 
-/// Serves it without TLS.
+/// Serves [`APP`] without TLS.
 #[track_caller]
 fn serve(conf: &str) -> Server {
     site().serve(&format!("Protocols h2c http/1.1\n<Location />\nPsgiApp app.psgi\n</Location>\n{conf}"))
 }
 
-/// Serves it over TLS.
+/// Serves [`APP`] over TLS.
 #[track_caller]
 fn serve_tls(conf: &str) -> Server {
     site().serve(&format!(
@@ -55,7 +55,7 @@ fn site() -> Site {
     Site::new().certificate("localhost", &["localhost"]).file("app.psgi", APP)
 }
 
-/// curl; `@PORT@` and `@DIR@` are replaced.
+/// Runs curl; `@PORT@` and `@DIR@` in the arguments are replaced.
 fn curl(server: &Server, arguments: &[&str]) -> Finished {
     let filled = arguments.iter().map(|argument| server.site.filled(argument));
     let trust = server.site.filled("@DIR@/localhost.crt");

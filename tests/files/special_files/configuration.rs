@@ -1,4 +1,4 @@
-//! Files that the administrator names: a start says what is wrong, and does not wait.
+//! Special files named in the configuration: the start reports them, and does not block.
 
 use super::put;
 use crate::support::Site;

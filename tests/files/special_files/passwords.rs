@@ -5,11 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use super::{Bystander, KINDS, ends_well, front, put};
 use crate::support::{Request, Server, Site, own_memory, until};
 
-/// `{SHA}` of `x`.
+/// User `ana`; the SHA-1 hash is that of `x`.
 const ANA: &str = "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\n";
 const LOGIN: &str = "AuthType Basic\nAuthName x\nRequire valid-user\n";
 
-/// Every folder may ask for passwords; `/led?path` leads there inside a worker.
+/// A site whose folders may require passwords; `/led?path` redirects to `path` inside a worker.
 #[track_caller]
 fn serve(site: Site) -> Server {
     let led = "package Led; sub handler { my $r = shift; $r->internal_redirect(scalar $r->args); 0 }\n1;\n";
@@ -88,7 +88,7 @@ fn a_thousand_of_them_are_not_all_kept() {
         site.write(&format!("htdocs/{number}/page"), "secret");
         site.write(&format!("users.{number}"), ANA);
         let file = File::options().append(true).open(site.path(&format!("users.{number}"))).expect("our own file");
-        // What has no colon is no line; it must be read all the same.
+        // A line without a colon is not an entry, but must be read all the same.
         file.set_len(300 << 10).expect("our own file");
     }
     let server = serve(site);

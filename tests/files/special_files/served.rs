@@ -1,4 +1,4 @@
-//! What clients ask for: documents, scripts, what a handler names.
+//! Special files that requests lead to: documents, scripts, files that a handler names.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ fn a_document_that_is_no_file_is_refused_at_once() {
             bystander.is_served();
         }
     }
-    // Its page cannot be had: what is left is the plain one.
+    // The error page is a special file, so the plain page is sent.
     server.get("/none").is(404);
     bystander.is_served();
     server.send(Request::get("/sparse").header("Range", "bytes=0-9")).is(206);

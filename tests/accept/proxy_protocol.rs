@@ -1,10 +1,10 @@
-//! Connections that begin with a PROXY header: how long it is waited for, and whose places they take.
+//! Connections that begin with a PROXY header: the timeout for the header, and the connection limits that apply.
 
 use nix::sys::signal::Signal;
 
 use crate::support::{Connection, Request, Server, Site, until};
 
-/// An application that says who asks; `/slow` takes until `go` is there, and says in `begun` that it runs.
+/// An application that prints the client's address; `/slow` creates `begun`, and waits until `go` exists.
 const APP: &str = r#"sub {
     my $env = shift;
     if ($env->{PATH_INFO} eq '/slow') {
@@ -20,7 +20,7 @@ fn serve(conf: &str) -> Server {
     Site::new().file("app.psgi", APP).serve(&format!("<Location />\nPsgiApp app.psgi\n</Location>\n{protocol}{conf}"))
 }
 
-/// A connection of `client`, as the balancer says.
+/// A connection with a PROXY header that names `client`.
 fn of(server: &Server, client: &str) -> Connection {
     let mut connection = server.connect();
     connection.send_if_heard(format!("PROXY TCP4 {client} 127.0.0.1 5000 80\r\n").as_bytes());

@@ -1,4 +1,4 @@
-//! `RemoteIPProtoHeader`: a proxy that speaks TLS for us says so, and programs know.
+//! `RemoteIPProtoHeader`: a proxy terminates TLS and reports that in a header, and programs see it.
 
 use crate::support::{Request, Server, Site, until};
 
@@ -19,7 +19,7 @@ fn serve(conf: &str) -> Server {
         .serve(&format!("{places}{conf}"))
 }
 
-/// What `target` says to a request that came by `proxy`.
+/// The response of `target` to a request through `proxy`.
 #[track_caller]
 fn said(server: &Server, proxy: &str, target: &str, headers: &[(&str, &str)]) -> String {
     let request = Request::get(target).header("Host", "www.example.com");

@@ -1,4 +1,4 @@
-//! Several threads of the front: limits hold for all of them together, and nobody notices which one serves him.
+//! Several threads of the front: limits hold for all threads together, and a client cannot see which thread serves it.
 
 use std::fs;
 use std::thread::spawn;
@@ -26,14 +26,14 @@ fn front(server: &Server) -> i64 {
     server.status()["front_pid"].as_i64().expect("the front has a number")
 }
 
-/// Names of the front's threads that serve connections, but for the first.
+/// Number of the front's threads that serve connections, without the first.
 fn further_threads(server: &Server) -> usize {
     let tasks = fs::read_dir(format!("/proc/{}/task", front(server))).expect("our own process").flatten();
     let names = tasks.map(|task| fs::read_to_string(task.path().join("comm")).unwrap_or_default());
     names.filter(|name| name.starts_with("front-")).count()
 }
 
-/// As many connections as could not all be on one thread.
+/// `count` connections; the tests open more than a single thread may get.
 fn connections(server: &Server, count: usize) -> Vec<Connection> {
     (0..count).map(|_| server.connect()).collect()
 }

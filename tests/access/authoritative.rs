@@ -1,9 +1,9 @@
-//! `AuthAuthoritative`: who is asked first about a user, the files or Perl code, and who has the last word.
+//! `AuthAuthoritative`: whether password files or Perl code decide first about a user, and which decision is final.
 
 use super::{get_as, site};
 use crate::support::Server;
 
-/// `dbi` is known to Perl alone; a user `ana` of Perl's has another password than the file's; `none` is left to others.
+/// Only Perl code knows `dbi`. `ana` has another password there than in the file. Perl code declines for `none`.
 const DOOR: &str = r#"package Door;
 use Apache::Constants qw(:common);
 sub authen {
@@ -35,7 +35,7 @@ fn serve(lines: &str) -> Server {
     ))
 }
 
-/// Each user with its password, and what comes of it.
+/// Each case: user, password, status.
 #[track_caller]
 fn answers(server: &Server, cases: &[(&str, &str, u16)]) {
     for (user, password, status) in cases {

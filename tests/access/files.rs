@@ -1,4 +1,4 @@
-//! What is protected by its name or its folder is so however it is asked for.
+//! Files protected by name or folder are protected for every way to request them.
 
 use super::site;
 use crate::support::Request;

@@ -1,14 +1,14 @@
-//! Hashes of passwords that cost much: whoever writes a password file chooses that. Too much is refused before it is computed, and
-//! the rest is computed in turns.
+//! Expensive password hashes: the author of a password file chooses their cost. A hash above the limit is refused
+//! before it is computed; the others are computed in turns.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{basic, get_as};
 use crate::support::{Server, Site, peak_memory};
 
-/// bcrypt of `secret`, with a cost of 4.
+/// The bcrypt hash of `secret` with cost 4.
 const CHEAP: &str = "$2y$04$q9I3rMaXvskYsf3pT5wpveQmsqGDiiPbayt6hGJvaD3DMRCoHJEgi";
-/// The same with other costs, of no known password.
+/// A bcrypt hash with another cost; its password is unknown.
 fn bcrypt(cost: u32) -> String {
     format!("$2y${cost:02}$q9I3rMaXvskYsf3pT5wpveQmsqGDiiPbayt6hGJvaD3DMRCoHJEgi")
 }

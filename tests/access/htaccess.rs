@@ -1,9 +1,9 @@
-//! The same rules in `.htaccess` files, where `AllowOverride` has their class.
+//! Access rules in `.htaccess` files, where `AllowOverride` allows their class.
 
 use super::{get_as, site};
 use crate::support::{Server, until};
 
-/// `{SHA}` of `x`.
+/// Users `ana` and `ben`; the SHA-1 hash is that of `x`.
 const USERS: &str = "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\nben:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\n";
 
 fn serve(allowed: &str, text: &str) -> Server {

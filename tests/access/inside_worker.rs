@@ -1,9 +1,9 @@
-//! Places that a request comes to inside a worker: the rules hold there as for who asks directly.
+//! Places that a request reaches inside a worker: access rules hold there as for a direct request.
 
 use super::{basic, site};
 use crate::support::{Request, Server};
 
-/// `{SHA}` of `x`.
+/// Users `ana` and `ben`; the SHA-1 hash is that of `x`.
 const USERS: &str = "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\nben:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=\n";
 const CODE: &str = r#"package Way; use strict; use Apache::Constants qw(:common DONE);
 sub trans { my $r = shift; return DECLINED unless $r->uri eq '/trans'; $r->uri(scalar $r->args); DECLINED }
@@ -19,7 +19,7 @@ sub who { my $r = shift; $r->user eq 'ana' ? OK : FORBIDDEN }
 sub never { die "asked\n" }
 1;
 "#;
-/// Ways that give the answer, and those that make a part of it.
+/// Ways to another place that produce the whole response; [`PARTS`] produce a part of it.
 const WHOLE: [&str; 3] = ["/trans", "/file", "/redirect"];
 const PARTS: [&str; 2] = ["/uri", "/path"];
 
@@ -136,7 +136,8 @@ fn more_of_a_path_behind_a_file_hides_no_rules() {
     }
 }
 
-/// A Perl place with a login: further lines, and what is answered to nobody, to ana, to ana with a wrong password, to ben.
+/// A Perl place with a login and further rules. `expected` has the statuses for no user, ana, ana with a wrong
+/// password, and ben.
 fn login(rules: &str, expected: [u16; 4]) {
     let server = site().file("users", USERS).file("lib/Way.pm", CODE).serve(&format!(
         "PerlLib lib\nPerlModule My Way\n<Location /perl>\nSetHandler perl-script\nPerlHandler My\n\

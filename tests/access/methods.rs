@@ -7,7 +7,7 @@ use crate::support::Request;
 fn rules_hold_for_the_methods_of_their_section() {
     let limit = "<Limit POST PUT>\nOrder Deny,Allow\nDeny from 127.0.0.2\n</Limit>";
     let except = "<LimitExcept GET>\nOrder Deny,Allow\nDeny from all\n</LimitExcept>";
-    // (rules, method, client, may come in)
+    // (rules, method, client, gets in)
     let cases = [
         (limit, "GET", "127.0.0.2", true),
         (limit, "HEAD", "127.0.0.2", true),
@@ -35,7 +35,7 @@ fn a_password_may_be_asked_of_writers_only() {
     let server = site().file("users", "ana:{SHA}EfatjsUqKYSrqv18O1FlA3hcIHI=").serve(&conf(rules));
     server.get("/perl/x").is(200);
     server.post("/perl/x", "a=b").is(401);
-    // A reader is not asked, so what it shows proves nothing.
+    // Credentials of a GET are not checked here, so the user in them is not authenticated.
     let shown = |method| Request::new(method, "/perl/x").header("Authorization", &basic("ana", "wrong"));
     assert!(server.send(shown("GET")).is(200).text().starts_with("user=- "));
     server.send(shown("POST")).is(401);

@@ -1,4 +1,4 @@
-//! What `$r` says of the rules of its place.
+//! Methods of `$r` about the access rules of its place.
 
 use super::site;
 use crate::support::{Request, Server};

@@ -1,4 +1,4 @@
-//! What the configuration says of a place that a request comes to inside a worker: links, variables, `.htaccess` files.
+//! Settings of a place that a request reaches inside a worker: links, variables, `.htaccess` files.
 
 use std::os::unix::fs::symlink;
 
@@ -16,7 +16,7 @@ sub show { my $r = shift; $r->send_http_header('text/plain') if $r->is_main;
     $r->print(join '|', map { $_ // '-' } $ENV{PLACE}, $r->subprocess_env('ROBOT'), $ENV{ONCE}, $ENV{REDIRECT_ONCE}); OK }
 1;
 "#;
-/// Ways that give the answer, and those that make a part of it.
+/// Ways to another place that produce the whole response; [`PARTS`] produce a part of it.
 const WHOLE: [&str; 3] = ["/trans", "/file", "/redirect"];
 const PARTS: [&str; 2] = ["/uri", "/path"];
 

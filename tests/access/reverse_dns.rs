@@ -1,4 +1,4 @@
-//! Names of clients: 127.0.0.1 is localhost by /etc/hosts, both ways.
+//! Client names from reverse DNS: /etc/hosts maps 127.0.0.1 to localhost and back.
 
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn a_client_may_come_by_its_name() {
     }
 }
 
-/// Names of the test's own, in a file that only this server sees as /etc/hosts: root may say so.
+/// The server runs with its own /etc/hosts in a mount namespace, which needs root.
 #[test]
 fn whoever_says_to_have_a_name_must_be_found_by_it() {
     if !nix::unistd::geteuid().is_root() {
@@ -34,7 +34,7 @@ fn whoever_says_to_have_a_name_must_be_found_by_it() {
         "hosts",
         "127.0.0.5 www.example.com\n127.0.0.6 www.example.com.example.org\n127.0.0.7 other www.example.com\n",
     );
-    // As it is printed, with a blank behind the comma.
+    // `Order` with a blank behind the comma.
     site.configure(&conf("Order deny, allow\nDeny from all\nAllow from www.example.com"));
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""]).arg(site.path("hosts"));
@@ -85,7 +85,7 @@ fn get_remote_host_knows_four_ways_to_ask() {
     );
     assert_eq!(server.text("/off"), "127.0.0.1 - 127.0.0.1 127.0.0.1 - localhost -");
     assert_eq!(server.text("/on"), "localhost localhost localhost localhost localhost localhost -");
-    // A client that has no name.
+    // 127.9.9.9 has no name.
     let said = |path| server.send_as("127.9.9.9", Request::get(path)).is(200).text();
     assert_eq!(said("/off"), "127.9.9.9 - 127.9.9.9 127.9.9.9 - - -");
     server.logged("IdentityCheck: has no effect");

@@ -1,4 +1,4 @@
-//! `PerlOptions +Parent`: a virtual host that is a pool by itself.
+//! `PerlOptions +Parent`: a virtual host with its own pool.
 
 use super::mold_of;
 use crate::support::{Request, Server, Site};

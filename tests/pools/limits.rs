@@ -1,4 +1,4 @@
-//! Limits of a pool, which are no other pool's.
+//! Limits of a pool do not affect other pools.
 
 use super::{BOTH, site, who, workers_of};
 use crate::support::{Server, until};

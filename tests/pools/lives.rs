@@ -1,4 +1,4 @@
-//! Workers and molds of pools that end, and reloads of all.
+//! Ends of workers and molds in pools, and reloads of all pools.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

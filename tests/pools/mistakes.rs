@@ -1,10 +1,10 @@
-//! What is wrong with pools, said by `check` with its line.
+//! Mistakes in pools, reported by `check` with their line.
 
 use std::fmt::Write;
 
 use super::{BOTH, site};
 
-/// `conf` begins below the lines of the base.
+/// Asserts that `check` rejects `conf` with the message `what`. `conf` begins below the lines of the base.
 #[track_caller]
 fn refused(conf: &str, what: &str) {
     let site = site();

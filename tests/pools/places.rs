@@ -1,4 +1,4 @@
-//! What else a place of another pool may hold: applications, `.htaccess` files, warm-ups, handlers of other phases.
+//! Further contents of a place in another pool: applications, `.htaccess` files, warm-ups, handlers of other phases.
 
 use super::{BOTH, mold_of, site, who};
 use crate::support::until;
@@ -118,7 +118,8 @@ fn explain_says_whose_workers_answer() {
 
 #[test]
 fn an_error_page_is_made_where_the_error_was_found() {
-    // A file's by the place that the front asks; a program's in its own worker, where another API's page cannot be made.
+    // For a missing file, the front passes the error page's address to that place's pool. A program's error page is
+    // made in the program's worker, which cannot run a page of another API.
     let conf = format!("{BOTH}\nErrorDocument 404 /old/who");
     let server = site().serve(&conf);
     let text = server.get("/nothing").is(404).text();

@@ -50,7 +50,7 @@ fn an_inner_place_goes_back_to_the_servers_own_pool() {
 
 #[test]
 fn a_program_that_sends_a_request_on_stays_in_its_pool() {
-    // The place that it names is another pool's; `run` answers in the same process all the same.
+    // The address belongs to another pool, but `run` answers in the same process.
     let code = "package My;\nuse Apache2::RequestRec (); use Apache2::RequestIO (); use Apache2::SubRequest ();\n\
         sub handler { my $r = shift; $r->print(\"$$ \"); $r->lookup_uri('/both')->run; 0 }\n1;\n";
     let both = "sub { $_[0]->print($$); 0 }";

@@ -20,7 +20,7 @@ fn command(site: &Site, more: &[&str]) -> Command {
     command
 }
 
-/// Makes the certificate and serves nothing; what was said about it.
+/// Creates the certificate without serving; returns the messages about it.
 #[track_caller]
 fn make(site: &Site, more: &[&str]) -> String {
     Finished::of(command(site, more).arg("--show-config")).succeeded().err

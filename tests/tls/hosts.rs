@@ -1,4 +1,4 @@
-//! Which host answers, and with which certificate.
+//! The choice of the virtual host and of its certificate.
 
 use super::{curl, openssl, s_client, site};
 use crate::support::{Server, Site, until};
@@ -59,7 +59,7 @@ fn a_host_without_a_certificate_shares_the_first_of_its_address() {
     assert_eq!(ask(&server, "two", &["-k"]), "two\n");
 }
 
-/// A certificate of an authority, and `staple.der`, which is good for a week.
+/// A site with a certificate of an authority, and `staple.der`, an OCSP response that is valid for a week.
 fn stapled() -> Site {
     let site = site();
     openssl(&site, "req -batch -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -subj /CN=CA -days 30");
@@ -80,7 +80,7 @@ fn answer(site: &Site) {
     openssl(site, &format!("{sign} && mv new.der staple.der"));
 }
 
-/// Its third time is the one until when it is good; the server has no need to look at the signature.
+/// Sets the third time in the OCSP response, nextUpdate, to the past. The server does not verify the signature.
 fn expire(site: &Site) {
     let mut bytes = std::fs::read(site.path("staple.der")).expect("a response");
     let is_time = |at: &[u8]| at.starts_with(&[0x18, 0x0f]) && at[2..16].iter().all(u8::is_ascii_digit);

@@ -1,9 +1,10 @@
-//! What is said about certificates and keys that cannot be used.
+//! Messages about certificates and keys that cannot be used.
 
 use super::{TLS, site};
 use crate::support::Site;
 
-/// `conf` begins at line 2 of site.conf.
+/// Asserts that `check` and `serve` reject the configuration with the message `what`. `conf` begins at line 2 of
+/// site.conf.
 #[track_caller]
 fn refused(site: Site, conf: &str, what: &str) {
     site.configure(conf);

@@ -1,4 +1,4 @@
-//! What programs and logs see of TLS, and what is sent to who comes without.
+//! TLS as programs and logs see it, and responses to clients without TLS.
 
 use nix::sys::signal::Signal;
 

@@ -1,4 +1,4 @@
-//! New certificates without a restart, and clients that come again.
+//! New certificates without a restart, and session resumption.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::{GET, TLS, curl, s_client, serve, site};
 use crate::support::{Server, until};
 
-/// The certificate that clients get now.
+/// The certificate that a new client gets.
 fn certificate(server: &Server) -> String {
     let said = s_client(server, &["-servername localhost"], GET);
     let (_, rest) = said.split_once("-----BEGIN CERTIFICATE-----").expect("a certificate");
@@ -136,11 +136,11 @@ fn sessions_are_resumed_for_as_long_as_the_configuration_says() {
         let save = ["-servername localhost", version, "-sess_out @DIR@/session"];
         let again = ["-servername localhost", version, "-sess_in @DIR@/session"];
         s_client(&server, &save, GET);
-        // What is kept for 1.3 is good for one time.
+        // With TLS 1.3 and no tickets, a stored session can be resumed only once.
         if (version, tickets) != ("-tls1_3", "Off") {
             assert!(s_client(&server, &again, GET).contains("Reused, TLSv"), "{version} {tickets}");
         }
-        // The client was told twelve hours; the server has changed its mind.
+        // The client's session lasts twelve hours by the old configuration; the reload shortens that to a second.
         server.site.configure(&format!("{conf}SSLSessionCacheTimeout 1\n"));
         server.reload().succeeded();
         until("it has been too long", || !s_client(&server, &again, GET).contains("Reused, TLSv"));

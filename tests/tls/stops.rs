@@ -1,4 +1,5 @@
-//! Stops under load: who was let in is greeted and answered, over TLS as without (tests/workers/faults/stops.rs).
+//! Stops under load: every accepted client gets its handshake and response, over TLS as without
+//! (tests/workers/faults/stops.rs).
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -17,7 +18,7 @@ use crate::support::{Server, until};
 
 type Tls = BufReader<StreamOwned<ClientConnection, TcpStream>>;
 
-/// What clients have that trust the server's certificate.
+/// A client configuration that trusts the server's certificate.
 fn trust(server: &Server) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let certificate = CertificateDer::from_pem_file(server.site.path("localhost.crt")).expect("a certificate");
@@ -32,7 +33,7 @@ fn open(socket: TcpStream, trust: &Arc<ClientConfig>) -> io::Result<Tls> {
     Ok(BufReader::new(StreamOwned::new(session, socket)))
 }
 
-/// Asks once and reads the whole answer; says whether the connection goes on.
+/// Sends a request and reads the whole response; returns whether the connection persists.
 fn ask(tls: &mut Tls, keeps: bool) -> io::Result<bool> {
     let close = if keeps { "" } else { "Connection: close\r\n" };
     tls.get_mut().write_all(format!("GET /a.txt HTTP/1.1\r\nHost: localhost\r\n{close}\r\n").as_bytes())?;
@@ -50,8 +51,8 @@ fn ask(tls: &mut Tls, keeps: bool) -> io::Result<bool> {
     }
 }
 
-/// A client that asks until it is refused. What it tells is each request that was sent to a server that had let it in, and was not
-/// answered whole.
+/// A client that sends requests until its connection is refused. It returns an error for each request on an accepted
+/// connection that got no complete response.
 fn ask_until_refused(server: &Server, keeps: bool, answered: &Arc<AtomicU64>) -> JoinHandle<Vec<String>> {
     let (port, trust, answered) = (server.site.port, trust(server), answered.clone());
     spawn(move || {

@@ -1,4 +1,4 @@
-//! Answers that break off where only the end of the connection says how long they are.
+//! Truncated responses over TLS whose length only the end of the connection shows.
 
 use super::{TLS, curl, site};
 

@@ -1,4 +1,4 @@
-//! Versions, suites, and clients that do not behave.
+//! TLS versions, cipher suites, and clients that misbehave.
 
 use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn both_versions_are_spoken_and_older_ones_are_not() {
     for old in ["-tls1_1", "-tls1"] {
         let said = s_client(&server, &[old, "-cipher DEFAULT@SECLEVEL=0"], GET);
         assert!(!said.contains("hello"), "{said}");
-        // It was the server that refused.
+        // An alert shows that the server refused, not the client.
         assert!(said.contains("SSL alert number"), "{said}");
     }
 }
@@ -83,7 +83,7 @@ fn a_handshake_that_comes_byte_by_byte_has_its_own_limit() {
     let server = serve("RequestReadTimeout handshake=500ms");
     let mut slow = std::net::TcpStream::connect(("127.0.0.1", server.site.port)).expect("the server accepts");
     slow.set_read_timeout(Some(Duration::from_millis(20))).expect("a time limit");
-    // A record of 512 bytes; each byte is progress, all of them would take ten seconds.
+    // A record of 512 bytes, a byte each 20 ms. Each byte is progress, but the whole record would take ten seconds.
     let mut bytes = [22, 3, 1, 2, 0, 1, 0, 1, 252].into_iter().chain(std::iter::repeat(3));
     until("it is closed", || {
         let sent = slow.write_all(&[bytes.next().unwrap_or_default()]);
@@ -99,7 +99,7 @@ fn garbage_in_place_of_a_handshake_is_closed() {
     garbage.set_read_timeout(Some(patience())).expect("a time limit");
     garbage.write_all(&[[22, 3, 1, 0, 5].as_slice(), &[0xff; 40]].concat()).expect("sent");
     let mut rest = Vec::new();
-    // An alert, or a reset.
+    // The connection ends with an alert or a reset.
     let _ = garbage.read_to_end(&mut rest);
     assert!(rest.len() < 20 && rest.first().is_none_or(|kind| *kind == 21), "{rest:?}");
     assert_eq!(curl(&server, &["https://localhost:@PORT@/a.txt"]).succeeded().out, "hello\n");

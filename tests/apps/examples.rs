@@ -1,4 +1,4 @@
-//! The checked-in examples, each started from where it stands.
+//! The checked-in examples, each served from its own folder.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ fn run(name: &str) -> Server {
     Site::new().run([example(name).to_str().expect("a plain path")])
 }
 
-/// Serves an example's configuration as it is; only where it listens and keeps its state is this test's own.
+/// Serves an example's configuration unchanged, except for its addresses and the place of its state.
 #[track_caller]
 fn serve(name: &str) -> Server {
     let site = Site::new();

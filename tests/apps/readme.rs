@@ -1,4 +1,4 @@
-//! Documents whose `sh` blocks are executed in order; `#=>` is what the commands before it must print.
+//! Executes the `sh` blocks of documents in order; `#=>` marks expected output of the preceding commands.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn the_scratch_site_of_the_page_about_handlers_answers_as_written() {
     execute("docs/contributing/handler.md");
 }
 
-/// Executes the blocks in a folder of their own; the ports 5001 and 5002 become free ones.
+/// Executes the blocks in a separate folder; free ports replace 5001 and 5002.
 #[track_caller]
 fn execute(document: &str) {
     let (one, two) = (Site::new(), Site::new());
@@ -31,7 +31,8 @@ fn execute(document: &str) {
     Finished::of(&mut bash).succeeded();
 }
 
-/// Each run of commands becomes a group whose output is kept; each expectation a search in it.
+/// Converts the blocks to a script: each run of commands becomes a group with captured output, each expectation a
+/// search in that output.
 fn script(document: &str) -> String {
     let mut script = String::from(
         "set -eu\ntrap 'for f in *.pid site/*.pid; do [ -f \"$f\" ] && kill -9 \"$(cat \"$f\")\"; done' EXIT\n\

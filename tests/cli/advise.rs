@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Load, Server, Site, until};
 
-/// What is said, by the names of the rules.
+/// The recommendations of `advise`, by the names of their rules.
 #[track_caller]
 fn advice(server: &Server, seconds: &str) -> Vec<(String, Value)> {
     let said = server.control(["advise", "--json", "--seconds", seconds]).succeeded();

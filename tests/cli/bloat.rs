@@ -28,9 +28,9 @@ fn memory_that_code_takes_is_that_of_its_process() {
     let site = Site::new();
     let all = measured(&site, ["our $kept = 'x' x 20_000_000", "my $freed = 'x' x 20_000_000; undef $freed"]);
     let [nothing, kept, freed] = all.as_slice() else { panic!("{all:?}") };
-    // Pages of files become private when another process that had them ends: other tests have such processes.
+    // File pages become private when another process that shared them ends, as happens in concurrent tests.
     assert!(growth(nothing, "heap") < 500_000, "{nothing}");
-    // Some pages that were there before may be free by now; and if perl has folded the constant, there are two of it.
+    // Some pages may have been free before, and perl's constant folding may allocate the string twice.
     assert!((19_900_000..42_000_000).contains(&growth(kept, "heap")), "{kept}");
     assert!(growth(freed, "heap") < growth(kept, "heap"), "{freed}");
 }

@@ -1,5 +1,5 @@
-//! What `check`, `check --compat` and `advise` report of CGI programs: files that cannot run, and scripts that would gain from another
-//! `CgiMode`, with what could break there.
+//! Reports of `check`, `check --compat` and `advise` about CGI programs: files that cannot run, and scripts that would
+//! gain from a `CgiMode`, with the risks.
 
 use crate::support::Site;
 

@@ -1,4 +1,4 @@
-//! `cameleer check`: everything that is wrong, at once, with file and line.
+//! `cameleer check` reports all mistakes at once, each with file and line.
 
 use crate::support::{Finished, Site};
 
@@ -7,7 +7,7 @@ fn check(site: Site, conf: &str) -> Finished {
     site.cameleer(["check", "-f", "site.conf"])
 }
 
-/// The lines of `site.conf` that the message names, in its order.
+/// The lines of `site.conf` that the messages name, in order.
 fn named(said: &Finished) -> Vec<&str> {
     let lines = said.err.lines().filter_map(|line| line.split_once("site.conf:")?.1.split(':').next());
     lines.collect()
@@ -68,7 +68,7 @@ fn every_broken_perl_section_is_named() {
 const BROKEN: &str = "#!/usr/bin/perl\nprint 1;\nmy $x = ;\n";
 const GOOD: &str = "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\ngood $0\";\n";
 
-/// A folder of scripts, two of them broken, and files that are none.
+/// A folder of scripts, two of them broken, and of files that are not scripts.
 fn folder() -> Site {
     Site::new()
         .script("cgi/good.pl", GOOD)
@@ -136,7 +136,7 @@ fn a_reader_that_leaves_changes_no_status() {
             (&["serve", "-v"], 0),
         ];
         for (arguments, expected) in cases {
-            // The reading ends are gone before the program begins.
+            // The pipe's reading end is closed before the program starts.
             let pipe = || OwnedFd::from(std::io::pipe().expect("a pipe").1);
             let status = site.command([]).args(arguments).stdout(pipe()).stderr(pipe()).status().expect("it starts");
             assert_eq!(status.code(), Some(expected), "{arguments:?} {conf}");

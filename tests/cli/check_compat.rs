@@ -1,8 +1,8 @@
-//! `check --compat`, on sites that use what is there and what is not.
+//! `check --compat`, on sites that use supported and unsupported parts of the API.
 
 use crate::support::Site;
 
-/// A site with its own module, a script, and one thing that no row knows.
+/// A site with its own module, a script, and a call that the compatibility table does not list.
 fn site() -> Site {
     let site = Site::new()
         .file("startup.pl", "use lib '@DIR@/lib';\nuse Apache::Constants ();\n1;\n")

@@ -20,7 +20,7 @@ fn help_fits_a_screen_and_is_the_checked_in_text() {
     }
 }
 
-/// Compares with a checked-in file; `CAMELEER_BLESS=1` writes it.
+/// Compares `text` with a checked-in file; `CAMELEER_BLESS=1` rewrites the file.
 fn golden(name: &str, text: &str) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("CAMELEER_BLESS").is_some() {
@@ -195,7 +195,7 @@ fn dash_x_is_one_process_that_serves_everything() {
     assert_eq!(server.text("/f/file.txt"), "static\n");
     assert_eq!(server.text("/app"), said);
     assert_eq!(children(server.pid()), Vec::<i32>::new());
-    // It has no master: INT at the debugger's prompt ends it like any program.
+    // `-X` starts no master: INT, as at a debugger's prompt, ends the process like any program.
     server.signal(nix::sys::signal::Signal::SIGINT);
     server.wait();
 }

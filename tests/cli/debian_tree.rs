@@ -17,7 +17,7 @@ const HOST: &str = "<VirtualHost *:@PORT@>\nDocumentRoot @DIR@/htdocs\nCustomLog
     <Directory @DIR@/htdocs>\n<RequireAll>\nRequire all granted\nRequire not ip 192.0.2.1\n</RequireAll>\n</Directory>\n\
     <Location /perl>\nSetHandler modperl\nPerlResponseHandler My\nRequire all granted\n</Location>\n</VirtualHost>\n";
 
-/// A handler with a call of each light.
+/// A handler with calls of each rating: green, amber and red.
 const HANDLER: &str = "package My;\nuse Apache2::RequestRec ();\nuse Apache2::RequestIO ();\nsub handler {\n    my $r = shift;\n\
     \x20   $r->content_type('text/plain');\n    $r->print('camel');\n    return 0;\n    $r->send_http_header;\n    $r->connection->client_socket;\n\
     \x20   $r->no_such_thing;\n    Apache2::ServerUtil->server->no_more;\n    $r->headers_in->get('Host');\n}\n1;\n";
@@ -80,7 +80,7 @@ fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
     ] {
         assert!(said.out.contains(expected), "{expected}\n{}", said.out);
     }
-    // `<Directory />` is no folder of the site's.
+    // `<Directory />` does not make / a folder of the site.
 }
 
 #[test]

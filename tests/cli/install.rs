@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::support::{Finished, Server, Site};
 
-/// The Makefile's verb with the program under test, below `usr` of the site's folder.
+/// Runs the Makefile's target `verb` with the program under test. The prefix is `usr` in the site's folder.
 fn make(site: &Site, verb: &str, also: &str) -> Finished {
     let mut make = Command::new("make");
     make.args(["-s", "-C", env!("CARGO_MANIFEST_DIR"), verb, also])
@@ -17,7 +17,7 @@ fn make(site: &Site, verb: &str, also: &str) -> Finished {
     Finished::of(&mut make)
 }
 
-/// One for all tests that run at the same time and only read it.
+/// An installation that all concurrent tests share; they only read it.
 fn installed() -> Arc<Site> {
     static INSTALLED: Mutex<Weak<Site>> = Mutex::new(Weak::new());
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,7 +29,7 @@ fn installed() -> Arc<Site> {
     })
 }
 
-/// What a shell says to a line.
+/// Runs `line` in a shell, with HOME in the site's folder.
 fn shell(site: &Site, program: &str, line: &str) -> Finished {
     Finished::of(Command::new(program).args(["-c", &site.filled(line)]).env("HOME", site.folder())).succeeded()
 }

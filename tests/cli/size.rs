@@ -17,7 +17,7 @@ fn sizes<const N: usize>(site: &Site, arguments: [&str; N]) -> Vec<Value> {
     serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"))
 }
 
-/// (bytes, operators, whose it is) of a sub.
+/// Bytes, operators and owner of a sub.
 #[track_caller]
 fn sub<'a>(measured: &'a Value, name: &str) -> (u64, u64, Option<&'a str>) {
     let subs = measured["subs"].as_array().expect("a list");

@@ -1,8 +1,8 @@
-//! What a configuration means for requests, and what is said about a broken one.
+//! The effect of configurations on requests, and messages about broken ones.
 
 use crate::support::{Finished, Site};
 
-/// `cameleer check` of a configuration whose first line is line 2.
+/// `cameleer check` of a configuration; its first line is line 2 of site.conf.
 #[track_caller]
 fn check(conf: &str) -> Finished {
     let site = Site::new();
@@ -185,7 +185,7 @@ fn user_code_runs_as_the_configured_user() {
         return;
     }
     let site = Site::new().file("app.psgi", "my $load = $>; sub { [200, [], [\"$load $> $( \" . (getpwuid $>)[0]]] }");
-    // Not the group that nobody has anyway.
+    // `daemon` is not the default group of `nobody`.
     let server = site.serve("User nobody\nGroup daemon\n<Location />\nPsgiApp app.psgi\n</Location>");
     let said = server.text("/");
     let (user, group) = (nix::unistd::User::from_name("nobody"), nix::unistd::Group::from_name("daemon"));

@@ -1,8 +1,8 @@
-//! What a configuration means, and what is said about a broken one.
+//! The effect of configurations, and messages about broken ones.
 
-/// The file: sections, includes, conditions, mistakes.
+/// The configuration file: sections, includes, conditions, mistakes.
 mod httpd_conf;
-/// Lines of an httpd.conf of mod_perl 1's time that no other test has.
+/// Directives of mod_perl 1's time that no other test covers.
 mod old_directives;
-/// Perl that makes configuration: `<Perl>` sections, directives of modules, start-up code.
+/// Perl code that generates configuration: `<Perl>` sections, directives of modules, start-up code.
 mod perl;

@@ -26,7 +26,7 @@ fn ask(server: &Server, host: &str, path: &str) -> u16 {
     server.send(Request::get(path).header("Host", host)).status
 }
 
-/// Whether each line is in the first log and not in the second.
+/// Asserts that each line is in the log `here` and absent from the log `not`.
 #[track_caller]
 fn stands(server: &Server, lines: &[String], here: &str, not: &str) {
     for line in lines {

@@ -1,11 +1,11 @@
-//! What clients send, where an administrator reads it: on a terminal, in a log, on a page.
+//! Clients' data where an administrator reads it: on a terminal, in a log, on a page.
 
 use crate::support::{Connection, Request, Server, Site, eventually, until};
 
-/// Clears a screen, begins a row, turns the direction of a line, and is a control of eight bits.
+/// Control sequences: clear the screen, begin a line, reverse the text direction, and an eight-bit control character.
 const HOSTILE: &str = "/%1b%5b2J%0aforged%e2%80%ae%c2%9b";
 
-/// Answers `/wait…` only when there is a file `go`.
+/// An application that answers `/wait…` as soon as the file `go` exists.
 const WAITS: &str = "sub { my $env = shift; if ($env->{PATH_INFO} =~ m{^/wait}) { select undef, undef, undef, 0.01 until -e '@DIR@/go' } [200, [], ['ok']] }";
 
 #[track_caller]
@@ -15,7 +15,7 @@ fn assert_harmless(text: &str) {
     assert!(!text.lines().any(|line| line.trim_start().starts_with("forged")), "{text:?}");
 }
 
-/// Clients that wait for their answers, one a path.
+/// A connection for each path, whose request waits for its response.
 #[track_caller]
 fn busy(server: &Server, paths: &[String]) -> Vec<Connection> {
     let ask = |path: &String| {

@@ -60,7 +60,7 @@ fn what_no_worker_answers_and_what_cannot_be_read_are_objects_too() {
     assert!(wrong.get("method").is_none() && wrong["connection"] != "kept", "{wrong}");
 }
 
-/// The line of the error log that says `what`.
+/// The line of the error log that contains `what`.
 fn complaint(server: &Server, what: &str) -> Value {
     let line = server.logged(what);
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))

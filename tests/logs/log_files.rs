@@ -12,13 +12,12 @@ fn serve(format: &str) -> Server {
         .serve(&format!("PerlLib \"@DIR@\"\nPerlModule My\n<Location /my>\nSetHandler perl-script\nPerlHandler My\n</Location>\nCustomLog access.log {format}"))
 }
 
-/// The first line of the access log.
 #[track_caller]
 fn line(server: &Server) -> String {
     eventually("a line is logged", || server.site.read("access.log").split_once('\n').map(|(line, _)| line.to_owned()))
 }
 
-/// Compares a line with what Apache would write; `TIME` is a time between brackets.
+/// Compares the first line with Apache's output; `TIME` matches a time in brackets.
 #[track_caller]
 fn assert_logged(server: &Server, expected: &str) {
     let time = r"\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]";

@@ -1,10 +1,10 @@
-//! What is written about requests, and that clients cannot forge it.
+//! Access and error logs, and that clients cannot forge lines in them.
 
 /// `ErrorLog` and `LogLevel` of a virtual host.
 mod error_logs;
-/// What clients send, where an administrator reads it: a terminal, a log, a page.
+/// Clients' data where an administrator reads it: on a terminal, in a log, on a page.
 mod escaping;
-/// Lines for programs.
+/// Log lines in JSON.
 mod json;
-/// Access logs byte for byte; error log, piped logs.
+/// Access logs byte for byte; error log; piped logs.
 mod log_files;

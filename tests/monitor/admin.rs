@@ -1,4 +1,4 @@
-//! `AdminListen`: what the monitor shows, to whom, and what becomes of those who misuse it.
+//! `AdminListen`: the monitor's pages, access to them, and clients that misuse them.
 
 use std::io::Read;
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use crate::support::{
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// A server whose monitor answers, and the port where it does.
+/// A server with a monitor, and the monitor's port.
 pub fn serve(conf: &str) -> (Server, u16) {
     let port = free_port();
     let server = Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve(&format!(
@@ -191,7 +191,7 @@ fn a_monitor_that_hangs_is_replaced_and_nobody_waits_for_it() {
     until("it is stopped", || state(first) == Some('T'));
     assert_eq!(server.get("/").status, 200);
     server.status();
-    // Messages fill the socket first, which takes as many seconds as it has room for.
+    // The monitor is killed only after messages have filled its socket, which takes a second for each message.
     let hung = || server.log().contains("does not read, and is killed");
     until("it is killed", hung);
     until("another answers", || ask(port, "/status.json").is_some_and(|answer| answer.status == 200));

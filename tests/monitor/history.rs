@@ -1,4 +1,4 @@
-//! `HistoryFile` and `cameleer history`: what happened, second by second, after the server has gone too.
+//! `HistoryFile` and `cameleer history`: activity per second, readable also after the server's end.
 
 use std::os::unix::fs::FileExt;
 
@@ -19,7 +19,7 @@ fn site() -> Site {
     Site::new().file("app.psgi", APP)
 }
 
-/// The seconds that are kept.
+/// The recorded seconds.
 fn seconds(server: &Server) -> Vec<Value> {
     let said = server.control(["history", "--json", "--step", "1s", "--from", "1h"]);
     serde_json::from_str(&said.out).unwrap_or_default()
@@ -107,7 +107,7 @@ fn a_fifo_a_device_or_the_file_of_another_server_is_not_written() {
 fn a_full_disk_costs_the_seconds_that_it_is_full() {
     let site = site().file("small/none", "");
     site.configure("HistoryFile small/history\n<Location />\nPsgiApp app.psgi\n</Location>");
-    // A disk of 16 kB in a namespace of its own: the first page of the history finds place, no second does.
+    // A tmpfs of 16 kB in its own mount namespace has room for the first page of the history, but not for a second.
     let fill = "mount -t tmpfs -o size=16k none small && head -c 12288 /dev/zero > small/filler && exec \"$0\" \"$@\"";
     let server = Server::start_by(site, &["unshare", "--map-root-user", "--mount", "sh", "-c", fill]);
     let inside = server.site.filled(&format!("/proc/{}/root@DIR@/small/", server.pid()));

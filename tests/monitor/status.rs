@@ -1,4 +1,5 @@
-//! The status: what each worker does, how workers ended, what became of reloads; for people, programs, httpd's agents and Prometheus.
+//! The status: the activity of each worker, ends of workers, outcomes of reloads; for people, programs, httpd's agents
+//! and Prometheus.
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -20,7 +21,7 @@ fn serve(conf: &str) -> Server {
     server
 }
 
-/// The worker that is at something or, with `state`, in that state.
+/// A worker in the state `state`, from the status.
 fn worker(server: &Server, state: &str) -> Option<Value> {
     let status = server.measured_status();
     let workers = status["front"]["workers"].as_array()?;

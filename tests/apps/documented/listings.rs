@@ -1,5 +1,5 @@
-//! What the documents' single listings show: a value that changes its shape when it is read, memory that is kept, a
-//! handler for addresses that are no files, a profile of the one process.
+//! The documents' single listings: values that change their representation when read, memory that stays allocated,
+//! handlers without files, a profile of one process.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::support::{Finished, REGISTRY, Server, Site};
 
-/// The dumps of Devel::Peek in the error log, each from its `SV =` on.
+/// The dumps of Devel::Peek in the error log, each starting at its `SV =`.
 fn dumps(server: &Server) -> Vec<String> {
     let log = server.log();
     log.split("SV = ").skip(1).map(str::to_owned).collect()
@@ -42,7 +42,7 @@ fn a_long_text_leaves_its_memory_to_the_next_run() {
     assert!(length.is_some_and(|n: u32| n >= 50_000), "{dumps:?}");
 }
 
-/// Answers by the parts of the address, without `use strict`, as short handlers were written.
+/// A handler that answers by the parts of the address, without `use strict`, as short handlers were written.
 const REPORT: &str = "package Shop::Report;\nuse Apache::Constants qw(:common);\n\
     sub handler {\n    my $r = shift;\n    my @parts = split '/', $r->uri;\n    $r->send_http_header('text/plain');\n\
     print \"Report on @parts\\n\";\n    return OK;\n}\n1;\n";
@@ -83,7 +83,7 @@ fn the_one_process_is_profiled_from_its_start_until_it_is_killed_by_its_pid_file
         "PerlLib lib\nPidFile logs.pid\n<Location /report>\nSetHandler perl-script\nPerlHandler +Shop::Report\n</Location>",
     );
     let mut command = site.serve_command();
-    // perl's switch loads Devel::DProf.
+    // `-d:DProf` is perl's switch that loads Devel::DProf.
     command.arg("-X").env("PERL5OPT", "-d:DProf");
     let mut server = Server::start(site, command);
     for _ in 0..3 {

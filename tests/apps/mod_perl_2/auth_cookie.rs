@@ -4,7 +4,7 @@
 use super::{OURS, no_answer_is_wrong_over_reloads};
 use crate::support::{Request, Response, Server, Site};
 
-/// The two modules, as House derives from them.
+/// Classes of tests/apps/mod_perl_2/site/lib/House.pm, one derived from each module.
 const BOTH: [&str; 2] = ["House::Old", "House::New"];
 
 #[track_caller]
@@ -71,7 +71,7 @@ fn without_a_key_there_is_the_form() {
             let answer = server.send(request).is(403);
             assert!(answer.text().starts_with("form for /room: "), "{class}: {answer:?}");
         }
-        // For browsers that show nothing of an answer 403.
+        // Browsers that do not show the body of a 403 get the form with 200.
         let answer = server.send(Request::get("/room").header("User-Agent", "Mozilla/5.0 (SymbianOS/9.1)")).is(200);
         assert_eq!(answer.text(), "form for /room: no_cookie", "{class}");
     }

@@ -11,13 +11,13 @@ mod single_sign_on;
 
 use crate::support::{Load, Request, Response, Server, until};
 
-/// What the site of a test brings itself.
+/// The files that this repository adds to the tests' sites.
 const OURS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/mod_perl_2/site");
 
-/// A request, and which answers to it are right.
+/// A request, and a predicate for its correct responses.
 type Asked = (Request, fn(&Response) -> bool);
 
-/// Asks each of these from two clients, 300 times in all or a few times more, while the server is reloaded twice.
+/// Sends each request from two clients, at least 300 times in total, during two reloads of the server.
 #[track_caller]
 fn no_answer_is_wrong_over_reloads(server: &Server, asked: &[Asked]) {
     let loads: Vec<Load> = asked.iter().map(|(request, good)| Load::asking(server, 2, request, *good)).collect();

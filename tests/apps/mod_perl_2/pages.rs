@@ -152,7 +152,7 @@ fn serve_asp() -> Server {
     )
 }
 
-/// `name=value` in a page's text.
+/// The value of `name` in a page's `name=value` words.
 #[track_caller]
 fn value<'t>(text: &'t str, name: &str) -> &'t str {
     let words = text.split_whitespace().filter_map(|word| word.split_once('='));

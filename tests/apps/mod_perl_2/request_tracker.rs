@@ -1,5 +1,5 @@
-//! Debian's Request Tracker 5 on SQLite, with the file that the package has for mod_perl 2. More than a hundred packages: they are installed, and
-//! this is run, by `make applications`.
+//! Debian's Request Tracker 5 on SQLite, with the package's own file for mod_perl 2. `make applications` installs its
+//! more than a hundred packages and runs this test.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ const SETTINGS: &str = "Set($rtname, 'camel');\nSet($Organization, 'example.org'
     Set($WebPort, @PORT@);\nSet($DatabaseType, 'SQLite');\nSet($DatabaseName, '@DIR@/db/rt');\nSet($LogToSyslog, '');\n\
     Set($LogToSTDERR, 'error');\nSet($MailCommand, 'testfile');\n1;\n";
 
-/// `root:password`, as rt-setup-database leaves it.
+/// `root:password`, the account that rt-setup-database creates.
 const ROOT: &str = "Basic cm9vdDpwYXNzd29yZA==";
 
 #[track_caller]
@@ -26,7 +26,7 @@ fn serve() -> Server {
     Finished::of(Command::new("chmod").args(["-R", "a+rwX"]).arg(site.path("db"))).succeeded();
     let theirs = std::fs::read_to_string("/etc/request-tracker5/apache2-modperl2.conf").expect("the package's");
     site.write("rt.conf", &theirs.replace("/etc/request-tracker5/RT_SiteConfig.pm", "@DIR@/RT_SiteConfig.pm"));
-    // Its folder for compiled pages is www-data's.
+    // RT's folder for compiled pages belongs to www-data.
     site.serve("User www-data\nGroup www-data\nPerlSetEnv RT_SITE_CONFIG_DIR \"@DIR@/settings\"\nInclude rt.conf")
 }
 

@@ -8,7 +8,7 @@ const TABLES: &str = "create table users (name text, password text, team text); 
     insert into users values ('ana', 'secret', 'blue,red'), ('ben', 'other', 'red'), ('old', 'abgOeLfPimXQo', 'blue'); \
     create table teams (name text, team text); insert into teams values ('ana', 'green'), ('ana', 'white'), ('ben', 'white');";
 
-/// `rules` stand in a place that AuthDBI guards; `crypt` is how passwords are kept.
+/// Serves a place that AuthDBI protects, with `rules` in it.
 #[track_caller]
 fn serve(rules: &str) -> Server {
     let site = Site::new().file("lib/Room.pm", ROOM);

@@ -1,9 +1,9 @@
-//! Debian's chromium without a screen: what it makes of a page, after the page's own programs have run.
+//! Debian's headless chromium: pages as they are after their scripts have run.
 
 use super::tool::output;
 use crate::support::Server;
 
-/// The document of `target` when the browser has nothing more to do.
+/// The document of `target` when the browser is idle.
 #[track_caller]
 pub fn shows(server: &Server, target: &str) -> String {
     let profile = server.site.filled("--user-data-dir=@DIR@/chromium");
@@ -14,8 +14,8 @@ pub fn shows(server: &Server, target: &str) -> String {
     String::from_utf8_lossy(&page).into_owned()
 }
 
-/// A page that opens `first` in a frame and then, each time that the frame has a new document, does the next of `steps`:
-/// JavaScript that knows the frame's `page` and may `show` a text in the outer document.
+/// A page that opens `first` in a frame. Each time that the frame loads a document, the page runs the next of `steps`.
+/// A step is JavaScript that gets the frame's `page`, and may `show` a text in the outer document.
 pub fn visitor(first: &str, steps: &[&str]) -> String {
     let steps: String = steps.iter().map(|step| format!("(page) => {{ {step} }},\n")).collect();
     format!(

@@ -86,7 +86,7 @@ impl Case {
     }
 }
 
-/// Replaces `@MTIME@` by the version of the edited page, which the wiki requires.
+/// Replaces `@MTIME@` by `oldtime` of the edit form, which identifies the edited version of the page.
 fn with_time_of_page(server: &Server, mount: &str, body: String) -> String {
     if !body.contains("@MTIME@") {
         return body;

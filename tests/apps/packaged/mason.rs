@@ -7,7 +7,7 @@ use std::process::Command;
 use super::browser;
 use crate::support::{Finished, Load, Request, Server, Site, until};
 
-/// What each page is asked, and what must be in its answer.
+/// Requests to the pages: target, expected status, and texts that the response must contain.
 const PAGES: &[(&str, u16, &[&str])] = &[
     (
         "/mason/index.html",
@@ -127,7 +127,7 @@ fn a_changed_component_is_seen_by_every_worker_under_load() {
     let server = serve("");
     let load = Load::start(&server, 3, "/mason/parts/x", |response| response.text().contains("dhandler="));
     load.until_answered(10);
-    // Mason compares whole seconds: what is written in the second of the first compilation is not newer.
+    // Mason compares whole seconds: a file from the second of its first compilation does not count as newer.
     until("the new component is seen", || {
         server.site.write("mason/next", "dhandler=new");
         rename(server.site.path("mason/next"), server.site.path("mason/comp/parts/dhandler")).expect("one folder");

@@ -1,4 +1,4 @@
-//! Packaged programs that nobody here wrote, unmodified: tests/apps/packaged/site/README.md.
+//! Packaged programs by other authors, unmodified: tests/apps/packaged/site/README.md.
 
 mod asp;
 mod auth_cookie;
@@ -16,7 +16,7 @@ use std::process::Command;
 use crate::support::{Finished, Load, Server, Site, until};
 use tool::output;
 
-/// Lays the packaged programs out and serves them.
+/// Copies the packaged programs into a site, and serves them.
 #[track_caller]
 fn serve() -> Server {
     let site = Site::new();
@@ -79,7 +79,7 @@ fn under_load_and_across_reloads_no_request_of_a_packaged_program_is_lost() {
 #[test]
 fn each_worker_keeps_one_database_connection() {
     let server = serve();
-    // One client alone might always meet the same worker.
+    // A single client might always meet the same worker.
     let load = Load::start(&server, 3, "/guestbook/stats", |response| response.text().contains("opened=1"));
     let mut workers = std::collections::HashSet::new();
     until("both workers have answered", || {

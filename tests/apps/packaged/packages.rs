@@ -1,4 +1,4 @@
-//! More of what Debian packages for mod_perl 1, unmodified, in one site with a start-up file as the guides write it.
+//! Further Debian packages for mod_perl 1, unmodified, in one site with a start-up file in the style of the guides.
 
 use std::process::Command;
 
@@ -36,7 +36,7 @@ fn serve() -> Server {
     ))
 }
 
-/// What SOAP::Lite's client prints for a call.
+/// The output of SOAP::Lite's client for a call.
 #[track_caller]
 fn soap(server: &Server, call: &str) -> String {
     let program = format!(

@@ -1,9 +1,9 @@
-//! Programs that every Debian has, for sums and archives.
+//! Standard programs of Debian, for checksums and archives.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What `program` writes when it is given `input`.
+/// The output of `program` for `input`.
 #[track_caller]
 pub fn output(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut tool = Command::new(program);
@@ -17,7 +17,7 @@ pub fn output(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// SHA-256 in hexadecimal.
+/// The SHA-256 of `bytes` in hexadecimal.
 #[track_caller]
 pub fn sha256(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&output("sha256sum", &[], bytes)).split(' ').next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! How a handler may be spelt, and what is said of one that is wrong.
+//! The ways to spell a handler, and messages about incorrect ones.
 
 use super::{check, site};
 

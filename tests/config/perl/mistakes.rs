@@ -1,4 +1,4 @@
-//! `<Perl>` sections that die, that never end, that say nonsense.
+//! `<Perl>` sections that die, never end, or contain invalid values.
 
 use crate::support::Server;
 

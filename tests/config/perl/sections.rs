@@ -1,4 +1,4 @@
-//! `<Perl>` sections: variables, what they become, and in which order.
+//! `<Perl>` sections: variables, the directives made of them, and their order.
 
 use super::{serve, site};
 

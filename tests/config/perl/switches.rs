@@ -1,4 +1,4 @@
-//! PerlTaintCheck, PerlWarn and the switches that mean nothing any more.
+//! PerlTaintCheck, PerlWarn and switches without effect.
 
 use super::{check, serve};
 

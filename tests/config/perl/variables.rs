@@ -1,4 +1,4 @@
-//! Variables of `<Perl>` sections, kept as a file; and what handlers find of `PerlSetVar`.
+//! Variables of `<Perl>` sections, saved to a file; and values of `PerlSetVar` in handlers.
 
 use super::{serve, site};
 use crate::support::Request;

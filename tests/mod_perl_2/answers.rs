@@ -1,4 +1,4 @@
-//! What a handler's status, its header and its standard output come to.
+//! Responses that follow from a handler's status, header and standard output.
 
 use super::{serve, site};
 use crate::support::{Request, Site};
@@ -12,7 +12,8 @@ fn a_length_that_was_said_is_none_where_nothing_follows() {
     assert_eq!(server.send(Request::new("HEAD", "/my")).header("Content-Length").as_deref(), Some("25"));
 }
 
-/// As httpd: whoever flushes has given up the length, also when the whole answer is here before the client is told.
+/// As in httpd: a handler that flushes gets no computed Content-Length, even if the response is complete before it is
+/// sent.
 #[test]
 fn an_answer_that_was_flushed_has_no_length_but_its_own() {
     let code = "use Apache2::Response (); sub handler { my $r = shift; $r->set_content_length(4) if $r->args; $r->print('body'); $r->rflush; 0 }";
@@ -24,7 +25,7 @@ fn an_answer_that_was_flushed_has_no_length_but_its_own() {
     }
 }
 
-/// As httpd; SOAP::Lite's handler says its type both ways.
+/// As in httpd. SOAP::Lite's handler sets its type both ways.
 #[test]
 fn an_answer_has_the_type_that_it_was_given_as_such_or_the_headers_and_not_both() {
     let code = "sub handler { my $r = shift; my $said = $r->args // ''; $r->headers_out->add('Content-Type', 'text/one') if $said =~ /1/;\n\
@@ -65,7 +66,7 @@ fn a_script_that_dies_behind_its_header_is_an_error_also_with_autoflush() {
     assert!(server.get("/perl/a.pl?1").is(200).text().starts_with("body"));
 }
 
-/// What the script prints is a whole answer, and the status in it is no error of the script's.
+/// The script's output is a complete response; its status does not count as an error of the script.
 #[test]
 fn a_script_may_write_its_own_status_line() {
     let conf = "MaxClients 1\nStartServers 1\nPerlModule ModPerl::Registry\nAlias /perl/ \"@DIR@/scripts/\"\n<Location /perl>\n\

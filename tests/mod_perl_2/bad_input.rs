@@ -1,11 +1,12 @@
-//! What hostile and clumsy programs do with mod_perl 2's objects: an exception, or an answer that is visibly cut, and a process that lives on.
+//! Hostile and clumsy programs that use mod_perl 2's objects: each gets an exception or a visibly truncated response,
+//! and its process survives.
 
 use std::time::Duration;
 
 use super::{conf, serve, site};
 use crate::support::{Request, Server, Site, peak_memory, until};
 
-/// One worker with a handler for each sub of bad_input/Sweep.pm that is asked for by its name.
+/// One worker, with a place for each sub of bad_input/Sweep.pm that is requested by its name.
 fn sweep() -> Server {
     let handlers = ["pid", "names", "keep", "reuse", "live", "harmed", "in_cleanup", "in_child", "at_the_end"];
     let places = handlers.map(|name| {
@@ -17,7 +18,7 @@ fn sweep() -> Server {
     site.serve(&format!("{head}{}", places.concat()))
 }
 
-/// With a form that has a file in it, so that there are objects of all classes.
+/// A POST of a form with a file, so that objects of all classes exist.
 fn ask(server: &Server, target: &str) -> (u16, String) {
     let body = "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\ndata\r\n\
         --X\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--X--\r\n";
@@ -148,7 +149,7 @@ fn a_brigade_beyond_the_limit_of_memory_is_an_exception_or_costs_its_worker() {
     assert_eq!(server.text("/my"), "small");
 }
 
-/// One worker with a handler for each of those subs of bad_input/Long.pm.
+/// One worker, with a place for each of these subs of bad_input/Long.pm.
 fn long_texts() -> Server {
     let place =
         |name| format!("<Location /{name}>\nSetHandler modperl\nPerlResponseHandler Long::{name}\n</Location>\n");

@@ -1,8 +1,8 @@
-//! Filters of requests that are wrong: what becomes of their answer, and of the next one.
+//! Incorrect request filters: their own response, and the next one.
 
 use super::filters::filtered;
 
-/// What a filter does at `/my`, with the status that comes of it, the body where there is one, and what the log says.
+/// A case: the name and code of a filter at `/my`, the status, the body, and the log message.
 #[test]
 fn a_clumsy_filter_ends_its_own_answer_only() {
     let cases = [
@@ -84,7 +84,7 @@ fn filters_without_an_end_are_ended_and_said_in_few_lines() {
 
 #[test]
 fn a_filter_of_a_body_that_brings_nothing_and_reads_nothing_is_an_error() {
-    // One that collects is asked until it has collected all.
+    // A filter that collects data is called until it has the whole body.
     let code = "sub nothing { 0 }\n\
         sub late { my $f = shift; while ($f->read(my $t, 9)) { $f->ctx(($f->ctx // '') . $t) } $f->print($f->ctx) if $f->seen_eos; 0 }";
     let server = filtered(code, "PerlInputFilterHandler My::nothing");

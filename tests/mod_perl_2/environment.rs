@@ -1,4 +1,4 @@
-//! `%ENV` of a `perl-script` handler and `$r->subprocess_env` are one thing in two places.
+//! `%ENV` of a `perl-script` handler is tied to `$r->subprocess_env`.
 
 use super::site;
 use crate::support::{Server, until};
@@ -88,7 +88,7 @@ fn what_a_program_did_to_env_is_logged_and_handed_on() {
     }
 }
 
-/// A subrequest's handler has the variables of its own request, tied to its own table, and its main request's stay as they were.
+/// A subrequest's handler has an `%ENV` that is tied to its own table; the main request's `%ENV` stays unchanged.
 #[test]
 fn a_handler_of_a_subrequest_has_an_env_that_is_tied_to_its_table() {
     let code = "use Apache2::SubRequest ();\nsub handler { my $r = shift; my $env = $r->subprocess_env;\n\
@@ -103,7 +103,7 @@ fn a_handler_of_a_subrequest_has_an_env_that_is_tied_to_its_table() {
     }
 }
 
-/// What code of the configuration sees of `PerlSetEnv` when it is run, in its order.
+/// Configuration code sees the values of `PerlSetEnv` directives that precede it.
 #[test]
 fn perl_set_env_is_there_for_what_stands_behind_it() {
     let code = "our @seen; sub see { push @seen, $ENV{CAMEL} // '-' }\n\
@@ -118,7 +118,7 @@ fn perl_set_env_is_there_for_what_stands_behind_it() {
     assert_eq!(server.text("/my/place"), "- one section two two place given");
 }
 
-/// What stands before perl is started is there when it is: files and modules see the last value.
+/// `PerlSetEnv` before perl's start is set when perl starts: files and modules see the last value.
 #[test]
 fn perl_set_env_is_there_before_files_and_modules_that_wait_for_perl() {
     let code = "our $seen = $ENV{CAMEL} // '-'; sub handler { my $r = shift; $r->print(\"$seen $ENV{CAMEL}\"); 0 }";

@@ -1,4 +1,4 @@
-//! Files and folders of places where Perl code has a say: what the file's own sections say holds on every way to it.
+//! Files and folders in places with Perl handlers: the file's own sections apply, whatever the way to the file.
 
 use super::site;
 use crate::support::{Server, Site};

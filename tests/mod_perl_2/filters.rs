@@ -1,9 +1,9 @@
-//! Filters of requests: what they see of bodies and answers, and what becomes of an answer whose filter fails.
+//! Request filters: the bodies and responses they see, and the response when a filter fails.
 
 use super::{conf, serve, site};
 use crate::support::{Request, Server};
 
-/// A handler that prints "Hello" and the body, with these subs beside it.
+/// A handler that prints "Hello" and the request's body, with filter subs.
 const HANDLER: &str = "use Apache2::Filter ();\nuse base 'Apache2::Filter';\n\
     sub handler { my $r = shift; $r->content_type('text/plain'); $r->print('Hello'); $r->print($_) for body($r); 0 }\n\
     sub body { my $r = shift; my $all = ''; while ($r->read(my $piece, 7)) { $all .= $piece } $all }\n\
@@ -15,7 +15,7 @@ pub fn filtered(code: &str, inside: &str) -> Server {
     serve(&format!("{HANDLER}{code}"), inside)
 }
 
-/// What stands in `/my/other`, where another handler answers.
+/// Configures `/my/other`, where another handler answers.
 fn other(handler: &str, inside: &str) -> String {
     format!("</Location>\n<Location /my/other>\nPerlResponseHandler My::{handler}\n{inside}")
 }
@@ -60,7 +60,7 @@ fn a_length_that_was_said_before_the_filters_is_not_sent() {
         "sub short { my $r = shift; $r->headers_out->set('Content-Length' => 5); $r->print('Hello'); $r->rflush; 0 }";
     let response = filtered(code, &other("short", "PerlOutputFilterHandler My::sign")).get("/my/other");
     assert_eq!(response.text(), "Hello.");
-    // What the front says when it has all of it in time is right.
+    // The front may send a Content-Length when it has the complete response in time; that length is not 5.
     assert_ne!(response.header("Content-Length"), Some("5".to_owned()));
 }
 

@@ -1,9 +1,9 @@
-//! Apache2::HookRun: phases of a request that its own handlers run.
+//! Apache2::HookRun: a request's handlers run its phases.
 
 use super::{serve, site};
 use crate::support::Server;
 
-/// Every phase from PostReadRequest on, run there. What ran is told by the handler that answers.
+/// A handler that runs every phase from PostReadRequest on. The response handler prints which phases ran.
 const ALL: &str = r#"use Apache2::HookRun ();
 use Apache2::Log ();
 our @ran;

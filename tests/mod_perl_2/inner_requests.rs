@@ -1,9 +1,9 @@
-//! What subrequests, internal redirects and pages for errors find of themselves, as Apache 2.4 with mod_perl 2.0.12 has it.
+//! Properties of subrequests, internal redirects and error pages, as in Apache 2.4 with mod_perl 2.0.12.
 
 use super::{conf, site};
 use crate::support::{Request, Server};
 
-/// `/my?WORD` runs that sub; `shown` is what a request says of itself.
+/// `/my?WORD` runs that sub; `shown` returns a request's properties.
 fn serve(subs: &str) -> Server {
     let code = format!(
         "use Apache2::SubRequest ();\n\

@@ -1,9 +1,9 @@
-//! Apache2::Request, Apache2::Upload, Apache2::Cookie, APR::Request: what clients send as parameters, files and cookies.
+//! Apache2::Request, Apache2::Upload, Apache2::Cookie, APR::Request: parameters, files and cookies from clients.
 
 use super::{serve, site};
 use crate::support::{Request, Server, Site, until};
 
-/// Loaded by each handler; `show` says what code returned or how it died.
+/// Code at the start of each handler; `show` prints the result or the exception of its code.
 const USE: &str = "use Apache2::Request ();\nuse Apache2::Upload ();\nuse Apache2::Cookie ();\nuse APR::Request::Error ();\n\
     sub show { my ($r, $name, $code) = @_; my @got = eval { $code->() }; my $e = $@;\n\
     $r->print(\"$name=\", ref $e ? ref($e) . ':' . ($e + 0) . \":$e\" : $e ? \"died:$e\" : join(',', map { $_ // 'undef' } @got), \"\\n\"); }\n";
@@ -166,7 +166,7 @@ fn a_multipart_in_a_part_gives_its_name_to_the_files_in_it() {
         part("name=\"z\"", "9")
     );
     assert_eq!(post(&server, "/my", MULTIPART, mixed.as_bytes()), "status=0\nfiles=1one,2two\nz=9\n");
-    // Nine in one another are one too many.
+    // The maximum is eight nested multiparts.
     let deep: String = (1..=9)
         .map(|level| {
             format!(
@@ -220,7 +220,8 @@ fn long_bodies_cost_by_their_length() {
         post(&server, "/my", FORM, format!("v={long}").as_bytes()),
         format!("status=0\ncount=1\nsize={}\n", long.len())
     );
-    // A name that never ends, a field too many, a header that never ends, a million boundaries that are none.
+    // A name without end, a field too many, a header without end, a million boundary-like lines that are not
+    // boundaries.
     assert_eq!(post(&server, "/my", FORM, long.replace('x', "&").as_bytes()), "status=0\ncount=0\nsize=0\n");
     assert!(post(&server, "/my", FORM, "a=1&".repeat(20_000).as_bytes()).starts_with("status=120031\n"));
     let header = format!("--X\r\nA: {long}");

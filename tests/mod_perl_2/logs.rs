@@ -1,4 +1,4 @@
-//! Lines of the error log stand where readers of httpd's logs look for them.
+//! The format of error log lines: their fields stand where readers of httpd's logs look for them.
 
 use super::{conf, site};
 

@@ -1,9 +1,10 @@
-//! Which methods there are: what ModPerl::MethodLookup says of mod_perl 2 is there, and what `check --compat` knows of mod_perl 2's methods is what the classes of a server that runs have: tools/compat/src/generation_2.txt.
+//! Methods of mod_perl 2: all that ModPerl::MethodLookup lists exist here. The list of `check --compat`,
+//! tools/compat/src/generation_2.txt, matches the classes of a running server.
 
 use super::serve;
 
-/// A line for each class: its name and what can be called on it, inherited methods too. Apache2::compat is left out, which puts methods
-/// of mod_perl 1 among them, and so are the classes of constants.
+/// Prints a line for each class: its name and its methods, including inherited ones. Classes of constants are left out.
+/// Apache2::compat is left out, too, because it adds methods of mod_perl 1.
 const LIST: &str = r#"
 use B ();
 use File::Find ();
@@ -57,7 +58,8 @@ fn what_is_promised_of_methods_is_what_the_classes_have() {
     assert!(said.contains("Apache2::RequestRec ") && said.contains("APR::Table "), "{said}");
 }
 
-/// Names of mod_perl 2's own list that no server of ours can give a meaning: structures of httpd that Perl code can do nothing with.
+/// Methods in mod_perl 2's own list that this server cannot provide: they return structures of httpd that Perl code
+/// cannot use.
 const NOT_OURS: [&str; 6] = [
     "Apache2::Connection::sbh",
     "Apache2::Module::remove_loaded_module",

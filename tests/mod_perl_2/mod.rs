@@ -1,4 +1,5 @@
-//! Sites of mod_perl 2: which configurations mean it, and what its handlers find. What others wrote about it runs in `make suites`.
+//! Sites of mod_perl 2: which configurations select it, and the environment of its handlers. Suites by other authors
+//! run in `make suites`.
 
 mod access;
 mod answers;
@@ -23,7 +24,7 @@ mod scripts;
 
 use crate::support::{Server, Site};
 
-/// A handler `My` of mod_perl 2 with this code at `/my`, with one worker.
+/// A site with a handler `My` of mod_perl 2, made of this code.
 fn site(code: &str) -> Site {
     let head = "package My;\nuse strict;\nuse warnings;\nuse Apache2::RequestRec ();\nuse Apache2::RequestIO ();\n\
         use Apache2::RequestUtil ();\nuse Apache2::Const -compile => qw(:common :http);\n";

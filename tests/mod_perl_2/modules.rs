@@ -65,7 +65,7 @@ fn the_status_page_has_pages_of_others() {
     assert!(server.text("/status?mine").contains("of Apache2::RequestRec"));
 }
 
-/// A worker whose handler says who it is.
+/// A server with one worker, whose handler prints its pid.
 fn serve_limited(limit: &str) -> Server {
     let code = format!("use Apache2::SizeLimit ();\n{limit}\nsub handler {{ $_[0]->print($$); 0 }}");
     site(&code).serve(

@@ -1,4 +1,5 @@
-//! What code that is published for mod_perl 2 asks of the API, and of directives that Perl modules define. Each answer is httpd's.
+//! Parts of the API, and of directives in Perl modules, that published mod_perl 2 code uses. Expected values are
+//! httpd's.
 
 use super::{serve, site};
 use crate::support::Site;

@@ -11,7 +11,7 @@ fn conf(class: &str) -> String {
     )
 }
 
-/// One script, whose header is printed for it.
+/// Serves one script, with a header that this function adds.
 #[track_caller]
 fn serve(class: &str, code: &str) -> Server {
     Site::new().file("scripts/script.pl", &with_header(code)).serve(&conf(class))

@@ -1,4 +1,4 @@
-//! Scripts that no PerlResponseHandler of their own answers.
+//! Scripts without a PerlResponseHandler of their own.
 
 use super::{conf, serve, site};
 use crate::support::Site;

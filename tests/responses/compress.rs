@@ -1,4 +1,4 @@
-//! `AddOutputFilterByType DEFLATE`: answers as gzip.
+//! `AddOutputFilterByType DEFLATE`: responses as gzip.
 
 use std::io::Read;
 
@@ -71,7 +71,7 @@ fn a_program_that_pauses_has_its_first_words_sent() {
     connection.raw("GET /app HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n");
     assert_eq!(encoding(&connection.head()).as_deref(), Some("gzip"));
     let mut packed = connection.chunk();
-    // The header of gzip may travel alone.
+    // The gzip header may arrive in a chunk of its own.
     let mut text = vec![0; 600];
     while GzDecoder::new(&packed[..]).read_exact(&mut text).is_err() {
         packed.extend(connection.chunk());

@@ -1,4 +1,4 @@
-//! `ErrorDocument` for the errors that the front finds.
+//! `ErrorDocument` for errors that the front detects.
 
 use crate::support::{Request, Site, serve_env_handler as serve, until};
 

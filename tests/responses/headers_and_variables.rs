@@ -2,7 +2,8 @@
 
 use crate::support::{Request, serve_echo_script as serve};
 
-/// mod_headers.html#header, append: "the response header is appended to any existing header of the same name"; none of them is lost.
+/// mod_headers.html#header, append: "the response header is appended to any existing header of the same name"; no
+/// existing field is lost.
 #[test]
 fn appending_to_a_header_keeps_all_its_fields() {
     let server = serve("Header add X-List a\nHeader add X-List b\nHeader append X-List c\nHeader merge X-List b");

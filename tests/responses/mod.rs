@@ -1,6 +1,6 @@
 //! Headers, error pages and compression that the configuration adds to responses; pages that the server generates.
 
-/// Which of several content codings a response has; Debian's decompressors can read each.
+/// The choice among several content codings; Debian's decompressors can read each.
 mod codings;
 /// The output filter `DEFLATE`.
 mod compress;

@@ -1,4 +1,4 @@
-//! What the server calls itself: `ServerTokens`, `ServerSignature`, `ServerAdmin`, `UseCanonicalName`, `IdentityCheck`.
+//! The server's name: `ServerTokens`, `ServerSignature`, `ServerAdmin`, `UseCanonicalName`, `IdentityCheck`.
 
 use nix::sys::signal::Signal;
 
@@ -6,7 +6,7 @@ use crate::support::{Request, Server, Site, children, eventually, signal};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Prints what the server calls itself; `/perl/missing` leaves the page to the server.
+/// A handler that prints the server's name; `/perl/missing` leaves the page to the server.
 const MY: &str = "package My;\nuse Apache::Constants qw(OK NOT_FOUND);\n\
     sub handler { my $r = shift; return NOT_FOUND if $r->uri =~ /missing/; $r->send_http_header('text/plain');\n\
     $r->print(join '|', $ENV{SERVER_SOFTWARE}, $r->server->server_software); OK }\n\
@@ -29,7 +29,7 @@ fn header(server: &Server, target: &str) -> String {
     server.get(target).header("Server").expect("every response has one")
 }
 
-/// What clients are told, and what programs are told.
+/// Asserts the `Server` header for clients, and the name that programs see.
 #[track_caller]
 fn says(server: &Server, to_clients: &str, to_programs: &str) {
     assert_eq!(["/a.txt", "/perl", "/none"].map(|target| header(server, target)), [to_clients; 3]);

@@ -1,5 +1,5 @@
-//! `SetHandler server-metrics`, read by who else reads such pages: prometheus_client's parsers, and the exporter that turns
-//! `server-status?auto` into such a page.
+//! `SetHandler server-metrics`, read by independent clients: prometheus_client's parsers, and the exporter that
+//! converts `server-status?auto`.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ fn serve() -> Server {
     server
 }
 
-/// What prometheus_client reads: a line a sample, `name{label=value} number`.
+/// The samples that prometheus_client reads, one a line: `name{label=value} number`.
 fn samples(module: &str, text: &str) -> Vec<String> {
     let code = format!(
         "import sys\nfrom prometheus_client.{module} import text_string_to_metric_families as families\n\
@@ -78,7 +78,7 @@ fn both_texts_are_read_by_prometheus_own_parsers_and_say_what_happened() {
     }
 }
 
-/// `cameleer status` has the same numbers.
+/// `cameleer status` reports the same numbers.
 #[test]
 fn the_command_line_shows_what_requests_took() {
     let server = serve();

@@ -1,4 +1,4 @@
-//! `SetEnv`, `SetEnvIf`, `BrowserMatch`, and what they are good for.
+//! `SetEnv`, `SetEnvIf`, `BrowserMatch`, and their uses.
 
 use crate::support::{Request, serve_env_handler as serve, until};
 
@@ -73,7 +73,7 @@ fn a_name_can_be_looked_for() {
     let text = server.text("/perl");
     has(&text, "address=1");
     let named = text.lines().any(|line| line.starts_with("named=localhost"));
-    // The name is /etc/hosts' to say.
+    // The name depends on /etc/hosts.
     assert_eq!(named, text.lines().any(|line| line.starts_with("REMOTE_HOST=localhost")), "{text}");
 }
 

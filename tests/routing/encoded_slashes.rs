@@ -40,7 +40,7 @@ fn a_path_with_one_is_not_found_unless_they_are_allowed() {
     }
 }
 
-/// As every PSGI server decodes them, unless the configuration says otherwise.
+/// Like every PSGI server, this server decodes `%2F`, unless the configuration disables that.
 #[test]
 fn psgi_applications_find_them_decoded() {
     let site = || {

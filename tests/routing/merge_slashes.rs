@@ -1,8 +1,8 @@
-//! Repeated slashes: mod/core.html#mergeslashes; Apache 1.3's `r->uri` keeps them.
+//! Repeated slashes: mod/core.html#mergeslashes. Apache 1.3's `r->uri` preserves them.
 
 use crate::support::{Server, Site, serve_echo_script as serve};
 
-/// What a handler sees of its path, and a script of its PATH_INFO.
+/// A site with a handler that prints its path, and a script that prints its PATH_INFO.
 fn site(conf: &str) -> Server {
     Site::new()
         .script("cgi/go.pl", "#!/usr/bin/perl\nprint \"Content-Type: text/plain\\n\\n$ENV{SCRIPT_NAME} $ENV{PATH_INFO}\"")
@@ -41,7 +41,7 @@ fn rules_and_files_have_one_path_whatever_the_slashes() {
     }
 }
 
-/// "MergeSlashes Off": sections for URL paths see the slashes, too; with On, the default, they do not.
+/// With "MergeSlashes Off", sections for URL paths match repeated slashes; with On, the default, they do not.
 #[test]
 fn sections_see_repeated_slashes_only_where_they_are_not_merged() {
     let section = "<LocationMatch ^/open//>\nHeader set X-Seen yes\n</LocationMatch>\n<Location /open>\nHeader set X-Plain yes\n</Location>";
@@ -54,7 +54,7 @@ fn sections_see_repeated_slashes_only_where_they_are_not_merged() {
     }
 }
 
-/// Scripts are kept compiled by their names: a client must not make more of one by writing it otherwise.
+/// Compiled scripts are stored by name: a client must not create further copies with other spellings.
 #[test]
 fn a_script_is_one_however_its_path_is_written() {
     let server = Site::new()

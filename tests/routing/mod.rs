@@ -1,4 +1,4 @@
-//! Which settings and which handler apply to a request.
+//! The settings and the handler of a request.
 
 /// `Action` and `Script`.
 mod actions;

@@ -1,5 +1,5 @@
-//! `RewriteRule`: httpd's manual, mod/mod_rewrite.html and rewrite/flags.html. The answers are those of Debian's Apache, but for
-//! what docs/decisions/0017 names.
+//! `RewriteRule`: httpd's manual, mod/mod_rewrite.html and rewrite/flags.html. Expected values are those of Debian's
+//! Apache, except the differences in docs/decisions/0017.
 
 use crate::support::{Load, Request, Response, Server, Site};
 

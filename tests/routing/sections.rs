@@ -2,7 +2,8 @@
 
 use crate::support::{Request, serve_echo_script as serve};
 
-/// mod/core.html#keepalive: contexts "server config, virtual host"; so are KeepAliveTimeout and MaxKeepAliveRequests.
+/// mod/core.html#keepalive: contexts "server config, virtual host"; the same holds for KeepAliveTimeout and
+/// MaxKeepAliveRequests.
 #[test]
 fn a_virtual_host_has_its_own_say_about_keep_alive() {
     let server = serve(
@@ -25,7 +26,7 @@ fn a_virtual_host_has_its_own_say_about_keep_alive() {
     connection.is_closed();
 }
 
-/// mod/core.html#location: a path that does not begin with a slash is legal, and no request has one.
+/// mod/core.html#location: a path without a leading slash is legal, and matches no request.
 #[test]
 fn a_location_without_a_slash_is_legal_and_holds_for_nothing() {
     let server = serve("<Location plain.txt>\nDeny from all\n</Location>");
@@ -45,7 +46,7 @@ fn lines_may_depend_on_a_file() {
     assert_eq!(["x-there", "x-none", "x-never"].map(|name| page.header(name).is_some()), [true, true, false]);
 }
 
-/// core.html#loglevel: "[module:]level"; the level of one module differs from the others'.
+/// core.html#loglevel: "[module:]level" sets the level of one module.
 #[test]
 fn the_level_of_one_module_is_its_own() {
     let says = "<Perl>\nsub My::say { my $r = shift; $r->log->info('from perl'); $r->send_http_header('text/plain'); $r->print('ok'); 0 }\n</Perl>\n\

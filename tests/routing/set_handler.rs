@@ -2,7 +2,7 @@
 
 use crate::support::serve_echo_script as serve;
 
-/// A name that nobody answers for is an error of the request, said in the log, and never sends the file's source.
+/// A name without a handler is an error of the request: it is logged, and the file's source is never sent.
 #[test]
 fn a_handler_that_nobody_knows_is_an_error_of_its_requests_only() {
     let server = serve(
@@ -17,7 +17,7 @@ fn a_handler_that_nobody_knows_is_an_error_of_its_requests_only() {
     assert_eq!(server.text("/plain.txt"), "plain\n");
 }
 
-/// The same where Perl phases run before.
+/// A name without a handler, where Perl phases run before the response.
 #[test]
 fn a_handler_that_nobody_knows_is_an_error_behind_perl_phases_too() {
     let server = serve("<Perl>\nsub My::log { 0 }\n</Perl>\nPerlLogHandler My::log\nAddHandler odd-handler .own");
@@ -25,7 +25,7 @@ fn a_handler_that_nobody_knows_is_an_error_behind_perl_phases_too() {
     server.logged("handler \"odd-handler\" not found for");
 }
 
-/// A phase before the answer may still say who answers.
+/// A Perl phase before the response may set another handler.
 #[test]
 fn perl_may_choose_another_handler_than_one_that_nobody_knows() {
     let server = serve(

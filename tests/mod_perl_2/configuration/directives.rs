@@ -1,4 +1,4 @@
-//! Directives of Perl modules where only `.htaccess` files, or a request's own Perl code, say them.
+//! Directives of Perl modules that occur only in `.htaccess` files, or in a request's own Perl code.
 
 use crate::support::{Server, Site, until};
 
@@ -45,7 +45,7 @@ sub count { my $r = shift; $r->print($made - $gone); Apache2::Const::OK }
 1;
 "#;
 
-/// Folders of pages that `Paint` answers, with one worker.
+/// A site whose pages `Paint` answers, with one worker.
 #[track_caller]
 fn serve(site: Site, allowed: &str, conf: &str) -> Server {
     site.file("lib/Paint.pm", PAINT).file("htdocs/page", "").serve(&format!(
@@ -75,7 +75,7 @@ fn a_change_of_the_file_is_seen_and_what_was_made_of_it_before_goes() {
     let server = serve(Site::new().file("htdocs/.htaccess", "Paint red\n"), "All", "");
     assert!(server.text("/page").starts_with("red|"));
     for at in 0..300 {
-        // Each place has some sections; more than are kept at once.
+        // The sections of 300 versions are more than the worker caches at once.
         let files = format!("<Files page>\nPaint p{at}\n</Files>\n").repeat(20);
         server.site.write("htdocs/.htaccess", &format!("Paint c{at}\n{files}"));
         let wanted = format!("c{at} p{at} ");

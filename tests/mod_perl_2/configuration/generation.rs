@@ -1,4 +1,4 @@
-//! Which of mod_perl's APIs a site finds.
+//! The choice between mod_perl's APIs for a site.
 
 use super::{serve, site};
 use crate::support::{Request, Site};

@@ -1,4 +1,4 @@
-//! What a configuration of mod_perl 2 says: which API it means, what runs while it is read, its directives.
+//! A mod_perl 2 configuration: which API it selects, the code that runs while it is read, its directives.
 
 mod directives;
 mod generation;

@@ -1,4 +1,4 @@
-//! A configuration is read twice at a start: what its code finds, and what it loads.
+//! A start reads the configuration twice: the environment of its code, and the files it loads.
 
 use super::site;
 use crate::support::Site;

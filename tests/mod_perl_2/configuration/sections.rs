@@ -1,9 +1,9 @@
-//! `<Perl>` of mod_perl 2: its packages, its server, what its variables become.
+//! `<Perl>` of mod_perl 2: its packages, its server object, and the directives made of its variables.
 
 use super::site;
 use crate::support::{Server, Site};
 
-/// Answers with a value of Perl.
+/// A handler that evaluates the query string as Perl and prints the result.
 const SAYS: &str = "package Says;\nuse strict;\nuse warnings;\nuse Apache2::RequestRec ();\nuse Apache2::RequestIO ();\n\
     use Apache2::RequestUtil ();\n\
     sub handler { my $r = shift; $r->content_type('text/plain'); no strict 'refs'; \
@@ -70,7 +70,7 @@ fn a_section_knows_its_server() {
     assert_eq!(says(&server, "$Say::own"), "1own.example");
 }
 
-/// HTML::Mason asks for User and Group so, where a site makes its handler at the start.
+/// HTML::Mason reads User and Group this way, where a site makes its handler at start-up.
 #[test]
 fn code_of_the_start_sees_what_the_files_say() {
     let code = "use Apache2::Directive ();\nmy $file = Apache2::Directive::conftree()->lookup('ErrorLog');\n\

@@ -1,9 +1,11 @@
-//! What a handler or a filter keeps of one request refuses when it acts on another, or shows its own request only.
+//! An object that a handler or filter stores beyond its request refuses actions on another request, or shows only its
+//! own.
 
 use super::{conf, site};
 use crate::support::Request;
 
-/// (what the first request keeps in `$KEPT`, what a later one does with it); whatever that returns is printed.
+/// (value that the first request stores in `$KEPT`, code of a later request that uses it); the result of the code is
+/// printed.
 const KEPT: &[(&str, &str)] = &[
     ("$r", "$KEPT->print('foreign')"),
     ("$r", "$KEPT->puts('foreign')"),

@@ -1,4 +1,4 @@
-//! How long what belongs to a request lives, and what becomes of it when it is kept.
+//! The lifetime of objects that belong to a request, and their behaviour when a program stores them longer.
 
 mod kept;
 mod pools;

@@ -1,4 +1,4 @@
-//! `APR::*` where it belongs to a request: its pool, its tables, its addresses.
+//! `APR::*` objects of a request: its pool, tables and addresses.
 
 use super::serve;
 

@@ -1,4 +1,4 @@
-//! Files and folders that come, change and go while the server runs.
+//! Files and folders that are created, changed and removed while the server runs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -69,7 +69,7 @@ fn what_lies_behind_a_link_is_looked_at_every_second() {
     assert_eq!(server.text("/link/page"), "one");
     symlink(at("releases/2"), at("current.new")).expect("linked");
     fs::rename(at("current.new"), at("current")).expect("renamed");
-    // Once a second, and then what the answer takes.
+    // The link is checked once a second; the response takes time, too.
     crate::support::until("the other release answers", || server.text("/link/page") == "two");
     server.site.write("releases/2/docs/.htaccess", "PerlSetVar X edited");
     soon(&server, "/link/page", "edited");

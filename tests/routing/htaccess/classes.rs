@@ -1,9 +1,9 @@
-//! `AllowOverride`, word by word.
+//! `AllowOverride`, class by class.
 
 use super::serve_allowing;
 use crate::support::Site;
 
-/// A line of a `.htaccess` file, and the word that allows it.
+/// A line of a `.htaccess` file, and the class that allows it.
 const LINES: &[(&str, &str)] = &[
     ("DefaultType text/x-y", "FileInfo"),
     ("SetHandler default-handler", "FileInfo"),

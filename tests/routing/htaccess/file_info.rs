@@ -1,4 +1,4 @@
-//! The same directives in a `.htaccess` file.
+//! Directives of the classes FileInfo and Indexes in a `.htaccess` file.
 
 use crate::support::{Request, serve_env_handler as serve};
 

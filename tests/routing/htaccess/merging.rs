@@ -1,4 +1,4 @@
-//! Between which sections a `.htaccess` file stands.
+//! The position of `.htaccess` files in the order in which sections merge.
 
 use super::serve;
 use crate::support::Site;

@@ -1,4 +1,4 @@
-//! What is wrong in a `.htaccess` file costs the requests below it, and one line of the log.
+//! A mistake in a `.htaccess` file affects the requests below its folder, and adds one line to the log.
 
 use super::{serve, serve_allowing, soon, soon_status};
 use crate::support::Site;

@@ -1,4 +1,4 @@
-//! `.htaccess` files: where they are honoured, how they merge, and that a change of one is seen at once.
+//! `.htaccess` files: where they apply, how they merge, and how soon a change takes effect.
 
 mod changes;
 mod classes;
@@ -11,12 +11,13 @@ mod watching;
 
 use crate::support::{Server, Site, until};
 
-/// Prints the variable `X` of the place: `PerlSetVar X …` in any section or file shows up here.
+/// A handler that prints the variable `X` of its place, which `PerlSetVar X …` in any section or file sets.
 const SHOW: &str = "package Show; use Apache::Constants 'OK';\n\
     sub handler { my $r = shift; $r->content_type('text/plain'); $r->send_http_header; $r->print(join '', $r->dir_config->get('X')); OK }\n\
     package Other; sub handler { my $r = shift; $r->send_http_header('text/plain'); $r->print('other'); 0 }\n1;\n";
 
-/// Serves htdocs by `Show` wherever a `.htaccess` says so, with one worker, AllowOverride All and `conf`.
+/// Serves htdocs with one worker, AllowOverride All and `conf`. The handler `Show` runs where a `.htaccess` file sets
+/// it.
 #[track_caller]
 fn serve(site: Site, conf: &str) -> Server {
     serve_allowing("All", site, conf)
@@ -30,7 +31,7 @@ fn serve_allowing(words: &str, site: Site, conf: &str) -> Server {
     ))
 }
 
-/// Waits, not for long, until `target` is answered with `text`.
+/// Waits until `target` is answered with 200 and `text`.
 #[track_caller]
 fn soon(server: &Server, target: &str, text: &str) {
     until(&format!("{target} is answered with {text:?}"), || {
@@ -39,7 +40,7 @@ fn soon(server: &Server, target: &str, text: &str) {
     });
 }
 
-/// The same for a status.
+/// Waits until `target` is answered with `status`.
 #[track_caller]
 fn soon_status(server: &Server, target: &str, status: u16) {
     until(&format!("{target} is answered with {status}"), || server.get(target).status == status);

@@ -1,4 +1,4 @@
-//! Perl in `.htaccess` files: names of handlers and values; code only where the server's owner says so.
+//! Perl in `.htaccess` files: handler names and values; code only where the server's configuration allows it.
 
 use super::{serve, serve_allowing};
 use crate::support::Site;

@@ -1,4 +1,4 @@
-//! Which folders the front watches, and what it does when it cannot watch.
+//! The folders that the front watches, and its behaviour when it cannot watch.
 
 use std::fs;
 use std::process::Command;

@@ -33,7 +33,6 @@ fn further_threads(server: &Server) -> usize {
     names.filter(|name| name.starts_with("front-")).count()
 }
 
-/// `count` connections; the tests open more than a single thread may get.
 fn connections(server: &Server, count: usize) -> Vec<Connection> {
     (0..count).map(|_| server.connect()).collect()
 }

@@ -15,7 +15,7 @@ use crate::support::{Connection, Request, Server, peak_memory};
 
 /// Kinds of objects that may stand where a file is expected.
 const KINDS: [&str; 5] = ["pipe", "zero", "folder", "sparse", "socket"];
-/// Upper bound in bytes for the peak memory of a front that caches nothing.
+/// Upper bound in bytes for the peak memory of a front that reads no special file into memory.
 const SMALL: u64 = 100 << 20;
 
 /// Puts an object of `kind` at `path`.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Command;
 
 use super::{curl, serve, site};
-use crate::support::{Finished, Server, peak_memory, until};
+use crate::support::{Finished, Server, peak_memory, peak_memory_if_it_runs, until};
 
 const LARGE: u64 = 256 << 20;
 const FEW_FRAMES: &str = "H2MaxControlFramesPerSecond 50\n";
@@ -14,7 +14,8 @@ const MOST_GROWTH: u64 = 100 << 20;
 /// Sum of the peak memory of front and workers, in bytes.
 fn memory(server: &Server) -> u64 {
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
-    server.workers().iter().map(|(pid, _)| *pid).chain([front]).map(peak_memory).sum()
+    let workers = server.workers().into_iter().filter_map(|(pid, _)| peak_memory_if_it_runs(pid));
+    workers.chain([peak_memory(front)]).sum()
 }
 
 /// A sparse file, because an application that generates as much would dominate the run time.

@@ -62,21 +62,31 @@ pub fn descriptors(pid: i32) -> usize {
 
 /// Private_Dirty in bytes: pages that this process has written to and shares with no other.
 pub fn own_memory(pid: i32) -> u64 {
+    own_memory_if_it_runs(pid).expect("the process runs")
+}
+
+/// [`own_memory`]; `None` if the process has ended: the status may still list such a worker.
+pub fn own_memory_if_it_runs(pid: i32) -> Option<u64> {
     memory(pid, "Private_Dirty:")
 }
 
-fn memory(pid: i32, kind: &str) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).expect("the process runs");
+fn memory(pid: i32, kind: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let kilobytes = text.lines().find_map(|line| line.strip_prefix(kind)?.trim().strip_suffix(" kB")?.parse().ok());
-    kilobytes.map(|n: u64| n * 1024).expect("a line of that kind")
+    kilobytes.map(|n: u64| n * 1024)
 }
 
 /// The largest memory size of the process so far (VmHWM), in bytes.
 #[track_caller]
 pub fn peak_memory(pid: i32) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
+    peak_memory_if_it_runs(pid).expect("the process runs")
+}
+
+/// [`peak_memory`]; `None` if the process has ended: the status may still list such a worker.
+pub fn peak_memory_if_it_runs(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let kilobytes = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
-    kilobytes.map(|n: u64| n * 1024).expect("a line VmHWM")
+    kilobytes.map(|n: u64| n * 1024)
 }
 
 /// Every live process that was started with `folder` in its environment, wherever the process has moved since.

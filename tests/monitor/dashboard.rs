@@ -52,6 +52,11 @@ fn a_browser_shows_what_the_server_does_and_asks_nobody_else() {
         browser.picture(if dark { "dashboard-phone-dark" } else { "dashboard-phone-light" });
     }
     colours_can_be_read(&mut browser, &origin);
+    until("the profiler has looked at /slow, which SlowLog calls slow after 5 s", || {
+        let workers = server.status()["front"]["workers"].as_array().cloned().unwrap_or_default();
+        let slow = workers.iter().find(|worker| worker["request"].as_str().is_some_and(|text| text.contains("/slow")));
+        slow.is_some_and(|worker| worker["since_ms"].as_u64() > Some(8000))
+    });
     server.site.write("go", "");
     slow.response().is(200);
     browser.until("document.querySelector('#slow-table').innerText.includes('GET /slow')");

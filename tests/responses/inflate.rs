@@ -202,8 +202,9 @@ fn a_gigabyte_of_nothing_fills_no_memory_and_keeps_nobody_waiting() {
     );
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     let before = peak_memory(front);
-    let mut connection = server.connect();
+    // A connection that waits for its head longer than RequestReadTimeout is closed: the body comes first.
     let bomb = bomb(1024);
+    let mut connection = server.connect();
     let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip";
     connection.raw(format!("{head}\r\nContent-Length: {}\r\n\r\n", bomb.len()));
     connection.raw(&bomb);

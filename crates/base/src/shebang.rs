@@ -1,4 +1,4 @@
-//! What the first line of a file says of the program that runs it.
+//! The `#!` line of a file, which names the program that runs it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,14 +7,14 @@ use std::path::Path;
 /// The kernel reads at most 256 bytes of a `#!` line.
 const HEAD: usize = 512;
 
-/// The beginning of a file.
+/// The first bytes of a file, at most `HEAD`.
 pub fn head(file: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     File::open(file)?.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// What stands behind `#!`; `None`: the file has no such line.
+/// The text after `#!`. `None`: the file has no such line.
 pub fn line(head: &[u8]) -> Option<&[u8]> {
     head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()
 }

@@ -25,7 +25,7 @@ pub fn compare(file: &str, right: &str) {
     let stands = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         stands == right,
-        "{file} is stale: CAMELEER_BLESS=1 cargo test --lib config\n{}",
+        "{file} is stale: CAMELEER_BLESS=1 cargo test --package config --lib\n{}",
         difference(&stands, right)
     );
 }

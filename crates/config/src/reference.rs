@@ -7,7 +7,7 @@ use crate::table::{self, httpd_only, unknown};
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Directives\n\n\
-         <!-- Generated from crates/config/src/table/: CAMELEER_BLESS=1 cargo test --lib config -->\n\n\
+         <!-- Generated from crates/config/src/table/: CAMELEER_BLESS=1 cargo test --package config --lib -->\n\n\
          Apache's language and, where httpd has a directive for a thing, Apache's names and meanings. A duration is\n\
          `500ms`, `2s`, `5m` or `1h`, a bare number is seconds; a size is `64K`, `512M` or `2G`, a bare number is bytes.\n\
          Relative paths start at ServerRoot.\n\n",

@@ -1,12 +1,12 @@
-//! The wait before the next try after a failure: 0.1 s, 0.2 s, … 30 s, or less where nothing else serves meanwhile. After 30 s
-//! without a failure the waits start anew.
+//! Waits between attempts after a failure: 0.1 s, 0.2 s, … 30 s, or a shorter maximum where no other process can serve
+//! meanwhile. 30 s without a failure reset the wait.
 
 use std::time::{Duration, Instant};
 
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Failures in a row.
+/// Number of consecutive failures.
 #[derive(Debug)]
 pub struct Backoff {
     failures: u32,
@@ -21,7 +21,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// A backoff whose waits are never longer than this.
+    /// A backoff with `longest` as its maximum wait.
     pub fn up_to(longest: Duration) -> Backoff {
         Backoff { failures: 0, until: None, longest }
     }
@@ -45,7 +45,7 @@ impl Backoff {
         *self = Backoff::up_to(self.longest);
     }
 
-    /// How many tries may begin now while `trying` are under way: after a failure one at a time.
+    /// Number of attempts that may begin now while `trying` are under way. After a failure: one at a time.
     pub fn allows(&self, now: Instant, trying: u32) -> u32 {
         match self.until {
             None => u32::MAX,

@@ -11,7 +11,7 @@ use super::configuration::CheckedConfig;
 use base::log;
 use config::Config;
 
-/// A certificate and its key are written one after the other: they are read this long after the last change.
+/// Delay after the last change of a file: a certificate and its key are written one after the other.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// Watches the folders in which certificates and keys lie.
@@ -42,7 +42,7 @@ impl Certificates {
         self.inotify.as_ref().map(AsFd::as_fd)
     }
 
-    /// When to read the files again.
+    /// When the files must be read again.
     pub fn due(&self) -> Option<Instant> {
         self.due
     }
@@ -69,7 +69,8 @@ fn watch_all(folders: &BTreeSet<PathBuf>) -> nix::Result<Inotify> {
     Ok(inotify)
 }
 
-/// The folders in which files are replaced: the one that is named, and the one to which a link in it leads.
+/// The folders to watch: the folder of each named file, and the folder of the file that a symbolic link there points
+/// to.
 fn folders(config: &Config) -> BTreeSet<PathBuf> {
     let hosts = config.hosts.iter().filter(|host| host.tls.used);
     let files = hosts.flat_map(|host| {

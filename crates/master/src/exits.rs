@@ -7,7 +7,7 @@ use wire::reply::LeaveReason;
 
 use super::pool::worker::Worker;
 
-/// How much later than the mold the front may report why a worker leaves.
+/// Maximum delay between the mold's report of an exit and the front's report of its reason.
 const FRONT_REPORTS: Duration = Duration::from_secs(1);
 
 /// The counts, and the ends that have no reason yet.
@@ -17,7 +17,7 @@ pub struct Exits {
     unexplained: Vec<Unexplained>,
 }
 
-/// A worker that exited with 0 before the front reported that it leaves: the mold may be faster.
+/// A worker that exited with 0 before the front reported its reason: the mold's report may arrive first.
 #[derive(Debug)]
 struct Unexplained {
     serial: u64,
@@ -28,14 +28,14 @@ struct Unexplained {
 /// The circumstances of a worker's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Circumstances {
-    /// `None`: the generation has gone.
+    /// State of the generation; `None`: all its processes have ended.
     pub generation: Option<GenerationState>,
-    /// The server stops.
+    /// Whether the server is stopping.
     pub is_stopping: bool,
 }
 
 impl Circumstances {
-    /// The reason of an end for which no worker was asked by name.
+    /// The exit reason of a worker that was not asked to leave individually.
     fn reason(self) -> ExitReason {
         match self.generation {
             _ if self.is_stopping => ExitReason::Stop,
@@ -44,7 +44,8 @@ impl Circumstances {
         }
     }
 
-    /// Why a worker leaves that the front was not asked by name to let go.
+    /// The exit reason of a worker that was not asked to leave individually; `of_its_own` is the reason that the worker
+    /// reported.
     pub fn reason_to_leave(self, of_its_own: Option<LeaveReason>) -> ExitReason {
         match of_its_own {
             Some(LeaveReason::Program) => ExitReason::Program,
@@ -58,7 +59,8 @@ impl Circumstances {
 }
 
 impl Exits {
-    /// A worker has ended. A reason that was known before counts more than its status. Returns whether it was counted at once.
+    /// Counts the end of a worker. A reason known before takes precedence over the exit status. Returns whether the end
+    /// was counted now.
     pub fn ended(&mut self, worker: &Worker, exit: Exit, was_out_of_memory: bool, now: Instant) -> bool {
         let reason = match exit {
             Exit::Signal(_) if worker.killed.is_some() => worker.why.unwrap_or(ExitReason::Stop),
@@ -78,7 +80,8 @@ impl Exits {
         true
     }
 
-    /// The front reports why a worker leaves that has ended already. Returns whether one was counted.
+    /// Assigns the reason that the front reports to a worker that has already ended. Returns whether an end was
+    /// counted.
     pub fn explained(
         &mut self,
         serial: u64,
@@ -99,23 +102,23 @@ impl Exits {
         !late.is_empty()
     }
 
-    /// When [`Self::tick`] has something to do.
+    /// When [`Self::tick`] must be called next.
     pub fn wakes(&self) -> Option<Instant> {
         self.unexplained.iter().map(|ended| ended.by).min()
     }
 
-    /// A reload is over.
+    /// Counts a finished reload; `is_served`: the new generation serves.
     pub fn reloaded(&mut self, is_served: bool) {
         let ServerCounts { reloads, failed_reloads, .. } = &mut self.counts;
         *(if is_served { reloads } else { failed_reloads }) += 1;
     }
 
-    /// A worker became a mold.
+    /// Counts a worker that became a mold.
     pub fn reforked(&mut self) {
         self.counts.reforks += 1;
     }
 
-    /// The counts up to now. `refork` is that of the mold that forks.
+    /// The current counts. `refork`: number of the mold that forks.
     pub fn counts(&self, refork: u32) -> ServerCounts {
         ServerCounts { refork_generation: refork, ..self.counts.clone() }
     }

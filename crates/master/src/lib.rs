@@ -6,7 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-// The loop, which knows everything below.
+// The loop, which drives all other modules.
 mod main_loop;
 
 // The parts: state machines without I/O and without a clock.
@@ -26,7 +26,7 @@ mod stop;
 // The configuration: read, expanded by its Perl, tried out.
 pub mod configuration;
 
-// Processes and the channels to them.
+// Child processes and the channels to them.
 mod children;
 
 // Listening sockets, and the control socket.
@@ -44,20 +44,20 @@ use self::configuration::ConfigOrigin;
 use self::main_loop::Master;
 use config::{Listen, Spoken};
 
-/// What the master is to serve.
+/// The options of a start.
 pub struct Options {
-    /// Where the configuration comes from.
+    /// Source of the configuration.
     pub origin: ConfigOrigin,
     /// Called once, when the first worker answers, with the addresses.
     pub on_ready: OnReady,
-    /// `on_ready` leaves the terminal.
+    /// Whether the server detaches from the terminal in `on_ready`.
     pub in_background: bool,
 }
 
 /// Called once when the first worker answers, with the addresses and the protocols spoken there.
 pub type OnReady = Box<dyn FnOnce(&[(Listen, Spoken)])>;
 
-/// Serves until asked to stop.
+/// Serves until a signal or command stops the server.
 pub fn run(options: Options) -> anyhow::Result<()> {
     let mut master = Master::start(options)?;
     loop {

@@ -21,13 +21,13 @@ pub struct Loaded {
     pub scripts: BTreeMap<String, String>,
 }
 
-/// A kind of code.
+/// The kinds of code that workers report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// `require`d by name.
+    /// A module, loaded by `require`.
     Module,
-    /// Compiled by Registry.
+    /// A script that Registry has compiled.
     Script,
 }
 

@@ -1,7 +1,7 @@
 //! Log files and piped loggers: opened by the master, written by the other processes, reopened on USR1.
 //!
-//! The master holds both ends of a piped logger's pipe, so lines are not lost while the logger is restarted. No process waits for a
-//! logger: the pipe does not block, and a process that finds it full keeps or drops its lines.
+//! The master holds both ends of a piped logger's pipe, so lines are not lost while the logger is restarted. No process
+//! waits for a logger: the pipe does not block, and a process that finds it full stores or drops its lines.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -24,7 +24,7 @@ use base::log;
 use config::{Config, LogTarget};
 use sys::exposed;
 
-/// How long a stop waits for piped loggers.
+/// Maximum time that a stop waits for piped loggers to write their last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 /// Size of a pipe in bytes: the kernel's limit for users other than root.
 const PIPE: i32 = 1024 * 1024;
@@ -60,16 +60,16 @@ struct Logger {
 /// The descriptors that one configuration logs to.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// `ErrorLog`
+    /// The log of `ErrorLog`.
     pub error: Fd,
-    /// [`Config::logs`], in its order.
+    /// The access logs: [`Config::logs`], in its order.
     pub access: Vec<Fd>,
-    /// [`Config::error_logs`], in its order.
+    /// The error logs of hosts: [`Config::error_logs`], in its order.
     pub hosts: Vec<Fd>,
 }
 
 impl Logs {
-    /// Opens the standard streams only. Loggers of a server that will leave the terminal do not write there.
+    /// Opens the standard streams only. Loggers of a server that will detach from the terminal do not write to it.
     pub fn new(in_background: bool) -> io::Result<Logs> {
         let (stdout, stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
         let complaints = match in_background {
@@ -119,7 +119,7 @@ impl Logs {
         self.sinks.iter().filter_map(|sink| sink.logger.as_ref()).any(|logger| logger.pid == Some(pid))
     }
 
-    /// Notes that a logger must be started again. Returns whether `ended` is one.
+    /// Schedules the restart of the logger with process `ended`. Returns whether there is one.
     pub fn reap(&mut self, ended: Pid, now: Instant) -> bool {
         let mut loggers = self.sinks.iter_mut().filter_map(|sink| sink.logger.as_mut());
         let Some(logger) = loggers.find(|logger| logger.pid == Some(ended)) else { return false };
@@ -135,12 +135,12 @@ impl Logs {
         due.filter_map(|logger| logger.start().err()).collect()
     }
 
-    /// Undoes [`Opened::take_stderr`].
+    /// Reverts [`Opened::take_stderr`].
     pub fn give_stderr_back(&self) {
         let _ = dup2_stderr(&*self.stderr);
     }
 
-    /// The server has ended: restores standard error, and gives loggers a moment to read the rest.
+    /// Restores standard error when the server has ended, and gives loggers time to write their last lines.
     pub fn finish(&mut self) {
         self.give_stderr_back();
         let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
@@ -153,12 +153,12 @@ impl Logs {
             loggers.retain(runs);
         }
         for logger in loggers {
-            // The logger leads a group of its own and was not reaped, so the number cannot mean another.
+            // The logger leads its own process group and was not reaped, so the number cannot mean another process.
             let _ = killpg(logger, Signal::SIGTERM);
         }
     }
 
-    /// When [`Self::restart`] has something to do.
+    /// When [`Self::restart`] must be called next.
     pub fn wakes(&self, now: Instant) -> Option<Instant> {
         let loggers = self.sinks.iter().filter_map(|sink| sink.logger.as_ref());
         loggers.filter(|logger| logger.pid.is_none()).map(|logger| logger.backoff.ends(now).unwrap_or(now)).min()
@@ -208,7 +208,8 @@ impl Logger {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(&self.command).stdin(self.input.try_clone()?).stdout(Stdio::null());
         shell.stderr(self.complaints.try_clone()?);
-        // A group of its own: the terminal's INT must not end the logger before the last line is written.
+        // The logger gets its own process group: an INT from the terminal must not end it before the last line is
+        // written.
         shell.process_group(0);
         sys::with_signals_unblocked(&mut shell);
         let child = shell.spawn().with_context(|| format!("cannot start the piped log \"|{}\"", self.command))?;
@@ -231,7 +232,7 @@ fn duplicate(stream: impl AsFd) -> io::Result<Fd> {
     stream.as_fd().try_clone_to_owned().map(Fd::new)
 }
 
-/// Opens a log file. In a folder where others than root may create links, none is followed.
+/// Opens a log file. In a folder where other users than root may create links, no link is followed.
 fn open_file(path: &Path) -> anyhow::Result<Fd> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

@@ -42,7 +42,7 @@ impl Notify {
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=reloading", now.as_micros()));
     }
 
-    /// The stop has begun.
+    /// Reports that the stop has begun.
     pub fn stopping(&self) {
         self.send("STOPPING=1\nSTATUS=stopping");
     }
@@ -59,14 +59,14 @@ impl Notify {
         self.send("WATCHDOG=1");
     }
 
-    /// When the next report is due.
+    /// When the next keep-alive must be sent.
     pub fn wakes(&self) -> Option<Instant> {
         self.keepalive.as_ref().map(|keepalive| keepalive.next)
     }
 
     fn send(&self, text: &str) {
         if let Some((socket, to)) = &self.to {
-            // The server goes on if systemd does not read.
+            // The server continues if systemd does not read.
             let _ = socket.send_to_addr(text.as_bytes(), to);
         }
     }

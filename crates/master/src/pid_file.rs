@@ -19,7 +19,7 @@ use config::Config;
 use status::FileId;
 use sys::exposed;
 
-/// More bytes than a process id has.
+/// Maximum bytes read; longer than any process id.
 const LONGEST: u64 = 32;
 
 /// A written pid file; removed when dropped, if the path still leads to it.
@@ -32,8 +32,8 @@ pub struct PidFile {
 }
 
 impl PidFile {
-    /// Writes the file that the configuration names. In a folder where other users could have planted it, none is written, and the
-    /// server starts all the same.
+    /// Writes the file that the configuration names. In a folder where other users could have planted a link, no file
+    /// is written and the server starts without one.
     pub fn of(config: &Config) -> anyhow::Result<Option<PidFile>> {
         let Some(path) = config.pid_file.as_deref() else { return Ok(None) };
         if let Some(why) = exposed::because(path) {
@@ -72,7 +72,7 @@ impl PidFile {
         }
     }
 
-    /// Identifies the file.
+    /// Identity of the file: device and inode.
     pub fn id(&self) -> FileId {
         self.id
     }
@@ -114,7 +114,7 @@ fn number(file: impl Read) -> Option<Pid> {
     text.trim().parse().ok().filter(|pid| *pid > 0).map(Pid::from_raw)
 }
 
-/// The file's identity and the process id in it; `None` when there is no file.
+/// The file's identity and the process id in it; `None`: no such file.
 pub fn read(path: &Path) -> anyhow::Result<Option<(FileId, Option<Pid>)>> {
     let file = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

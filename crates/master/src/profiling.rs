@@ -1,4 +1,4 @@
-//! When the profiler is started. A state machine without I/O and without a clock.
+//! Decides when the profiler is started. A state machine without I/O and without a clock.
 
 use std::time::Instant;
 
@@ -9,12 +9,12 @@ use super::backoff::Backoff;
 pub struct ProfilerSchedule {
     is_running: bool,
     backoff: Backoff,
-    /// No start by itself before this.
+    /// Earliest time of the next automatic start.
     next: Option<Instant>,
 }
 
 impl ProfilerSchedule {
-    /// The profiler was started.
+    /// Notes that the profiler was started.
     pub fn started(&mut self) {
         self.is_running = true;
     }
@@ -30,7 +30,7 @@ impl ProfilerSchedule {
         wanted && !self.is_running && self.next.is_none_or(|at| at <= now)
     }
 
-    /// When [`Self::is_due`] will be true.
+    /// When [`Self::is_due`] becomes true.
     pub fn wakes(&self, wanted: bool) -> Option<Instant> {
         self.next.filter(|_| wanted && !self.is_running)
     }

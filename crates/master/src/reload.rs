@@ -1,19 +1,22 @@
-//! Reloads: the one under way, and the clients that wait. A state machine without I/O and without a clock.
+//! Reloads: the one under way, and the clients that wait for its result. A state machine without I/O and without a
+//! clock.
 //!
 //! A reload is all or nothing: the new generation answers before the old one leaves, or nothing has changed.
 //!
 //! ```text
-//!   asked ─▶ ask workers (PerlPreload auto) ─▶ read ─▶ bind, open ─▶ Loading ─▶ Starting ─▶ workers ready: Serving, the old one drains
+//!   asked ─▶ ask workers (PerlPreload auto) ─▶ read ─▶ bind, open ─▶ Loading ─▶ Starting ─▶ workers ready: Serving,
+//! the old one drains
 //!                                                │         │            │           │
-//!                                                └─────────┴────────────┴───────────┴─▶ undone; the old generation serves on
+//!                                                └─────────┴────────────┴───────────┴─▶ undone; the old generation
+//! serves on
 //! ```
 
 use super::sockets::control_socket::Client;
 
-/// The server's phase when a reload is asked for.
+/// Phase of the server when a reload is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerPhase {
-    /// The first generation is on its way.
+    /// The first generation is starting.
     Starting,
     /// A generation serves.
     Serving,
@@ -24,9 +27,9 @@ pub enum ServerPhase {
 /// An action for the loop.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ReloadAction {
-    /// Begin a reload.
+    /// Start a reload.
     Begin,
-    /// Refuse a client's request, for this reason.
+    /// Refuse the client's request, for this reason.
     Refuse(Client, &'static str),
     /// Send the result of the reload to the clients.
     Answer(Vec<Client>),
@@ -41,7 +44,7 @@ pub struct Reloads {
 }
 
 impl Reloads {
-    /// A client asks for a reload, or a signal without a client.
+    /// Requests a reload; `client` is `None` for a signal.
     pub fn ask(&mut self, client: Option<Client>, phase: ServerPhase) -> Option<ReloadAction> {
         let refuse = |why| client.map(|client| ReloadAction::Refuse(client, why));
         match phase {
@@ -59,7 +62,7 @@ impl Reloads {
         }
     }
 
-    /// The reload under way is over: its clients get the result, and the next one begins unless the server stops.
+    /// Ends the reload under way: its clients get the result. The next one begins unless the server is stopping.
     pub fn over(&mut self, phase: ServerPhase) -> Vec<ReloadAction> {
         let answer = ReloadAction::Answer(std::mem::take(&mut self.waiting));
         let again = self.again.take();

@@ -6,18 +6,18 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// The meaning of a signal.
+/// Requests that signals stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// CHLD: a process has ended or was stopped.
     Reap,
     /// TERM, QUIT, WINCH: finish the requests under way, then end.
     StopGracefully,
-    /// INT: end now.
+    /// INT: stop immediately.
     StopFast,
     /// HUP: read the configuration and the code anew.
     Reload,
-    /// USR1: open the logs anew.
+    /// USR1: reopen the logs.
     ReopenLogs,
     /// TTIN: one worker more, until the next reload.
     OneMore,
@@ -25,7 +25,7 @@ pub enum Request {
     OneFewer,
     /// URG: a worker becomes the mold.
     Refork,
-    /// USR2: no meaning yet.
+    /// USR2: ignored.
     Nothing,
 }
 
@@ -43,7 +43,7 @@ const OBEYED: [(Signal, Request); 11] = [
     (Signal::SIGTTOU, Request::OneFewer),
 ];
 
-/// The source of signals.
+/// The signalfd of the master.
 #[derive(Debug)]
 pub struct Signals(SignalFd);
 

@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 use super::sockets::control_socket::Client;
 
-/// How long a client waits for the front.
+/// Timeout for the front's part of the status.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How much of the times a status holds.
+/// Detail of the response times in a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// The quantiles.
+    /// Percentiles only.
     Quantiles,
-    /// All times that were counted.
+    /// Complete histograms.
     Counted,
 }
 
-/// The clients.
+/// Clients that wait for the status.
 #[derive(Debug, Default)]
 pub struct StatusRequests {
     clients: Vec<(Client, Detail)>,
@@ -24,7 +24,7 @@ pub struct StatusRequests {
 }
 
 impl StatusRequests {
-    /// A client asks.
+    /// Adds a client that waits for the status.
     pub fn ask(&mut self, client: Client, detail: Detail, now: Instant) {
         self.clients.push((client, detail));
         self.by.get_or_insert(now + PATIENCE);
@@ -36,7 +36,7 @@ impl StatusRequests {
         std::mem::take(&mut self.clients)
     }
 
-    /// By when the clients are answered without the front's part.
+    /// Deadline after which clients are answered without the front's part.
     pub fn wakes(&self) -> Option<Instant> {
         self.by
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::sockets::control_socket::How;
 
-/// How long a fast stop leaves to END blocks.
+/// Time that a fast stop leaves for END blocks.
 const FAST: Duration = Duration::from_secs(1);
 
 /// An action for the loop.
@@ -23,27 +23,27 @@ pub enum StopAction {
     Begin,
     /// The front finishes the requests under way.
     Drain,
-    /// The front exits; idle workers leave. A front that does not exit is killed with all others.
+    /// Ask the front to exit; idle workers leave. A front that does not exit is killed with all other processes.
     Hurry,
-    /// Kill all processes, for this reason.
+    /// Kill all processes; the text is the reason for the log.
     Kill(&'static str),
 }
 
-/// The stop, once it was asked for.
+/// State of the stop; `None` until a stop is requested.
 #[derive(Debug, Default)]
 pub struct Stop(Option<Stopping>);
 
 #[derive(Debug)]
 struct Stopping {
     how: How,
-    /// When to become harder; `None`: never, or done already.
+    /// When the stop escalates; `None`: never, or done already.
     next: Option<Instant>,
-    /// The result of the program.
+    /// Exit result of the program.
     result: anyhow::Result<()>,
 }
 
 impl Stop {
-    /// A signal or a command asks for a stop; the second one makes it harder. `graceful` is GracefulShutdownTimeout; 0 is no limit.
+    /// Requests a stop; a second request escalates it. `graceful` is GracefulShutdownTimeout; 0 means no limit.
     pub fn ask(&mut self, how: How, graceful: Duration, now: Instant) -> Vec<StopAction> {
         match (&mut self.0, how) {
             (None, How::Graceful) => {
@@ -60,7 +60,7 @@ impl Stop {
         }
     }
 
-    /// Nothing can be served: the stop, with an error.
+    /// Stops the server with an error, because it cannot serve.
     pub fn fail(&mut self, error: anyhow::Error, now: Instant) -> Vec<StopAction> {
         match self.0 {
             Some(_) => Vec::new(),
@@ -73,7 +73,7 @@ impl Stop {
         vec![StopAction::Begin, StopAction::Hurry]
     }
 
-    /// The time is over: a graceful stop becomes a fast one, a fast one a kill.
+    /// Escalates when the deadline has passed: a graceful stop becomes fast, a fast stop kills all processes.
     pub fn tick(&mut self, now: Instant) -> Vec<StopAction> {
         let Some(stopping) = self.0.as_mut().filter(|stopping| stopping.next.is_some_and(|at| at <= now)) else {
             return Vec::new();
@@ -85,7 +85,7 @@ impl Stop {
         vec![StopAction::Hurry]
     }
 
-    /// When [`Self::tick`] has something to do.
+    /// When [`Self::tick`] must be called next.
     pub fn wakes(&self) -> Option<Instant> {
         self.0.as_ref().and_then(|stopping| stopping.next)
     }

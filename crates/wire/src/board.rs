@@ -13,10 +13,10 @@ use std::os::unix::fs::FileExt;
 
 use crate::transport::in_memory;
 
-/// Longest text, in bytes.
+/// Maximum length of the text in bytes.
 pub const MOST: usize = 1 << 20;
 const HEAD: u64 = 16;
-/// Attempts before [`read`] fails: a writer that died in mid-write leaves the version odd for good.
+/// Attempts before [`read`] fails: a writer that was killed while writing leaves the version odd forever.
 const TRIES: usize = 100;
 
 /// Makes an empty board. Returns a descriptor for the writer and a read-only one for the readers.

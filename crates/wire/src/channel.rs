@@ -22,7 +22,7 @@ use crate::Malformed;
 const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 /// Bytes of a message in one packet: any socket's buffer has room for these.
 const MAX_PACKET: usize = 64 * 1024;
-/// The kernel's SCM_MAX_FD.
+/// Maximum descriptors of a packet; the kernel's SCM_MAX_FD.
 pub const MAX_FDS: usize = 253;
 /// The first byte of a packet that is not the last of its message.
 const MORE: u8 = b'+';
@@ -133,7 +133,7 @@ pub struct Channel<Out, In> {
     socket: OwnedFd,
     /// Bytes and descriptors of a message whose last packet has not arrived.
     begun: Mutex<(Vec<u8>, Vec<OwnedFd>)>,
-    /// Most descriptors that an incoming message may have.
+    /// Maximum number of descriptors of an incoming message.
     most_fds: usize,
     types: PhantomData<fn(Out) -> In>,
 }

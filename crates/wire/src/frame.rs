@@ -58,7 +58,7 @@ pub enum Field {
     /// The file that the path maps to by DocumentRoot and Alias. The disk was consulted only with
     /// [`Flags::RESOLVED`].
     Filename = 8,
-    /// The client's name, when `HostnameLookups` or an access rule asked for it.
+    /// Host name of the client, if `HostnameLookups` or an access rule requires it.
     RemoteHost = 9,
     /// The user name that the front has authenticated.
     User = 10,
@@ -131,7 +131,7 @@ impl std::ops::BitOrAssign for Flags {
 pub struct Request<'a> {
     /// Unique for the life of the front; replies repeat it.
     pub id: u64,
-    /// The number in logs: that of the client's request, of which this one may be a part (an `ErrorDocument`).
+    /// Request number in logs. For a part of a client's request (an `ErrorDocument`) it is the number of that request.
     pub logged_as: u64,
     /// When the request's head was complete, in µs since 1970.
     pub received: u64,
@@ -147,9 +147,9 @@ pub struct Request<'a> {
     pub local_port: u16,
     /// Index of the virtual host in the configuration.
     pub host: u16,
-    /// Length in bytes of the script's name within `Path`; `None`: only the disk can tell.
+    /// Length in bytes of the script's name within `Path`; `None`: only the file system can decide.
     pub script_length: Option<u32>,
-    /// In the order of [`Field`].
+    /// Values of the fields, in the order of [`Field`].
     pub fields: [&'a [u8]; FIELDS],
     /// Names in lower case, values as sent.
     pub headers: &'a [(&'a [u8], &'a [u8])],
@@ -160,7 +160,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Writes the frame to `out`, which is emptied first and keeps its capacity.
+    /// Writes the frame to `out`. The previous content of `out` is discarded, its capacity reused.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.clear();
         let headers = self.headers.len().min(u16::MAX as usize);
@@ -208,7 +208,7 @@ fn place(out: &mut Vec<u8>, slot: usize, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// A frame whose offsets were all checked once; reading it cannot fail afterwards.
+/// A frame whose offsets are checked, so that reading it cannot fail.
 #[derive(Debug, Default)]
 pub struct Frame(Vec<u8>);
 

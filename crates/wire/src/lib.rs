@@ -1,14 +1,15 @@
 //! Every message between the server's processes, and its transport.
 //!
 //! ```text
-//!   master ── control::ToFront / FromFront ── front        control:  who lives, who leaves, which generation serves
+//!   master ── control::ToFront / FromFront ── front        control:  starts and ends of workers, the serving
+//! generation
 //!     └────── control::ToMold  / FromMold ─── mold
 //!   front  ── frame::Request ─────────────▶ worker         exchange: one request at a time
 //!   front  ◀───────── reply::Reply ──────── worker
 //! ```
 //!
-//! This crate knows nothing of HTTP, Perl or the configuration, and trusts no length or identifier that it
-//! reads: a malformed message is a [`Malformed`] error, never a panic.
+//! This crate knows nothing of HTTP, Perl or the configuration, and trusts no length or identifier that it reads: a
+//! malformed message is a [`Malformed`] error, never a panic.
 
 #![forbid(unsafe_code)]
 

@@ -5,7 +5,7 @@
 /// Number of words: one for all workers, and two for each slot.
 pub const COUNT: usize = 16384;
 
-/// Index of the word that limits how much memory a worker may take beyond what it has at its fork.
+/// Index of the word that limits the memory of a worker beyond its size at the fork, in bytes.
 pub const CEILING_WORD: usize = 0;
 
 /// Index of the limit for the anonymous memory of the worker in `slot`. 0: that worker has not been measured yet.

@@ -1,7 +1,7 @@
 //! The contents of [`crate::frame::Field::Overrides`]: folders and the texts of their `.htaccess` files.
 
-/// Appends a folder and the text of its `.htaccess`. Neither may contain a zero byte: no path does, and such a
-/// text is refused before.
+/// Appends a folder and the text of its `.htaccess` file. Neither contains a zero byte: paths cannot, and such a text
+/// is refused earlier.
 pub fn put(folder: &[u8], text: &str, out: &mut Vec<u8>) {
     for part in [folder, text.as_bytes()] {
         out.extend_from_slice(part);
@@ -9,7 +9,7 @@ pub fn put(folder: &[u8], text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Folders and texts, outermost first. Entries that are not UTF-8 are skipped: [`put`] makes none.
+/// Folders and texts, outermost folder first. Entries that are not UTF-8 are skipped; [`put`] writes none.
 pub fn pairs(field: &[u8]) -> impl Iterator<Item = (&[u8], &str)> {
     let mut parts = field.split(|byte| *byte == 0);
     std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, Malformed, put_string};
 
-/// Length of a message's header.
+/// Length of a message's header in bytes.
 pub const HEADER: usize = 16;
 /// Longest payload of a message, in bytes; a longer body is several messages.
 pub const MAX_PAYLOAD: usize = 64 * 1024;
@@ -23,12 +23,12 @@ pub const MAX_PACKET: usize = 2 * (HEADER + MAX_PAYLOAD);
 pub enum Reply<'a> {
     /// The worker is booted; `fork_us` is the time from fork to here.
     Ready {
-        /// Microseconds from the fork to this message.
+        /// Time from the fork to this message, in µs.
         fork_us: u32,
     },
     /// The worker has ended its work for an earlier front: all that follows is for the current one.
     Greeted {
-        /// As in `Ready`.
+        /// Time from the fork to the worker's first `Ready`, in µs.
         fork_us: u32,
     },
     /// An informational response (103) to pass on at once.
@@ -39,7 +39,7 @@ pub enum Reply<'a> {
     Body(&'a [u8]),
     /// A piece of the body that lies in blocks of the worker's [`memory`](crate::memory), side by side.
     Lent {
-        /// The first block.
+        /// Number of the first block.
         block: u32,
         /// Number of bytes, from the first block's beginning.
         length: u32,
@@ -47,17 +47,17 @@ pub enum Reply<'a> {
     /// An internal redirect led the request to this path, whose response follows. Precedes every other message
     /// but `Info`.
     Moved(&'a [u8]),
-    /// The front is to send this file: the handler declined, or asked for it. A `Head` before it in the same
+    /// The front must send this file, because the handler declined or requested it. A `Head` before it in the same
     /// packet has additional headers, and the status if it is not 200.
     File(&'a [u8]),
     /// The script redirected to a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers
     /// with that path.
     Elsewhere(&'a [u8]),
-    /// The program asks for this many milliseconds more than `RequestTimeout`.
+    /// The program requests this many milliseconds in addition to `RequestTimeout`.
     Extend(u32),
     /// The response is complete, but cleanup handlers still run: the client need not wait for `End`.
     Complete,
-    /// The request is over and the worker is free, or leaving.
+    /// The request is finished; the worker is free, or is leaving.
     End(End),
 }
 
@@ -77,7 +77,7 @@ pub struct Head {
 pub struct End {
     /// CPU time that the worker used for it, in microseconds.
     pub cpu_us: u64,
-    /// Why the worker leaves after this request, if it does.
+    /// Why the worker exits after this request, if it does.
     pub leaving: Option<LeaveReason>,
     /// The body is incomplete: the handler died in mid-stream, and the client must be able to see that.
     pub truncated: bool,
@@ -85,10 +85,10 @@ pub struct End {
     pub log: Vec<(LogKind, Vec<u8>, Vec<u8>)>,
 }
 
-/// Why a worker leaves without being asked to.
+/// Why a worker exits without being asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeaveReason {
-    /// The program wants it: `child_terminate`, harakiri.
+    /// The program requested it: `child_terminate`, harakiri.
     Program,
     /// `MaxRequestsPerChild`
     MaxRequests,
@@ -111,8 +111,7 @@ pub enum LogKind {
     User,
     /// `$r->connection->remote_ip`, where a handler has set it; the name is empty.
     RemoteIp,
-    /// A span of a traced request: start in µs since 1970, duration in µs, and what it was about, separated by
-    /// blanks.
+    /// A span of a traced request: start in µs since 1970, duration in µs and description, separated by blanks.
     Span,
 }
 
@@ -278,7 +277,7 @@ pub struct Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
-    /// Whether there is nothing to send.
+    /// Whether no message is pending.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty() && self.body.is_empty() && self.after.is_empty()
     }

@@ -1,4 +1,5 @@
-//! Limits of single workers, beside their requests: a worker that has reached one leaves when it has no request, one at a time.
+//! Limits of single workers that no request reaches: age, idle time, growth. A worker that has reached one leaves when
+//! it is idle; workers leave one after the other.
 
 use std::time::{Duration, Instant};
 
@@ -12,19 +13,20 @@ use config::{Config, Pool};
 
 /// Between two questions to the front about its workers, where limits need the answer.
 const ASKED_FOR_LIMITS: Duration = Duration::from_secs(1);
-/// The same where only the budget does: the size of workers that have served is the cost of the next one.
+/// Interval of status requests to the front where only the budget needs them: workers that have served show what the
+/// next one costs.
 const ASKED_FOR_BUDGET: Duration = Duration::from_secs(5);
 
 /// A worker that has reached a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
-    /// The worker.
+    /// The worker that has reached a limit.
     pub worker: WorkerId,
-    /// The directive.
+    /// The directive that sets the limit.
     pub directive: &'static str,
-    /// How far the worker has come.
+    /// The measured value, for the log.
     pub how_far: String,
-    /// For the count of ends.
+    /// The reason, for the counters of worker exits.
     pub reason: ExitReason,
 }
 
@@ -36,7 +38,7 @@ pub fn need_memory(config: &Config) -> bool {
     })
 }
 
-/// How often the front is asked what its workers have answered, and since when they are idle; `None`: never.
+/// Interval of the status requests that show requests and idle times of workers; `None`: no limit needs them.
 pub fn ask_front_every(config: &Config, has_budget: bool) -> Option<Duration> {
     let asks = |pool: &Pool| {
         let limits = pool.worker.max_growth.is_some() || pool.worker.max_idle.is_some() || pool.auto;
@@ -48,7 +50,7 @@ pub fn ask_front_every(config: &Config, has_budget: bool) -> Option<Duration> {
     }
 }
 
-/// A worker of the serving pools that has reached a limit, unless another is about to leave.
+/// A worker of the serving pools that has reached a limit; `None` while another one is leaving.
 pub fn first_reached(workers: &Workers, serving: &[PoolId], config: &Config, now: Instant) -> Option<Reached> {
     if workers.dismissed() > 0 {
         return None;
@@ -62,7 +64,7 @@ pub fn first_reached(workers: &Workers, serving: &[PoolId], config: &Config, now
     serving.iter().find_map(reached_in)
 }
 
-/// When the oldest worker reaches MaxAgePerChild.
+/// When the oldest worker of the serving pools reaches MaxAgePerChild.
 pub fn oldest_leaves(workers: &Workers, serving: &[PoolId], config: &Config) -> Option<Instant> {
     // A worker that is old and busy is looked at again when another event comes.
     if workers.dismissed() > 0 {

@@ -24,27 +24,27 @@ use config::Config;
 use config::budget::MemoryBudget;
 use machine::memory::{Measured, Sizes, one_more};
 
-/// A guess holds for this long: by then workers that have served were measured.
+/// Validity of a guessed worker size. After this time workers that have served were measured.
 const GUESS_HOLDS: Duration = Duration::from_secs(30);
-/// When the kernel had to kill a process, this many tenths of the memory used then are the budget from then on.
+/// New budget after the kernel has killed a process, in tenths of the memory used at that moment.
 const KEPT: u64 = 9;
 
-/// The budget, and what was measured.
+/// The memory budget and the latest measurements.
 #[derive(Debug, Default)]
 pub struct Budget {
-    /// In bytes; `None`: memory is not limited.
+    /// Size of the budget in bytes; `None`: memory is not limited.
     bytes: Option<u64>,
     /// The memory of processes that are no workers.
     others: BTreeMap<i32, Sizes>,
-    /// How many more bytes the control group allows, where it has a limit.
+    /// Free bytes of the control group, if the group has a limit.
     room: Option<u64>,
-    /// How many processes of the control group the kernel has killed, as far as known.
+    /// Number of processes of the control group that the kernel has killed, as read last.
     killed_by_kernel: u64,
-    /// By how much each of the first workers may grow until memory is measured.
+    /// Bytes by which each of the first workers may grow until the first measurement.
     first_growth: u64,
     /// The least that a worker of a pool is taken to cost.
     guesses: BTreeMap<PoolNumber, Guess>,
-    /// The worker that was asked to leave last, until another has taken its place or none will.
+    /// The last worker that was asked to leave, until it is replaced or its pool needs no replacement.
     retired: Option<RetiredWorker>,
 }
 
@@ -67,29 +67,29 @@ struct RetiredWorker {
     since: Instant,
 }
 
-/// How much memory a worker may have, in bytes.
+/// Memory limits of one slot, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {
-    /// Whose it is.
+    /// Slot of the worker.
     pub slot: Slot,
     /// The limit once its memory was measured; before that 0.
     pub measured: u64,
-    /// The limit until then.
+    /// The limit of a new worker in this slot until its first measurement.
     pub newborn: u64,
 }
 
 impl Budget {
-    /// For a server that starts. `killed`: how many processes of its control group the kernel has killed.
+    /// A budget for a starting server. `killed`: number of processes of its control group that the kernel has killed.
     pub fn new(killed: u64) -> Budget {
         Budget { killed_by_kernel: killed, ..Budget::default() }
     }
 
-    /// In bytes; `None`: memory is not limited.
+    /// Size of the budget in bytes; `None`: memory is not limited.
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// A configuration comes into force. `available` is what `auto` takes. Returns the budget.
+    /// Applies the budget of a new configuration and returns it. `available` measures the memory for `auto`.
     pub fn configure(&mut self, config: &Config, available: impl FnOnce() -> Option<u64>) -> Option<u64> {
         let bytes = match config.pool.budget {
             MemoryBudget::Off => None,
@@ -102,18 +102,19 @@ impl Budget {
 
     fn set(&mut self, bytes: Option<u64>, config: &Config) -> Option<u64> {
         self.bytes = bytes;
-        // Half of it is for what the first workers load.
+        // Half of the budget is reserved for the code that the first workers load.
         let pools = config.pool_numbers().map(|pool| config.pool_of(pool));
         let workers = pools.map(|pool| u64::from(pool.start.min(pool.max_clients))).sum::<u64>().max(1);
         self.first_growth = bytes.unwrap_or(0) / 2 / workers;
         bytes
     }
 
-    /// The plan for this moment; `None`: memory is not limited, or no mold was measured yet. `forking` are the molds of the serving
-    /// pools that fork.
+    /// The current plan; `None`: memory is not limited, or no mold was measured yet. `forking`: molds of the serving
+    /// pools that can fork.
     pub fn plan(&self, forking: &[(PoolId, i32)], workers: &Workers, now: Instant) -> Option<Plan> {
         let budget = self.bytes?;
-        // Memory that workers share with their mold is counted there, once. A mold that was not measured yet will be at once.
+        // Memory that workers share with their mold is counted once, for the mold. A mold without a measurement is
+        // measured next.
         let molds: Vec<u64> = forking.iter().filter_map(|(_, pid)| Some(self.others.get(pid)?.rss)).collect();
         if molds.is_empty() {
             return None;
@@ -152,7 +153,7 @@ impl Budget {
         Grant { slot, measured: 0, newborn: plan.map_or(self.first_growth, |plan| plan.newborn(pool)) }
     }
 
-    /// The worker that is to leave because more memory is used than planned.
+    /// The worker that must leave because memory use exceeds the plan.
     pub fn too_large(&self, plan: &Plan, targets: &Targets, workers: &Workers) -> Option<Reached> {
         if !plan.is_crossed() || workers.dismissed() > 0 {
             return None;
@@ -166,10 +167,11 @@ impl Budget {
         Some(Reached { worker, directive: "MemoryBudget", how_far, reason: ExitReason::Memory })
     }
 
-    /// A worker of a pool, forked at `forked`, was too large with its first requests: one costs more than was thought. Without this
-    /// as many as before would come, and leave as soon, faster than they can be measured. Returns whether this was news.
+    /// Raises the expected cost of a worker after one forked at `forked` was too large with its first requests. Without
+    /// this the pool would fork as many workers as before, and lose them before they are measured. Returns whether the
+    /// expectation changed.
     pub fn costs_more(&mut self, pool: PoolNumber, forked: Instant, plan: &Plan, now: Instant) -> bool {
-        // A worker that was forked before the last guess proves nothing new.
+        // A worker that was forked before the last guess is no new evidence.
         let is_known = self.guesses.get(&pool).is_some_and(|guess| forked <= guess.since);
         if !is_known {
             let guess = Guess { cost: plan.cost_of(pool).saturating_mul(2), since: now };
@@ -212,18 +214,21 @@ impl Budget {
         self.others.iter().map(|(pid, sizes)| (*pid, *sizes))
     }
 
-    /// A worker of a pool was asked to leave; `line` says why. Returns the line of the one before, if that was not replaced.
+    /// Notes that a worker of the pool was asked to leave; `line` is the log line with the reason. Returns the line of
+    /// the previous one if that worker was not replaced.
     pub fn retired(&mut self, pool: PoolNumber, line: String, now: Instant) -> Option<String> {
         self.retired.replace(RetiredWorker { pool, line, since: now }).map(|before| before.line)
     }
 
-    /// A worker of a pool is ready. Returns the line of the one whose place it takes, and how long that took.
+    /// Notes that a worker of the pool is ready. Returns the log line of the worker that it replaces, and the time
+    /// since that one was asked to leave.
     pub fn replaced(&mut self, pool: PoolNumber, now: Instant) -> Option<(String, Duration)> {
         let retired = self.retired.take_if(|retired| retired.pool == pool)?;
         Some((retired.line, now.saturating_duration_since(retired.since)))
     }
 
-    /// The worker of a pool that was asked to leave is not replaced, because there are enough. Returns its line.
+    /// Notes that the worker that was asked to leave is not replaced, because the pool has enough. Returns the log line
+    /// of that worker.
     pub fn not_replaced(&mut self, pool: PoolNumber) -> Option<String> {
         self.retired.take_if(|retired| retired.pool == pool).map(|retired| retired.line)
     }

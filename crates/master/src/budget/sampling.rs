@@ -8,7 +8,7 @@ use crate::backoff::Backoff;
 const SHARE: u32 = 200;
 /// The shortest time between two measurements.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Where there are few processes, each is measured once in this time.
+/// Interval between two measurements of the same process while there are few processes.
 const ROUND: Duration = Duration::from_secs(2);
 /// A sampler that does not answer for this long hangs in the kernel.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,18 +18,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub enum SamplerAction {
     /// Start the sampler.
     Start,
-    /// Ask it to measure this process.
+    /// Have the sampler measure this process.
     Measure(i32),
-    /// Kill it: it does not answer.
+    /// Kill the sampler: it does not answer.
     Kill,
 }
 
-/// The sampler, and the question to it.
+/// State of the sampler and of the request sent to it.
 #[derive(Debug)]
 pub struct Sampling {
     is_running: bool,
     backoff: Backoff,
-    /// By when the measurement under way must be answered.
+    /// Deadline of the measurement under way.
     asked: Option<Instant>,
     next: Instant,
     /// The process that was measured last.
@@ -37,7 +37,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// No sampler runs yet.
+    /// The state before the first start of a sampler.
     pub fn new(now: Instant) -> Sampling {
         Sampling { is_running: false, backoff: Backoff::default(), asked: None, next: now, last: 0 }
     }
@@ -59,7 +59,7 @@ impl Sampling {
         Some(SamplerAction::Measure(pid))
     }
 
-    /// The sampler was started.
+    /// Notes that the sampler was started.
     pub fn started(&mut self) {
         self.is_running = true;
     }
@@ -81,7 +81,7 @@ impl Sampling {
         (self.asked, self.next) = (None, now + (took * SHARE).max(round));
     }
 
-    /// When [`Self::tick`] has something to do.
+    /// When [`Self::tick`] must be called next.
     pub fn wakes(&self) -> Instant {
         self.asked.unwrap_or(self.next)
     }

@@ -1,4 +1,5 @@
-//! The workers' processes and sockets, by slot. [`Workers`](crate::pool::workers::Workers) knows everything else of them.
+//! Processes and sockets of the workers, by slot. All other facts about workers are in
+//! [`Workers`](crate::pool::workers::Workers).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,23 +20,24 @@ pub struct Handles {
 #[derive(Debug, Default)]
 struct Handle {
     process: Option<WorkerProcess>,
-    /// For a front that may come after this one. While the master holds it, the worker does not see the end of its front.
+    /// The worker's socket, for the next front. While the master holds it, the worker sees no end of file when its
+    /// front ends.
     socket: Option<Socket>,
 }
 
 /// The connection between a worker and the front.
 #[derive(Debug, Clone)]
 pub struct Socket {
-    /// The front's end.
+    /// The socket's end for the front.
     pub front: Fd,
-    /// The worker's end.
+    /// The socket's end for the worker.
     pub worker: Fd,
-    /// Their shared memory.
+    /// The memory that front and worker share.
     pub memory: Fd,
 }
 
 impl Socket {
-    /// A new pair with its memory.
+    /// Creates a socket pair and its shared memory.
     pub fn new() -> io::Result<Socket> {
         let memory = wire::memory::create()?.into();
         let (front, worker) = wire::channel::pair()?;
@@ -83,7 +85,7 @@ impl Handles {
         self.process(slot).is_some_and(WorkerProcess::exists)
     }
 
-    /// Ends a worker at once. Returns whether it ran.
+    /// Kills a worker. Returns whether it was running.
     pub fn kill(&self, slot: Slot) -> bool {
         self.process(slot).is_some_and(|process| process.signal(Signal::SIGKILL).is_ok())
     }

@@ -54,15 +54,15 @@ impl Role {
 const OURS_ALONE: [&str; 6] =
     ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
-/// How long END blocks may take.
+/// Time for END blocks to run.
 const LEAVE: Duration = Duration::from_secs(2);
 
 /// A child process.
 #[derive(Debug)]
 pub struct Child<Out, In> {
-    /// Its process; the number is not reused before the master has reaped it.
+    /// The process; its number is not reused before the master has reaped it.
     pub pid: Pid,
-    /// Its control channel.
+    /// The control channel to the process.
     pub peer: Peer<Out, In>,
 }
 
@@ -71,15 +71,15 @@ pub type Front = Child<ToFront, FromFront>;
 /// A mold.
 pub type Mold = Child<ToMold, FromMold>;
 
-/// How many promotions lie between a mold and the one that has loaded the code, which has 0.
+/// Number of promotions between a mold and the mold that has loaded the code, which has 0.
 pub type Refork = u32;
 
 /// Identifies a mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoldId {
-    /// The pool whose code it has.
+    /// The pool whose code the mold has loaded.
     pub pool: PoolId,
-    /// See [`Refork`].
+    /// The mold's number within the pool.
     pub refork: Refork,
 }
 
@@ -117,17 +117,17 @@ impl Children {
         self.molds.push((id, mold));
     }
 
-    /// A mold has ended.
+    /// Removes a mold that has ended.
     pub fn remove_mold(&mut self, id: MoldId) {
         self.molds.retain(|(known, _)| *known != id);
     }
 
-    /// A mold, if it has not ended.
+    /// Finds a running mold.
     pub fn mold(&mut self, id: MoldId) -> Option<&mut Mold> {
         self.molds.iter_mut().find(|(known, _)| *known == id).map(|(_, mold)| mold)
     }
 
-    /// The mold with this process.
+    /// Finds the mold with this process id.
     pub fn mold_of(&self, pid: Pid) -> Option<MoldId> {
         self.molds.iter().find(|(_, mold)| mold.pid == pid).map(|(id, _)| *id)
     }
@@ -146,7 +146,7 @@ impl Children {
         front.chain(sampler).chain(profiler).chain(monitor).chain(self.molds().map(|(_, mold)| mold.pid))
     }
 
-    /// Continues front and molds that were stopped: they would neither finish nor leave.
+    /// Continues a stopped front and stopped molds: a stopped process can neither finish requests nor leave.
     pub fn resume(&self) {
         self.front.iter().for_each(Child::resume);
         self.molds().for_each(|(_, mold)| mold.resume());
@@ -208,12 +208,12 @@ fn start(role: Role, error_log: &OwnedFd, env: &[(String, String)]) -> io::Resul
 }
 
 impl<Out, In> Child<Out, In> {
-    /// Ends it at once.
+    /// Kills the process.
     pub fn kill(&self) {
         self.signal(Signal::SIGKILL);
     }
 
-    /// Continues it if it was stopped.
+    /// Continues the process if it was stopped.
     pub fn resume(&self) {
         self.signal(Signal::SIGCONT);
     }
@@ -229,7 +229,7 @@ impl<Out, In> Child<Out, In> {
     }
 
     fn signal(&self, signal: Signal) {
-        // The child is not reaped, so the number cannot mean another process; it may have ended, which is as good.
+        // The child is not reaped, so the number cannot mean another process. A failure means that the child has ended.
         let _ = kill(self.pid, signal);
     }
 }

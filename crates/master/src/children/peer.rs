@@ -34,8 +34,7 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         Ok(Peer { channel: Channel::to_stranger(socket), outbox: Outbox::default(), gone: false, failure: None })
     }
 
-    /// Sends now, or as soon as the other side reads. Sending to a side that has gone is no error: its end is seen where processes are
-    /// reaped.
+    /// Sends now, or as soon as the peer reads. A closed peer is no error: the reaping of its process reports the end.
     pub fn send(&mut self, message: Out, fds: Vec<Fd>) {
         let pushed = self.outbox.push(&message, fds);
         self.note(pushed);
@@ -72,7 +71,7 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         Ok(())
     }
 
-    /// Whether the other side has closed its end: no further message will come.
+    /// Whether the peer has closed its end, so that no further message can arrive.
     pub fn is_gone(&self) -> bool {
         self.gone
     }
@@ -90,7 +89,7 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
         }
     }
 
-    /// The next message that has arrived. `None` also at the end of the other side.
+    /// The next message that has arrived. `None`: no message waits, or the peer has closed its end.
     pub fn receive(&mut self) -> io::Result<Option<In>> {
         Ok(self.receive_with_fds()?.map(|(message, _)| message))
     }

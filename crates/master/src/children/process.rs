@@ -12,7 +12,8 @@ use nix::unistd::Pid;
 #[derive(Debug)]
 pub struct WorkerProcess {
     pid: Pid,
-    /// Without a handle, because no descriptor was free, the number means this process while `began` is when it began.
+    /// The pidfd. `None`: no descriptor was free, and `began`, the start time of the process, distinguishes it from a
+    /// later process of the same number.
     handle: Option<OwnedFd>,
     began: u64,
 }
@@ -20,9 +21,9 @@ pub struct WorkerProcess {
 /// Why a process is not taken for a worker.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NotForked {
-    /// It has ended already.
+    /// The process has ended already.
     Ended,
-    /// It is another program's, or the worker has a process already: it must not be killed.
+    /// The process belongs to another program, or the worker already has one: it must not be killed.
     Foreign,
 }
 
@@ -37,14 +38,14 @@ impl WorkerProcess {
         };
         let (parent, began) = parent_and_begin(pid).ok_or(NotForked::Ended)?;
         let process = WorkerProcess { pid, handle, began };
-        // What was read is about the process of the handle only if that still exists.
+        // The facts read from `/proc` belong to the process of the handle only while that process exists.
         if !process.exists() {
             return Err(NotForked::Ended);
         }
         if is_its_child(parent) { Ok(process) } else { Err(NotForked::Foreign) }
     }
 
-    /// Whether it has not ended.
+    /// Whether the process is still running.
     pub fn exists(&self) -> bool {
         match &self.handle {
             Some(handle) => sys::pidfd_exists(handle.as_fd()),

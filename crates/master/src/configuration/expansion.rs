@@ -16,20 +16,20 @@ use crate::children::{Expander, start_expander};
 use config::{At, Bundle, ConfigError};
 use sys::privileges;
 
-/// An expander at work.
+/// A running expander, and the configuration that it completes.
 #[derive(Debug)]
 pub struct Expansion {
-    /// The process.
+    /// The expander's process.
     pub child: Expander,
-    /// When it must have answered.
+    /// Deadline of the expander's answer.
     pub by: Instant,
     /// `StartTimeout`
     allowed: Duration,
-    /// The line whose code it runs, and the directive there.
+    /// The line whose code the expander runs, and the directive there.
     reached: Option<(At, String)>,
 }
 
-/// Reads a configuration, and waits for its Perl.
+/// Reads a configuration and waits until its Perl code has run.
 pub fn read(origin: &ConfigOrigin) -> anyhow::Result<CheckedConfig> {
     let reading = Reading::of(origin)?;
     if !reading.needs_perl() {
@@ -63,7 +63,7 @@ impl Expansion {
         }
     }
 
-    /// The configuration, when the expander has sent it.
+    /// Returns the configuration once the expander has sent it.
     pub fn receive(&mut self) -> anyhow::Result<Option<CheckedConfig>> {
         self.child.peer.flush();
         let memory = loop {

@@ -1,11 +1,11 @@
-//! Errors that keep a site from serving: in its configuration, or in its Perl.
+//! Errors that prevent a start: in the configuration, or in the site's Perl.
 
 use std::fmt;
 use std::sync::Arc;
 
 use config::ConfigError;
 
-/// All errors of a configuration, one a line.
+/// All errors of a configuration, one per line.
 #[derive(Debug)]
 pub struct Mistakes(pub Vec<ConfigError>);
 

@@ -26,16 +26,16 @@ use config::{
 };
 use tls::{self, Identity};
 
-/// Shorter secrets can be guessed.
+/// Minimum length of a token in bytes: shorter secrets can be guessed.
 const LEAST_TOKEN: usize = 16;
 const LONGEST_TOKEN: u64 = 1024;
-/// Debian's file has 2 kB.
+/// Maximum size in bytes; Debian's file has 2 kB.
 const LONGEST_ENVVARS: u64 = 64 * 1024;
 
 /// The source of a configuration, at the start and at every reload.
 #[derive(Debug, Clone)]
 pub struct ConfigOrigin {
-    /// The file or the options.
+    /// Source of the directives: a file or options.
     pub from: From,
     /// `-D NAME`
     pub defines: Vec<String>,
@@ -43,7 +43,7 @@ pub struct ConfigOrigin {
     pub before: Vec<String>,
     /// `-c directive`: read after the rest.
     pub after: Vec<String>,
-    /// What the configuration may depend on besides its text.
+    /// Facts besides the text that the configuration may depend on.
     pub facts: Facts,
 }
 
@@ -61,14 +61,14 @@ pub enum From {
 pub struct OptionText {
     /// The option as the user wrote it: `--max-requests`.
     pub option: String,
-    /// Lines of directives.
+    /// The directives, one per line.
     pub directives: String,
 }
 
 /// A configuration without errors.
 #[derive(Debug)]
 pub struct CheckedConfig {
-    /// Its meaning.
+    /// The parsed meaning of the directives.
     pub config: Config,
     bundle: Bundle,
     /// Certificates and keys of its hosts, as read last.
@@ -80,7 +80,7 @@ pub struct CheckedConfig {
 pub struct Reading(Bundle);
 
 impl Reading {
-    /// Reads the files.
+    /// Reads the configuration files.
     pub fn of(origin: &ConfigOrigin) -> Result<Reading, Mistakes> {
         let beside = origin.envvars();
         let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
@@ -97,12 +97,12 @@ impl Reading {
         Ok(reading)
     }
 
-    /// Whether Perl code must run before the meaning is known.
+    /// Whether Perl code must run before the configuration is complete.
     pub fn needs_perl(&self) -> bool {
         self.0.needs_perl()
     }
 
-    /// The meaning of the directives read so far, without those that have errors.
+    /// The configuration from the directives read so far; directives with errors are left out.
     pub fn sketch(&self) -> Config {
         Config::sketch(&self.0.tree, &self.0.facts)
     }
@@ -113,7 +113,7 @@ impl Reading {
         in_memory_of(&self.0)
     }
 
-    /// The configuration, if it needs no Perl.
+    /// Completes a configuration that needs no Perl.
     pub fn finish(self) -> Result<CheckedConfig, Mistakes> {
         CheckedConfig::of(self.0)
     }
@@ -124,18 +124,18 @@ impl Reading {
 pub struct Survey {
     /// The directives of the files, [skipped blocks](config::is_skipped) included.
     pub tree: Vec<Directive>,
-    /// Relative paths start here.
+    /// Base of relative paths.
     pub server_root: PathBuf,
-    /// The errors that a start would report, without those of directives that Perl adds.
+    /// The errors that a start would report, without errors of directives that Perl adds.
     pub mistakes: Vec<ConfigError>,
-    /// The warnings of a start.
+    /// The warnings that a start would log.
     pub warnings: Vec<ConfigError>,
-    /// What could be understood of it.
+    /// The configuration without its faulty directives.
     pub config: Config,
 }
 
 impl Survey {
-    /// Reads the files, and runs none of their Perl.
+    /// Reads the configuration files and runs no Perl.
     pub fn of(origin: &ConfigOrigin) -> Survey {
         let beside = origin.envvars();
         let env = |name: &str| environment(name).or_else(|| beside.get(name).map(str::to_owned));
@@ -232,12 +232,12 @@ impl CheckedConfig {
         }
     }
 
-    /// Its meaning, and its directives.
+    /// Splits the survey into the configuration and its directives.
     pub fn into_parts(self) -> (Config, Vec<Directive>) {
         (self.config, self.bundle.tree)
     }
 
-    /// What it depends on besides its text.
+    /// Facts besides the text that the configuration depends on.
     pub fn facts(&self) -> &Facts {
         &self.bundle.facts
     }
@@ -286,7 +286,7 @@ fn in_memory_of(bundle: &Bundle) -> std::io::Result<Fd> {
     Ok(Fd::new(in_memory("configuration", &serde_json::to_vec(bundle)?)?.into()))
 }
 
-/// Errors in log formats. Only the front knows the items, but the errors must be reported before it starts.
+/// Errors in log formats. Only the front knows the log items, but the errors must be reported before the front starts.
 fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
     let wrong = |format: &String| {
         let reason = log_format::check(format).err()?;
@@ -299,7 +299,7 @@ fn wrong_log_formats(config: &Config, bundle: &Bundle) -> Vec<ConfigError> {
 }
 
 impl ConfigOrigin {
-    /// The file, or `command line`.
+    /// Path of the file, or `command line`.
     pub fn name(&self) -> String {
         match &self.from {
             From::File(path) => path.display().to_string(),
@@ -307,7 +307,7 @@ impl ConfigOrigin {
         }
     }
 
-    /// The file, if it is one.
+    /// Path of the file; `None` for directives from options.
     pub fn file(&self) -> Option<&Path> {
         match &self.from {
             From::File(path) => Some(path),
@@ -315,7 +315,8 @@ impl ConfigOrigin {
         }
     }
 
-    /// The values of `${APACHE_RUN_DIR}` and the like, which Debian writes beside apache2.conf. The environment stands above them.
+    /// The values of `${APACHE_RUN_DIR}` and similar variables, which Debian sets in `envvars` beside apache2.conf.
+    /// Environment variables take precedence.
     fn envvars(&self) -> Envvars {
         let Some(path) = self.file().map(|file| file.with_file_name("envvars")) else { return Envvars::default() };
         let file = path.display().to_string();

@@ -1,4 +1,4 @@
-//! The front's supervision: when it is started, asked, and replaced. A state machine without I/O and without a clock.
+//! Supervision of the front: when it is started, pinged and replaced. A state machine without I/O and without a clock.
 
 mod watchdog;
 
@@ -9,25 +9,25 @@ use super::backoff::Backoff;
 pub use watchdog::{FrontProcess, Wait};
 use watchdog::{Verdict, Watchdog};
 
-/// Between starts of the front. Nobody is served meanwhile, so the wait is short.
+/// Maximum wait between two starts of the front. No client is served meanwhile, so it is short.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// An action for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontAction {
-    /// Start it.
+    /// Start the front.
     Start,
-    /// Send it a `Ping`.
+    /// Send a `Ping` to the front.
     Ask,
-    /// Kill it: it has not answered for FrontTimeout.
+    /// Kill the front: it has not answered for FrontTimeout.
     Kill,
 }
 
-/// The front as the master supervises it.
+/// State of the front's supervision.
 #[derive(Debug)]
 pub struct Supervision {
     backoff: Backoff,
-    /// Of the front that runs, if one does.
+    /// The watchdog of the running front; `None`: no front runs.
     watchdog: Option<Watchdog>,
     /// Why the watchdog had the last front killed.
     verdict: Option<&'static str>,
@@ -40,7 +40,7 @@ impl Default for Supervision {
 }
 
 impl Supervision {
-    /// A front was started.
+    /// Notes that a front was started.
     pub fn started(&mut self, now: Instant) {
         (self.watchdog, self.verdict) = (Some(Watchdog::new(now)), None);
     }
@@ -61,12 +61,13 @@ impl Supervision {
         self.verdict
     }
 
-    /// The front has answered.
+    /// Notes that the front has answered.
     pub fn answered(&mut self) {
         self.watchdog.iter_mut().for_each(Watchdog::answered);
     }
 
-    /// The front is about to get a configuration, on which it may work until `until`. Returns whether to ask it first.
+    /// Notes that the front is about to receive a configuration, which may take until `until`. Returns whether to ping
+    /// the front first.
     pub fn configures(&mut self, until: Instant, process: FrontProcess) -> Option<FrontAction> {
         let asks = self.watchdog.as_mut().is_some_and(|watchdog| watchdog.configures(until, process));
         asks.then_some(FrontAction::Ask)
@@ -77,7 +78,8 @@ impl Supervision {
         self.watchdog.iter_mut().for_each(Watchdog::has_configured);
     }
 
-    /// The master has waited, and has read what had arrived by then. `timeout` is FrontTimeout; 0 turns the watchdog off.
+    /// Notes that the master has waited and has read all messages that arrived meanwhile. `timeout` is FrontTimeout; 0
+    /// turns the watchdog off.
     pub fn waited(&mut self, wait: Wait, timeout: Duration) {
         self.watchdog.iter_mut().for_each(|watchdog| watchdog.waited(wait, timeout));
     }
@@ -100,7 +102,7 @@ impl Supervision {
         }
     }
 
-    /// When [`Self::tick`] has something to do.
+    /// When [`Self::tick`] must be called next.
     pub fn wakes(&self, wanted: bool, timeout: Duration, now: Instant) -> Option<Instant> {
         match &self.watchdog {
             None => wanted.then(|| self.backoff.ends(now).unwrap_or(now)),

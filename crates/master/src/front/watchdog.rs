@@ -11,14 +11,14 @@
 
 use std::time::{Duration, Instant};
 
-/// Asks one front process whether it still answers.
+/// Checks that one front process still answers.
 #[derive(Debug)]
 pub struct Watchdog {
     /// The question that has no answer yet.
     question: Option<Question>,
-    /// When to ask next, if all questions are answered.
+    /// Time of the next ping, if all pings are answered.
     next: Instant,
-    /// Until when the front may be building a configuration.
+    /// Until when the front may be busy with a configuration.
     configuring_until: Option<Instant>,
     /// The front was silent, and killed.
     is_over: bool,
@@ -28,9 +28,9 @@ pub struct Watchdog {
 struct Question {
     /// How long the master has waited for the answer.
     waited: Duration,
-    /// How long the front had waited for a processor since its start, when that was looked at last.
+    /// Total time that the front has waited for a processor since its start, as read last.
     delayed: Duration,
-    /// The front was building a configuration when it was asked.
+    /// Whether the front was building a configuration when it was pinged.
     while_configuring: bool,
 }
 
@@ -39,38 +39,38 @@ struct Question {
 pub struct Wait {
     /// After how long `poll` was to return.
     pub planned: Duration,
-    /// After how long it did.
+    /// The actual delay of the answer.
     pub actual: Duration,
 }
 
 /// The watchdog's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Wait.
+    /// No action is due.
     Nothing,
-    /// Send a question.
+    /// Send a ping.
     Ask,
     /// The front has not answered for FrontTimeout.
     Silent,
 }
 
-/// The front's process as the kernel sees it.
+/// Facts about the front's process from the kernel.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FrontProcess {
-    /// For how long it has waited for a processor since its start.
+    /// Total time that the process has waited for a processor since its start.
     pub delayed: Duration,
-    /// A debugger holds it.
+    /// Whether a debugger has stopped the process.
     pub is_traced: bool,
 }
 
 impl Watchdog {
-    /// For a front that has just been started.
+    /// The watchdog of a front that was just started.
     pub fn new(now: Instant) -> Watchdog {
         Watchdog { question: None, next: now, configuring_until: None, is_over: false }
     }
 
-    /// The front is about to get a configuration, and may work on it until `until` once it listens. Returns whether to ask first
-    /// if it listens.
+    /// Notes that the front is about to receive a configuration, which may take until `until`. Returns whether to ping
+    /// the front first, to see that it reads.
     pub fn configures(&mut self, until: Instant, process: FrontProcess) -> bool {
         self.configuring_until = self.configuring_until.max(Some(until));
         let asks = self.question.is_none();
@@ -86,7 +86,7 @@ impl Watchdog {
         }
     }
 
-    /// The front has answered.
+    /// Notes that the front has answered.
     pub fn answered(&mut self) {
         self.question = None;
     }
@@ -96,7 +96,7 @@ impl Watchdog {
         self.is_over.then_some("the front was silent for longer than FrontTimeout and is replaced: reload again")
     }
 
-    /// The master has waited, and has read what had arrived by then.
+    /// Notes that the master has waited and has read all messages that arrived meanwhile.
     pub fn waited(&mut self, wait: Wait, timeout: Duration) {
         let Some(question) = &mut self.question else { return };
         // A wait that took longer than planned: the master was stopped, or the machine slept, and perhaps the front too.
@@ -134,7 +134,8 @@ impl Watchdog {
         Verdict::Ask
     }
 
-    /// When [`Self::turn`] has something to do. Waits are short while an answer is missing, so that a stop in one shows.
+    /// When [`Self::turn`] must be called next. Waits are short while an answer is missing, so that a stop of the
+    /// process during one is noticed.
     pub fn due(&self, now: Instant, timeout: Duration) -> Option<Instant> {
         let watches = !timeout.is_zero() && !self.is_over;
         watches.then(|| if self.question.is_some() { now + timeout / 8 } else { self.next })

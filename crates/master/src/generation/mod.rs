@@ -19,10 +19,10 @@ use molds::{Member, Molds};
 use super::backoff::Backoff;
 use super::children::{MoldId, Refork};
 
-/// A mold may be stopped for this long: Ctrl-Z and `fg` stop and continue all processes one after the other.
+/// Maximum time that a mold may be stopped: Ctrl-Z and `fg` stop and continue all processes one after the other.
 const STOPPED: Duration = Duration::from_secs(1);
 
-/// All generations. `C` is their configuration, which the state machine does not look at.
+/// All generations. The state machine does not read their configurations, which have the type `C`.
 #[derive(Debug)]
 pub struct Generations<C> {
     list: Vec<Generation<C>>,
@@ -34,16 +34,16 @@ pub struct Generations<C> {
 pub struct Generation<C> {
     /// Counted from 1.
     pub number: GenerationNumber,
-    /// Its configuration.
+    /// The configuration of this generation.
     pub config: C,
-    /// Drawn above.
+    /// State in the diagram above.
     pub state: GenerationState,
-    /// By number.
+    /// The pools, by pool number.
     pub pools: Vec<MoldPool>,
     /// The server's name and version as the mold of the server's own pool reports them.
     pub software: String,
     times: Times,
-    /// `Loading`, `Starting` or `Draining` must be over by then; `None`: no limit.
+    /// Deadline of `Loading`, `Starting` or `Draining`; `None`: no limit.
     deadline: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ pub struct Generation<C> {
 pub struct Times {
     /// `StartTimeout`
     pub start: Duration,
-    /// `GracefulShutdownTimeout`; 0 is no limit.
+    /// `GracefulShutdownTimeout`; 0 means no limit.
     pub graceful: Duration,
 }
 
@@ -61,13 +61,13 @@ pub struct Times {
 pub struct MoldPool {
     /// Empty while the first mold is being started again, or when all have ended.
     pub molds: Molds,
-    /// How many workers became molds.
+    /// Number of workers that became molds.
     pub reforks: Refork,
-    /// The address in the memory of its workers where they note what they do.
+    /// Address in the memory of the pool's workers at which each notes its current activity.
     pub activity: usize,
-    /// Since when a mold is stopped, unless it was continued.
+    /// When a mold of the pool was found stopped; `None`: no mold is stopped.
     stopped: Option<Instant>,
-    /// Between starts of the mold.
+    /// Waits between starts of the mold.
     backoff: Backoff,
 }
 
@@ -76,16 +76,16 @@ pub struct MoldPool {
 pub enum GenerationAction {
     /// All pools can fork: the front gets the configuration, and the first workers are forked.
     Start(GenerationNumber),
-    /// The generation cannot come to serve, for this reason: [`Generations::fail`] it.
+    /// The generation cannot start, for the given reason: call [`Generations::fail`].
     GiveUp(GenerationNumber, String),
-    /// Kill its workers: they should have ended.
+    /// Kill the workers of this generation: their deadline has passed.
     KillWorkers(GenerationNumber),
 }
 
 /// The consequence of a mold's end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MoldEnd {
-    /// The generation cannot come to serve.
+    /// The generation cannot start.
     FailsGeneration,
     /// Another mold of the pool forks.
     Spare {
@@ -94,7 +94,7 @@ pub enum MoldEnd {
     },
     /// No mold of the pool forks. The next one starts after this time.
     Restarts(Duration),
-    /// None: the generation leaves, or has gone.
+    /// No action: the generation is draining, or has ended.
     Nothing,
 }
 
@@ -111,7 +111,7 @@ impl<C> Generation<C> {
         self.pools().filter(move |(_, pool)| serves && pool.molds.forking().is_none())
     }
 
-    /// All pools.
+    /// All pools of all generations.
     pub fn pools(&self) -> impl Iterator<Item = (PoolId, &MoldPool)> {
         (0..).zip(&self.pools).map(|(pool, it)| (PoolId { generation: self.number, pool }, it))
     }
@@ -127,7 +127,7 @@ impl<C> Generation<C> {
         self.pools.get(usize::from(pool))?.molds.forking()
     }
 
-    /// Whether it may still come to serve.
+    /// Whether the generation can still start to serve.
     pub fn is_young(&self) -> bool {
         matches!(self.state, GenerationState::Loading | GenerationState::Starting)
     }
@@ -177,7 +177,8 @@ impl<C> Generations<C> {
         });
     }
 
-    /// A mold has loaded its code. `software` is that of the server if the mold is one of the server's own pool.
+    /// Notes that a mold has loaded its code. `software` is the server's software string, if the mold belongs to the
+    /// default pool.
     pub fn mold_ready(
         &mut self,
         id: PoolId,
@@ -200,7 +201,7 @@ impl<C> Generations<C> {
         Some(GenerationAction::Start(id.generation))
     }
 
-    /// A mold has ended.
+    /// Notes that a mold has ended, and returns the consequence.
     pub fn mold_ended(&mut self, id: MoldId, exit: Exit, now: Instant) -> MoldEnd {
         let state = self.get(id.pool.generation).map(|generation| generation.state);
         let Some(pool) = self.pool_mut(id.pool) else { return MoldEnd::Nothing };
@@ -224,7 +225,7 @@ impl<C> Generations<C> {
         Some((mold, pool.molds.add_promoted(mold.refork, pid).into_iter().map(name).collect()))
     }
 
-    /// The pool whose mold is to be started again.
+    /// A pool whose mold must be started again.
     pub fn restart_due(&self, now: Instant) -> Option<PoolId> {
         let moldless = self.list.iter().flat_map(Generation::without_mold);
         moldless.filter(|(_, pool)| pool.backoff.ends(now).is_none()).map(|(id, _)| id).next()
@@ -246,7 +247,7 @@ impl<C> Generations<C> {
         }
     }
 
-    /// Molds of pools in which one was stopped too long ago. Those that still are must end.
+    /// Molds of pools in which a mold was stopped for too long. Those that are still stopped must be killed.
     pub fn take_stopped(&mut self, now: Instant) -> Vec<MoldId> {
         let mut found = Vec::new();
         for generation in &mut self.list {
@@ -260,7 +261,7 @@ impl<C> Generations<C> {
         found
     }
 
-    /// A generation serves from now on, and the one before drains.
+    /// Activates a generation; the one before drains.
     pub fn serve(&mut self, number: GenerationNumber, now: Instant) {
         for generation in &mut self.list {
             match generation.state {
@@ -273,14 +274,14 @@ impl<C> Generations<C> {
         }
     }
 
-    /// A generation cannot come to serve. Returns whether it still could have; then its processes are to be killed.
+    /// Marks a generation as failed. Returns whether it could still have started; then its processes must be killed.
     pub fn fail(&mut self, number: GenerationNumber) -> bool {
         let Some(generation) = self.get_mut(number).filter(|generation| generation.is_young()) else { return false };
         (generation.state, generation.deadline) = (GenerationState::Failed, None);
         true
     }
 
-    /// Fails of generations that may still come to serve, for this reason.
+    /// Actions that fail all generations that do not serve yet, for the given reason.
     pub fn give_up_young(&self, why: &str) -> Vec<GenerationAction> {
         let young = self.list.iter().filter(|generation| generation.is_young());
         young.map(|generation| GenerationAction::GiveUp(generation.number, why.to_owned())).collect()
@@ -292,7 +293,7 @@ impl<C> Generations<C> {
         Some(generation.retire())
     }
 
-    /// There is no front any more that could use draining generations. Returns the molds that are to be retired.
+    /// Ends all draining generations, which no front can use any more. Returns the molds that must be retired.
     pub fn lose_front(&mut self) -> Vec<MoldId> {
         let draining = self.list.iter_mut().filter(|it| it.state == GenerationState::Draining);
         draining.flat_map(Generation::retire).collect()
@@ -303,12 +304,12 @@ impl<C> Generations<C> {
         self.list.iter_mut().for_each(|generation| generation.state = GenerationState::Draining);
     }
 
-    /// No request is left. Returns the molds that are to be retired.
+    /// Ends all generations after the last request. Returns the molds that must be retired.
     pub fn retire_all(&mut self) -> Vec<MoldId> {
         self.list.iter_mut().flat_map(Generation::retire).collect()
     }
 
-    /// Actions for generations whose time is over.
+    /// Actions for generations whose deadline has passed.
     pub fn overdue(&mut self, now: Instant) -> Vec<GenerationAction> {
         let late = self.list.iter_mut().filter(|generation| generation.deadline.is_some_and(|at| at <= now));
         let overdue = |generation: &mut Generation<C>| {
@@ -326,7 +327,7 @@ impl<C> Generations<C> {
         late.map(overdue).collect()
     }
 
-    /// Forgets generations of which nothing is left. Returns their numbers.
+    /// Removes generations without processes. Returns their numbers.
     pub fn sweep(&mut self, has_workers: impl Fn(GenerationNumber) -> bool) -> Vec<GenerationNumber> {
         let is_gone = |generation: &Generation<C>| generation.is_over() && !has_workers(generation.number);
         let gone = self.list.iter().filter(|generation| is_gone(generation)).map(|it| it.number).collect();
@@ -334,7 +335,7 @@ impl<C> Generations<C> {
         gone
     }
 
-    /// When something is to be done although nothing happens.
+    /// When [`Self::overdue`] must be called next.
     pub fn wakes(&self, now: Instant) -> Option<Instant> {
         let deadlines = self.list.iter().filter_map(|generation| generation.deadline);
         let moldless = self.list.iter().flat_map(Generation::without_mold);

@@ -1,18 +1,18 @@
-//! The molds of one pool: the mold that has loaded the code, and workers that became molds since. The newest forks; the first
-//! stays, so that another can fork when that one ends; the others end after their last worker.
+//! The molds of one pool: the one that has loaded the code, and workers that were promoted since. The newest mold
+//! forks. The first one stays as a spare; the others end after their last worker.
 
 use crate::children::Refork;
 
 /// A mold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// See [`Refork`].
+    /// Number of the mold within its pool.
     pub refork: Refork,
-    /// Its process.
+    /// Process id of the mold.
     pub pid: i32,
     /// The code is loaded: the mold can fork.
     pub is_loaded: bool,
-    /// The mold was asked to fork no more, and to end after its last worker.
+    /// The mold was asked to fork no more workers, and to end after its last one.
     is_retired: bool,
 }
 
@@ -39,7 +39,7 @@ impl Molds {
         self.members.iter_mut().filter(|older| older.refork > 0).filter_map(Member::retire).collect()
     }
 
-    /// The first mold has loaded its code.
+    /// Marks the first mold as loaded.
     pub fn loaded(&mut self) -> Option<&Member> {
         let first = self.members.iter_mut().find(|member| member.refork == 0)?;
         first.is_loaded = true;
@@ -51,12 +51,12 @@ impl Molds {
         self.members.iter().rfind(|member| !member.is_retired)
     }
 
-    /// Whether workers can be forked.
+    /// Whether a mold of the pool can fork workers.
     pub fn can_fork(&self) -> bool {
         self.forking().is_some_and(|member| member.is_loaded)
     }
 
-    /// A mold has ended.
+    /// Removes a mold that has ended.
     pub fn remove(&mut self, refork: Refork) {
         self.members.retain(|member| member.refork != refork);
     }
@@ -66,7 +66,7 @@ impl Molds {
         self.members.iter()
     }
 
-    /// Retires all molds. Returns those that were not retired before.
+    /// Retires all molds. Returns the molds that were not retired before.
     pub fn retire(&mut self) -> Vec<Refork> {
         self.members.iter_mut().filter_map(Member::retire).collect()
     }

@@ -1,4 +1,4 @@
-//! What generations there are: the read-only part of [`Generations`].
+//! The read-only part of [`Generations`].
 
 use wire::control::{GenerationNumber, GenerationState, PoolId};
 
@@ -27,7 +27,7 @@ impl<C> Generations<C> {
         self.get(number).into_iter().flat_map(Generation::pools).map(|(id, _)| id).collect()
     }
 
-    /// A generation, if it has not gone.
+    /// A generation that still has processes.
     pub fn get(&self, number: GenerationNumber) -> Option<&Generation<C>> {
         self.list.iter().find(|generation| generation.number == number)
     }
@@ -37,7 +37,7 @@ impl<C> Generations<C> {
         self.get(number).map(|generation| generation.state)
     }
 
-    /// A pool, if its generation has not gone.
+    /// A pool whose generation still has processes.
     pub fn pool(&self, id: PoolId) -> Option<&MoldPool> {
         self.get(id.generation)?.pools.get(usize::from(id.pool))
     }
@@ -47,7 +47,7 @@ impl<C> Generations<C> {
         self.pool(id)?.molds.forking()
     }
 
-    /// Whether a pool can fork.
+    /// Whether a mold of the pool can fork workers.
     pub fn can_fork(&self, id: PoolId) -> bool {
         self.pool(id).is_some_and(|pool| pool.molds.can_fork())
     }

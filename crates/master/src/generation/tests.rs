@@ -20,7 +20,7 @@ fn ready(generations: &mut Generations<()>, id: PoolId, now: Instant) -> Option<
     generations.mold_ready(id, 0, Some("Cameleer".to_owned()), now)
 }
 
-/// The first generation, which serves.
+/// A state with one serving generation.
 fn serving(now: Instant) -> Generations<()> {
     let mut generations = Generations::default();
     generations.begin((), TIMES, &[100], now);
@@ -168,8 +168,8 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever happens: one generation serves at most, a mold is retired once and was known, each pool that serves without a mold
-    /// gets one, and what is left after a stop goes.
+    /// Invariants after any sequence of events: at most one generation serves, a mold is retired once and was known,
+    /// each serving pool without a mold gets one, and a stop ends everything.
     #[test]
     fn whatever_happens_one_generation_serves_and_all_go_in_the_end(events in proptest::collection::vec(event(), 1..80)) {
         let (mut generations, mut now, mut pid) = (Generations::default(), Instant::now(), 100);
@@ -183,7 +183,7 @@ proptest! {
                 Event::Ready(generation, pool) => {
                     ready(&mut generations, PoolId { generation, pool }, now);
                 }
-                // The loop serves only what starts.
+                // The loop activates only generations in the state `Starting`.
                 Event::Serve(number) if generations.state_of(number) == Some(GenerationState::Starting) => {
                     generations.serve(number, now);
                 }

@@ -1,4 +1,5 @@
-//! Memory: what the budget allows is written for workers to read, and workers that have too much are asked to leave.
+//! Memory limits: writes the limit of each worker where the worker reads it, and asks workers above their limit to
+//! leave.
 
 use std::time::Instant;
 
@@ -15,7 +16,8 @@ use machine::memory::Machine;
 use status::MemoryStatus;
 use wire::memory_words;
 
-/// How many processes the kernel has killed in this control group for lack of memory; 0 where it does not count them.
+/// Number of processes that the kernel has killed in this control group for lack of memory; 0 if the group has no such
+/// counter.
 pub(super) fn killed_by_kernel() -> u64 {
     Machine::default().killed_in_groups_of(std::process::id().cast_signed()).unwrap_or(0)
 }
@@ -41,7 +43,7 @@ impl Master {
         self.words.write(memory_words::newborn_word_of(grant.slot), grant.newborn);
     }
 
-    /// The memory plan for this moment; `None`: memory is not limited, or no mold was measured yet.
+    /// The current memory plan; `None`: memory is not limited, or no mold was measured yet.
     pub(super) fn plan(&self) -> Option<Plan> {
         let serving = self.generations.serving_pools();
         let forking = |id: &PoolId| Some((*id, self.generations.forking(*id)?.pid));
@@ -49,14 +51,15 @@ impl Master {
         self.budget.plan(&forking, &self.workers, Instant::now())
     }
 
-    /// For `cameleer status`.
+    /// The memory figures for `cameleer status`.
     pub(super) fn memory_status(&self) -> MemoryStatus {
         let workers = self.workers.iter().filter_map(|(_, worker)| Some((worker.pid?, worker.sizes?)));
         let used = self.plan().map(|plan| plan.total());
         MemoryStatus { budget: self.budget.bytes(), used, processes: workers.chain(self.budget.others()).collect() }
     }
 
-    /// Memory was measured, or the workers are others: writes what each may have, and asks the largest to leave if it is too much.
+    /// Applies new measurements: writes the limit of each worker, and asks the largest one to leave if memory use
+    /// exceeds the plan.
     pub(super) fn keep_budget(&mut self) {
         let Some(plan) = self.plan() else { return };
         for grant in self.budget.grants(&plan, &self.workers) {
@@ -68,7 +71,7 @@ impl Master {
         }
     }
 
-    /// A worker starts in a slot: the grant of the one before does not hold for it.
+    /// Writes the first limit of a worker that starts in `slot`, in place of its predecessor's.
     pub(super) fn grant_first(&mut self, slot: Slot, pool: PoolId) {
         let grant = self.budget.first_grant(slot, pool.pool, self.plan().as_ref());
         self.write_grant(grant);
@@ -82,7 +85,7 @@ impl Master {
         }
     }
 
-    /// Asks a worker to leave that has reached a limit, unless another is about to.
+    /// Asks a worker that has reached a limit to leave; one at a time.
     pub(super) fn keep_limits(&mut self, now: Instant) {
         let serving = self.generations.serving_pools();
         if let Some(reached) = first_reached(&self.workers, &serving, &self.checked.config, now) {
@@ -90,7 +93,7 @@ impl Master {
         }
     }
 
-    /// Asks a worker to leave when it has no request.
+    /// Asks a worker to leave when it is idle.
     fn retire(&mut self, reached: &Reached) {
         let Reached { worker, directive, how_far, reason } = reached;
         let Some(known) = self.workers.find(*worker) else { return };
@@ -104,7 +107,7 @@ impl Master {
         self.dismiss(*worker, *reason);
     }
 
-    /// A worker of this mold is ready: it takes the place of one of its pool that was asked to leave, if one was.
+    /// Notes that a worker of this mold is ready: it replaces a worker of its pool that was asked to leave.
     pub(super) fn note_replaced(&mut self, by: MoldId) {
         let MoldId { pool, refork } = by;
         if let Some((line, after)) = self.budget.replaced(pool.pool, Instant::now()) {
@@ -113,7 +116,7 @@ impl Master {
         }
     }
 
-    /// The worker of a pool that was asked to leave is not replaced.
+    /// Notes that the worker of the pool that was asked to leave is not replaced.
     pub(super) fn note_not_replaced(&mut self, pool: PoolId) {
         if let Some(line) = self.budget.not_replaced(pool.pool) {
             log::notice("master", line);
@@ -143,7 +146,7 @@ impl Master {
         self.refork_when_due();
     }
 
-    /// Asks the front for its status when limits need it.
+    /// Requests the front's status when limits of workers need it.
     pub(super) fn ask_front(&mut self, now: Instant) {
         if let Some(every) = ask_front_every(&self.checked.config, self.budget.bytes().is_some())
             && self.children.front.is_some()
@@ -154,7 +157,7 @@ impl Master {
         }
     }
 
-    /// When limits have something to do although nothing is measured.
+    /// When limits of workers must be checked next.
     pub(super) fn limits_wake(&self) -> Option<Instant> {
         if !self.serves() {
             return None;

@@ -69,7 +69,7 @@ impl Master {
         }
     }
 
-    /// `cameleer recycle`: answered when the worker was asked; it leaves when it has no request.
+    /// `cameleer recycle`: answered when the worker was asked to leave; the worker leaves when it is idle.
     fn recycle(&mut self, client: Client, slot: Slot) {
         let answer = self.try_recycle(slot).map_or_else(ControlReply::failed, |()| ControlReply::ok());
         self.answer(Some(client), &answer);
@@ -100,7 +100,7 @@ impl Master {
         }
     }
 
-    /// The front has purged its cache, or cannot.
+    /// Sends the result of a purge to the client.
     pub(super) fn purged(&mut self, client: Client, outcome: Result<u64, String>) {
         let Some(at) = self.purges.iter().position(|waiting| *waiting == client) else { return };
         self.purges.swap_remove(at);
@@ -111,7 +111,7 @@ impl Master {
         self.answer(Some(client), &answer);
     }
 
-    /// There is no front: the next one starts with an empty cache.
+    /// Answers waiting purges after the front has ended: the next front starts with an empty cache.
     pub(super) fn end_purges(&mut self) {
         for client in std::mem::take(&mut self.purges) {
             self.answer(Some(client), &ControlReply { purged: Some(0), ..ControlReply::ok() });

@@ -11,7 +11,7 @@ use crate::logs::Opened;
 use base::log;
 
 impl Master {
-    /// USR1.
+    /// Reopens all logs (USR1).
     pub(super) fn reopen_logs(&mut self) {
         for failure in self.logs.reopen() {
             log::error("master", format_args!("the old log stays in use: {failure:#}"));
@@ -23,7 +23,7 @@ impl Master {
         log::notice("master", "logs opened anew");
     }
 
-    /// All processes write to these logs from now on.
+    /// Makes all processes write to these logs.
     pub(super) fn use_logs(&mut self, opened: Opened) {
         if let Err(error) = opened.take_stderr() {
             log::error("master", format_args!("ErrorLog: {error}"));

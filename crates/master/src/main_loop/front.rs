@@ -12,11 +12,11 @@ use crate::configuration::address_name;
 use crate::front::{FrontAction, FrontProcess};
 use base::log;
 
-/// How long workers that a front left behind have to see its end.
+/// Time for workers of a previous front to notice its end.
 const LEAVE: Duration = Duration::from_secs(10);
 
 impl Master {
-    /// Starts a front, which knows nothing yet.
+    /// Starts a front without a configuration.
     pub(super) fn start_front(&mut self, error_log: &Fd) -> std::io::Result<()> {
         let front = start_front(error_log)?;
         log::info("master", format_args!("front pid={} started", front.pid));
@@ -58,12 +58,12 @@ impl Master {
         Ok(())
     }
 
-    /// The front's process; 0 if there is none.
+    /// Process id of the front; 0: no front runs.
     pub(super) fn front_pid(&self) -> i32 {
         self.children.front.as_ref().map_or(0, |front| front.pid.as_raw())
     }
 
-    /// Reads up to `most` messages.
+    /// Handles up to `most` messages of the front.
     pub(super) fn read_front(&mut self, most: usize) {
         for _ in 0..most {
             let Some(front) = &mut self.children.front else { return };
@@ -138,7 +138,7 @@ impl Master {
         self.retire_molds(&molds);
     }
 
-    /// Asks the front whether it answers, ends one that does not, and starts the next one.
+    /// Pings the front, kills one that does not answer, and starts the next one.
     pub(super) fn supervise_front(&mut self, now: Instant) {
         let timeout = self.checked.config.timeouts.front;
         let (wanted, pid) = (self.wants_front(), self.front_pid());
@@ -146,7 +146,7 @@ impl Master {
         self.do_front(action);
     }
 
-    /// When [`Self::supervise_front`] has something to do.
+    /// When [`Self::supervise_front`] must be called next.
     pub(super) fn front_wakes(&self, now: Instant) -> Option<Instant> {
         self.front.wakes(self.wants_front(), self.checked.config.timeouts.front, now)
     }

@@ -16,21 +16,21 @@ use crate::sockets::listeners::Bound;
 use base::log;
 use config::Config;
 
-/// How many files every process has open besides logs and listeners.
+/// Descriptors of every process besides logs and listeners.
 const FEWEST_FILES: u64 = 96;
 
 /// Sockets and logs of a generation that does not serve yet.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    /// The generation.
+    /// Number of the new generation.
     pub generation: GenerationNumber,
-    /// The sockets, with those that the server has already.
+    /// The listening sockets, including those that are already bound.
     pub listeners: Vec<Bound>,
-    /// The logs.
+    /// The opened logs.
     pub opened: Opened,
 }
 
-/// Whether the logs of a configuration can be open at once, and once more while they are reopened.
+/// Checks that all logs of a configuration can be open twice, as while they are reopened.
 fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
     let logs = config.logs.len() + config.error_logs.len();
     let needed = FEWEST_FILES + config.listen.len() as u64 + 2 * logs as u64;
@@ -45,7 +45,7 @@ fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
 }
 
 impl Master {
-    /// Binds, opens and starts the molds. What fails leaves everything as it was.
+    /// Binds sockets, opens logs and starts the molds. On an error the running server is unchanged.
     pub(super) fn begin_generation(&mut self, checked: Rc<CheckedConfig>) -> anyhow::Result<()> {
         let listeners = self.listeners.for_config(&checked)?;
         match self.open_and_start(&checked) {
@@ -124,7 +124,7 @@ impl Master {
     fn activate(&mut self, number: GenerationNumber) {
         let attempt = self.take_attempt(number);
         if let Some(attempt) = &attempt {
-            // Before the front closes those that the new generation does not want: it empties them first.
+            // The front accepts the waiting connections of these sockets before it closes them.
             self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
         }
         self.send_to_front(ToFront::Activate { generation: number }, vec![]);
@@ -143,7 +143,7 @@ impl Master {
         self.attempt.take_if(|attempt| attempt.generation == number)
     }
 
-    /// Undoes a generation that does not come to serve, and reports the error to the waiting clients.
+    /// Reverts the start of a generation that has failed, and reports the error to the waiting clients.
     pub(super) fn give_up(&mut self, number: GenerationNumber, error: anyhow::Error) {
         if !self.generations.fail(number) {
             return;
@@ -172,7 +172,7 @@ impl Master {
         }
     }
 
-    /// Forgets generations of which nothing is left.
+    /// Removes generations without processes.
     pub(super) fn sweep(&mut self) {
         let workers = &self.workers;
         for number in self.generations.sweep(|number| workers.of_generation(number).next().is_some()) {
@@ -180,7 +180,7 @@ impl Master {
         }
     }
 
-    /// Ends what did not load, start or leave in time.
+    /// Ends processes that did not load, start or leave in time.
     pub(super) fn enforce_deadlines(&mut self, now: Instant) {
         for action in self.generations.overdue(now) {
             self.do_generation(action);
@@ -191,7 +191,7 @@ impl Master {
         }
     }
 
-    /// When a worker is late to start.
+    /// Deadline of the worker that must become ready first.
     pub(super) fn starts_wake(&self, now: Instant) -> Option<Instant> {
         self.workers.late_to_start(self.start_timeout(), now).1
     }

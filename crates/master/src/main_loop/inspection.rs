@@ -1,5 +1,5 @@
-//! Inspections: processes of the server's own pool report on themselves. Each writes into a memfd of its own; a pipe whose other end
-//! all of them hold closes when the last one has.
+//! Inspections: processes of the default pool report on themselves. Each process writes into its own memfd. All of them
+//! hold the write end of a pipe; its end of file shows that all reports are complete.
 
 use std::cmp::Reverse;
 use std::fs::File;
@@ -22,31 +22,32 @@ use base::log;
 
 /// A worker that is busy for longer does not report.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// The same where a child of the worker searches.
+/// Timeout of a search for unshared data, which runs in a child of the worker.
 const PATIENCE_OF_BLAME: Duration = Duration::from_secs(20);
-/// The same where code has to be loaded first; longer than the mold's child takes for it.
+/// Timeout where code has to be loaded first; longer than the timeout of the mold's child.
 const PATIENCE_OF_SCALES: Duration = Duration::from_secs(60);
-/// How many workers are asked at most.
+/// Maximum number of workers that report.
 const MOST: usize = 100;
-/// How many workers search: those with the most private memory. Each has a child for it, which takes memory of its own.
+/// Maximum number of workers that search for unshared data: those with the most private memory. Each forks a child for
+/// it, which costs memory.
 const MOST_BLAMED: usize = 4;
 
-/// A process that reports: its slot, `None` if it is no worker; its number; what it writes into.
+/// A reporting process: slot (`None`: no worker), process id, memfd for the report.
 type Reporter = (Option<u32>, i32, Fd);
 
-/// An inspection under way.
+/// A running inspection.
 #[derive(Debug)]
 pub struct Asked {
-    /// The waiting client; `None`: a reload, to know what its molds are to load.
+    /// The waiting client; `None`: a reload, which needs the list of code for its molds to load.
     client: Option<Client>,
     files: Vec<Reporter>,
-    /// Closed by the other side when all have reported, or have ended.
+    /// Read end of a pipe that is closed when all processes have reported or ended.
     done: OwnedFd,
     by: Instant,
 }
 
 impl Asked {
-    /// Of one process that is no worker.
+    /// An inspection of one process that is no worker.
     pub(super) fn of(client: Client, pid: i32, into: Fd, done: OwnedFd, by: Instant) -> Asked {
         Asked { client: Some(client), files: vec![(None, pid, into)], done, by }
     }
@@ -131,7 +132,7 @@ impl Master {
         Ok(())
     }
 
-    /// Asks the mold that forks now, if there is one. Returns what it writes into.
+    /// Sends `order` to the forking mold, if there is one. Returns the memfd for its report.
     fn ask_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
         let forking = self.generations.forking(serving).map(|member| (member.refork, member.pid));
         let Some((refork, pid)) = forking else { return Ok(None) };
@@ -142,12 +143,12 @@ impl Master {
         Ok(Some((None, pid, into)))
     }
 
-    /// All inspections; each is readable when all processes have reported.
+    /// All inspections, with a descriptor that is readable when all processes have reported.
     pub(super) fn inspections(&self) -> impl Iterator<Item = (Option<Client>, BorrowedFd<'_>)> {
         self.inspections.iter().map(|asked| (asked.client, asked.done.as_fd()))
     }
 
-    /// All processes that were asked for `client` have reported.
+    /// Sends the reports to the client, once all processes have reported.
     pub(super) fn answer_inspection(&mut self, client: Option<Client>) {
         let Some(at) = self.inspections.iter().position(|asked| asked.client == client) else { return };
         let asked = self.inspections.swap_remove(at);
@@ -165,14 +166,14 @@ impl Master {
         self.read_again();
     }
 
-    /// Answers inspections whose time is over, with the reports that are there.
+    /// Sends incomplete reports of inspections whose timeout has passed.
     pub(super) fn enforce_inspections(&mut self, now: Instant) {
         let late: Vec<Option<Client>> =
             self.inspections.iter().filter(|asked| asked.by <= now).map(|asked| asked.client).collect();
         late.into_iter().for_each(|client| self.answer_inspection(client));
     }
 
-    /// When [`Self::enforce_inspections`] has something to do.
+    /// When [`Self::enforce_inspections`] must be called next.
     pub(super) fn inspections_wake(&self) -> Option<Instant> {
         self.inspections.iter().map(|asked| asked.by).min()
     }

@@ -1,5 +1,5 @@
-//! The master's loop: it owns the clock, the processes and the sockets, hands events to the parts beside this folder, and carries
-//! out the actions that they return.
+//! The master's loop: it owns the clock, the processes and the sockets, passes events to the modules beside this
+//! folder, and carries out the actions that they return.
 //!
 //! ```text
 //!   poll ──▶ signals, control socket, channels, ends of processes ──▶ parts: (event, now) ─┐
@@ -7,7 +7,7 @@
 //!     └──────────── messages, forks, kills, answers, log lines ◀────── actions ◀───────────┘
 //! ```
 //!
-//! Only this folder knows [`Master`]; no part does.
+//! Only this folder uses [`Master`]; the other modules do not.
 
 mod budget;
 mod commands;
@@ -66,9 +66,9 @@ use sys::privileges;
 use sys::{Words, new_words};
 use wire::memory_words;
 
-/// The loop's state.
+/// State of the main loop.
 pub(super) struct Master {
-    // Sockets, files and processes.
+    // Source of the configuration.
     origin: ConfigOrigin,
     on_ready: Option<OnReady>,
     started: Instant,
@@ -82,25 +82,25 @@ pub(super) struct Master {
     /// The Perl of the configuration that is to be served next.
     expansion: Option<Expansion>,
     handles: Handles,
-    /// How much memory each worker may have, for workers to read.
+    /// Memory limit of each worker, in shared memory that workers read.
     words: Words,
-    /// The same, for molds.
+    /// Descriptor of that memory, for molds.
     words_fd: Fd,
     monitor_files: MonitorFiles,
-    /// Where the profiler shows slow requests to the monitor: the end of each.
+    /// Both ends of the board on which the profiler shows slow requests to the monitor.
     board: Option<[Fd; 2]>,
 
     // The configuration in force.
     /// At the start, the configuration that is to serve first.
     checked: Rc<CheckedConfig>,
-    /// Its logs; `None` until the first generation serves.
+    /// The open logs; `None` until the first generation serves.
     opened: Option<Opened>,
-    /// Of the generation that is to serve next.
+    /// Sockets and logs of the generation that is starting.
     attempt: Option<Attempt>,
-    /// Code that molds load besides that of the configuration; grows with reloads (`PerlPreload auto`).
+    /// Code that molds load in addition to the configuration's; grows with each reload (`PerlPreload auto`).
     preload: LateCode,
 
-    // The parts.
+    // The state machines.
     front: Supervision,
     generations: Generations<Rc<CheckedConfig>>,
     workers: Workers,
@@ -114,12 +114,12 @@ pub(super) struct Master {
     exits: Exits,
     stop: Stop,
 
-    // Waiting clients.
+    // Inspections that clients wait for.
     inspections: Vec<inspection::Asked>,
     status_requests: StatusRequests,
     /// Clients that wait for the front to have purged its cache.
     purges: Vec<Client>,
-    /// When the front is asked next what limits of workers need.
+    /// When the front's status is needed next for limits of workers.
     status_due: Instant,
     /// Dropped last: a program that waits for the end of the connection sees it when everything else is gone.
     control: ControlSocket,
@@ -129,7 +129,7 @@ impl Master {
     /// Reads the configuration, binds, and starts the first generation.
     pub(super) fn start(options: Options) -> anyhow::Result<Master> {
         let listeners = Listeners::passed()?;
-        // Before signals are blocked: a configuration whose Perl does not end can be interrupted as any program.
+        // Runs before signals are blocked, so that INT can interrupt a configuration whose Perl does not end.
         let checked = Rc::new(expansion::read(&options.origin)?);
         let signals = Signals::block()?;
         prctl::set_child_subreaper(true)?;
@@ -192,7 +192,7 @@ impl Master {
         Ok(master)
     }
 
-    /// The first worker answers: the start is over.
+    /// Completes the start when the first worker is ready.
     fn announce(&mut self) {
         self.notify.ready(&self.summary());
         log::notice("master", format_args!("{} serving", self.summary()));
@@ -209,7 +209,7 @@ impl Master {
         }
     }
 
-    /// All processes have ended.
+    /// Cleans up after the last process has ended.
     pub(super) fn finish(&mut self) {
         log::notice("master", "stopped");
         self.opened = None;
@@ -232,7 +232,7 @@ impl Master {
         }
     }
 
-    /// Whether requests are served, so that the front may be asked something.
+    /// Whether the server serves requests, so that the front can be queried.
     fn serves(&self) -> bool {
         self.phase() == ServerPhase::Serving && self.children.front.is_some()
     }

@@ -18,7 +18,7 @@ impl Master {
         let first = [checked.in_memory()?, self.words_fd.clone()];
         let fds = first.into_iter().chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
-        // Only workers of the server's own pool were asked what they have loaded.
+        // Only workers of the default pool report the code that they have loaded.
         let preload = if id.pool == pools::DEFAULT { self.preload.clone() } else { LateCode::default() };
         mold.peer.send(ToMold::Configure { pool: id, preload }, fds);
         let label = checked.config.pool_label(id.pool);
@@ -26,7 +26,7 @@ impl Master {
         Ok(mold)
     }
 
-    /// Reads up to `most` messages.
+    /// Handles up to `most` messages of the mold.
     pub(super) fn read_mold(&mut self, id: MoldId, most: usize) {
         for _ in 0..most {
             let Some(mold) = self.children.mold(id) else { return };
@@ -137,7 +137,7 @@ impl Master {
         mold.kill();
     }
 
-    /// Asks molds to fork no more, and to end after their last workers.
+    /// Asks molds to fork no more workers, and to end after their last one.
     pub(super) fn retire_molds(&mut self, molds: &[MoldId]) {
         for id in molds {
             if let Some(mold) = self.children.mold(*id) {

@@ -12,7 +12,7 @@ use status::monitor::ToMonitor;
 use sys::privileges;
 
 impl Master {
-    /// Does what is due for the monitor.
+    /// Carries out the monitor actions that are due.
     pub(super) fn run_monitor(&mut self, now: Instant) {
         if self.monitor_wakes().is_none() {
             return;
@@ -22,7 +22,7 @@ impl Master {
         }
     }
 
-    /// When [`Self::run_monitor`] has something to do.
+    /// When [`Self::run_monitor`] must be called next.
     pub(super) fn monitor_wakes(&self) -> Option<Instant> {
         let wanted = self.generations.serving().is_some() && self.monitor_files.are_wanted();
         wanted.then(|| self.monitor.wakes())
@@ -86,7 +86,7 @@ impl Master {
         }
     }
 
-    /// The monitor sends nothing; its end is seen where processes are reaped.
+    /// The monitor sends no messages; its end is noticed when its process is reaped.
     pub(super) fn read_monitor(&mut self) {
         let Some(monitor) = &mut self.children.monitor else { return };
         monitor.peer.flush();
@@ -111,7 +111,7 @@ impl Master {
     }
 }
 
-/// How much of this second has passed.
+/// Time since the last full second of the clock.
 fn into_second() -> Duration {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Duration::from_millis(u64::from(since.subsec_millis()))

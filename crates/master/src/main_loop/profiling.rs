@@ -1,4 +1,4 @@
-//! The profiler: started when `SlowLog` or a client wants it, sent each worker, asked to record.
+//! The profiler: the master starts it for `SlowLog` or a client, tells it each worker, and requests recordings.
 
 use std::fs::File;
 use std::io;
@@ -18,11 +18,11 @@ use crate::sockets::control_socket::{Client, ControlReply};
 use base::log;
 use profiler::{MOST_SECONDS, ToProfiler};
 
-/// How long a recording may take to be written after its end.
+/// Time for a recording to be written after its end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Master {
-    /// `SlowLog`
+    /// The time of `SlowLog`, after which a request is recorded.
     pub(super) fn slow_after(&self) -> Option<Duration> {
         self.checked.config.timeouts.slow_log
     }
@@ -35,7 +35,7 @@ impl Master {
         }
     }
 
-    /// The profiler, which is started and sent all workers if it does not run.
+    /// The running profiler; starts one and sends it all workers if there is none.
     fn running_profiler(&mut self) -> io::Result<&mut Profiler> {
         if self.children.profiler.is_none() {
             let started = self.start_profiler().inspect_err(|error| {
@@ -64,7 +64,7 @@ impl Master {
         }
     }
 
-    /// Where the monitor reads slow requests.
+    /// The board from which the monitor reads slow requests.
     pub(super) fn slow_requests_board(&mut self) -> io::Result<Fd> {
         if let Some([_, reader]) = &self.board {
             return Ok(reader.clone());
@@ -82,7 +82,7 @@ impl Master {
         }
     }
 
-    /// The configuration may be another.
+    /// Sends the settings of the new configuration to the profiler.
     pub(super) fn configure_profiler(&mut self) {
         let after = self.slow_after();
         let slow_after_ms = after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
@@ -106,19 +106,19 @@ impl Master {
         self.send_to_profiler(ToProfiler::Worker { slot, generation: pool.generation, pid, activity }, vec![memory]);
     }
 
-    /// A worker has ended.
+    /// Tells the profiler that a worker has ended.
     pub(super) fn hide_from_profiler(&mut self, pid: i32) {
         self.send_to_profiler(ToProfiler::Gone { pid }, vec![]);
     }
 
-    /// `cameleer profile`, by `client`.
+    /// `cameleer profile`: starts a recording for `client`.
     pub(super) fn ask_record(&mut self, client: Client, seconds: f64, hertz: f64) {
         // The profiler records no longer than MOST_SECONDS.
         let lasts = Duration::from_secs_f64(seconds.clamp(0.0, MOST_SECONDS));
         self.ask_profiler(client, ToProfiler::Record { seconds, hertz }, lasts);
     }
 
-    /// `cameleer why`, by `client`.
+    /// `cameleer why`: requests the slow requests for `client`.
     pub(super) fn ask_slow_requests(&mut self, client: Client) {
         if self.slow_after().is_none() {
             let error =
@@ -150,7 +150,7 @@ impl Master {
         }
     }
 
-    /// The profiler sends nothing; its end is seen where processes are reaped.
+    /// The profiler's end is noticed when its process is reaped.
     pub(super) fn read_profiler(&mut self) {
         let Some(profiler) = &mut self.children.profiler else { return };
         profiler.peer.flush();
@@ -164,7 +164,7 @@ impl Master {
         }
     }
 
-    /// Another profiler is started when it is wanted.
+    /// Schedules the next start of the profiler, if it is still needed.
     pub(super) fn profiler_ended(&mut self) {
         self.children.profiler = None;
         self.profiler.failed(Instant::now());

@@ -1,4 +1,4 @@
-//! The ends of processes: children of the master, and workers and others whose parent ended before them.
+//! Reaping of processes: children of the master, and orphans such as workers whose mold has ended.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Reforks: a worker is promoted, and older workers leave.
+//! Reforks: promotes a worker to mold, and replaces older workers.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ impl Master {
         }
     }
 
-    /// `Refork`, when it is more than asked for.
+    /// Starts a refork where `Refork` makes one due.
     pub(super) fn refork_when_due(&mut self) {
         if !self.refork.is_at_rest() || !self.serves() {
             return;
@@ -38,7 +38,7 @@ impl Master {
         }
     }
 
-    /// Whether another refork of a pool pays. Logs what the last one has saved, once that is known.
+    /// Whether another refork of a pool pays. Logs the savings of the last one once they are measured.
     pub(super) fn refork_pays(&mut self, id: PoolId) -> bool {
         let reforks = self.generations.pool(id).map_or(0, |pool| pool.reforks);
         let Some(member) = self.generations.forking(id) else { return false };
@@ -137,7 +137,7 @@ impl Master {
         self.tend();
     }
 
-    /// The refork under way is over, if there is one.
+    /// Ends the refork under way, if there is one.
     pub(super) fn end_refork(&mut self, result: Result<(), String>) {
         let over = self.refork.end(result);
         self.do_refork(over);

@@ -46,7 +46,7 @@ impl Master {
         }
     }
 
-    /// Reads the configuration, once the code for the new molds is known.
+    /// Reads the configuration, once the list of code for the new molds is complete.
     pub(super) fn read_again(&mut self) {
         if self.phase() == ServerPhase::Stopping {
             return self.end_reload(Err("the server is stopping".to_owned()));
@@ -110,7 +110,7 @@ impl Master {
         }
     }
 
-    /// The reload under way is over. A failure is undone already.
+    /// Ends the reload under way. A failed reload is already reverted.
     pub(super) fn end_reload(&mut self, result: Result<GenerationNumber, String>) {
         if !self.reloads.is_running() {
             return;
@@ -127,7 +127,7 @@ impl Master {
         self.do_reload(actions, &answer);
     }
 
-    /// Makes the server's own what the new generation brought along.
+    /// Replaces the server's sockets and logs by those of the new generation.
     pub(super) fn commit(&mut self, attempt: Attempt) {
         if let Some(generation) = self.generations.get(attempt.generation) {
             self.checked = generation.config.clone();

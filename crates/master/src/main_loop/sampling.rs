@@ -1,4 +1,4 @@
-//! The sampler: started, asked for one process after the other, read.
+//! The sampler: starts it, requests measurements of one process after the other, and reads the results.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ impl Master {
         self.generations.serving().is_some() && (wanted || self.monitor_files.are_wanted())
     }
 
-    /// Asks for the next measurement when it is due.
+    /// Requests the next measurement when it is due.
     pub(super) fn sample(&mut self, now: Instant) {
         if !self.samples() {
             return;
@@ -36,7 +36,7 @@ impl Master {
         }
     }
 
-    /// When [`Self::sample`] has something to do.
+    /// When [`Self::sample`] must be called next.
     pub(super) fn sampling_wakes(&self) -> Option<Instant> {
         self.samples().then(|| self.sampling.wakes())
     }
@@ -64,7 +64,7 @@ impl Master {
         mold.or_else(|| workers.filter_map(|(_, worker)| worker.pid).next())
     }
 
-    /// All processes that are measured, in order: molds, front and workers.
+    /// Pids of all measured processes, in order: molds, front, workers.
     fn measurable(&self) -> Vec<i32> {
         let molds = self.generations.molds().map(|(_, member)| member.pid);
         let front = self.children.front.iter().map(|front| front.pid.as_raw());
@@ -99,7 +99,7 @@ impl Master {
         self.tend();
     }
 
-    /// With swap, pages that a worker shares look private: workers are not asked to leave for that.
+    /// While swap is in use, shared pages look private: no worker is asked to leave for that.
     fn worker_measured(&mut self, slot: Slot, sizes: Sizes) {
         let mold = self.workers.get(slot).map(|worker| worker.mold);
         let mold = mold.and_then(|id| self.children.mold(id)).map(|mold| mold.pid.as_raw());

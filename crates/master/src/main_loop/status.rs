@@ -12,7 +12,7 @@ use config::pools;
 use status::{FileId, GenerationStatus, MoldStatus, Status};
 
 impl Master {
-    /// Answers the clients that wait for the status. `front` is `None` where the front does not answer.
+    /// Answers the clients that wait for the status. `front` is `None` if the front did not answer in time.
     pub(super) fn answer_status(&mut self, front: Option<FrontStatus>) {
         let clients = self.status_requests.take();
         if clients.is_empty() {

@@ -11,7 +11,7 @@ use base::log;
 use config::LogTarget;
 
 impl Master {
-    /// A signal or a command.
+    /// Stops the server after a signal or a command.
     pub(super) fn ask_stop(&mut self, how: How) {
         let actions = self.stop.ask(how, self.checked.config.timeouts.graceful, Instant::now());
         match actions.last() {
@@ -75,13 +75,13 @@ impl Master {
         self.sweep();
     }
 
-    /// A process that was stopped would neither finish nor leave.
+    /// Continues all stopped processes: a stopped process can neither finish requests nor leave.
     fn resume_all(&self) {
         self.children.resume();
         self.handles.resume_all();
     }
 
-    /// No request is under way any more: workers see the end of their front, and molds end after them.
+    /// Retires all molds after the last request: workers see the end of their front, and molds end after them.
     pub(super) fn drained(&mut self) {
         for slot in self.slots() {
             self.handles.let_go(slot);
@@ -90,7 +90,7 @@ impl Master {
         self.retire_molds(&molds);
     }
 
-    /// The result of the program, once it was asked to stop and all processes have ended.
+    /// The exit result of the program, once all processes have ended after a stop.
     pub(crate) fn stopped(&mut self) -> Option<anyhow::Result<()>> {
         let children = &self.children;
         let nobody = children.front.is_none() && children.sampler.is_none() && children.profiler.is_none();

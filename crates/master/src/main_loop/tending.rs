@@ -11,12 +11,12 @@ use config::pools;
 use machine::capacity::{CpuTimes, cores};
 
 impl Master {
-    /// How many workers the pools of the serving generation are to have.
+    /// Number of workers wanted for each pool of the serving generation.
     pub(super) fn targets(&self) -> Targets {
         self.targets_within(self.plan().as_ref())
     }
 
-    /// The same, when what fits into the budget is known already.
+    /// [`Self::targets`] for a plan that was already computed.
     pub(super) fn targets_within(&self, plan: Option<&Plan>) -> Targets {
         let states: Vec<PoolState> =
             self.generations.serving_pools().into_iter().map(|id| self.pool_state(id)).collect();
@@ -28,7 +28,7 @@ impl Master {
         self.sizing.state(id, &self.checked.config, alive, processes)
     }
 
-    /// Of one pool.
+    /// Load of one pool.
     pub(super) fn load_of(&self, id: PoolId) -> PoolLoad {
         self.pool_state(id).load
     }
@@ -59,7 +59,7 @@ impl Master {
         }
     }
 
-    /// When [`Self::tend`] has something to do although nothing happens.
+    /// When [`Self::tend`] must be called next.
     pub(super) fn pools_wake(&self, now: Instant) -> Option<Instant> {
         self.children.front.as_ref()?;
         let wakes = |target: &Target| {
@@ -68,7 +68,7 @@ impl Master {
         self.targets().pools.iter().filter_map(wakes).min().map(|at| at.max(now))
     }
 
-    /// The message when a pool may have no more workers and needs more.
+    /// The log message for a pool that needs more workers than it may have.
     fn exhausted(&self, target: &Target) -> String {
         let config = &self.checked.config;
         let pool = match config.pool_count() {
@@ -84,7 +84,7 @@ impl Master {
         }
     }
 
-    /// The front has reported what its workers did: `MaxClients auto` may have another number.
+    /// Passes the front's report on its workers to `MaxClients auto`, which may change the number of workers.
     pub(super) fn follow_load(&mut self, status: &FrontStatus) {
         let Some(serving) = self.generations.serving_pool() else { return };
         let state = self.pool_state(serving);
@@ -114,7 +114,7 @@ impl Master {
         self.tend();
     }
 
-    /// TTIN and TTOU.
+    /// Changes the number of workers by one (TTIN and TTOU).
     pub(super) fn shift_pool(&mut self, by: i32) {
         let shift = self.sizing.shift(by);
         let what = if self.checked.config.pool_count() > 1 { "each pool" } else { "the pool" };
@@ -122,7 +122,7 @@ impl Master {
         self.tend();
     }
 
-    /// `Command::Size`
+    /// Sets the number of workers, and of requests that run at the same time (`Command::Size`).
     pub(super) fn size_pool(&mut self, workers: u32, busy: u32) {
         self.sizing.fix(workers.clamp(1, self.checked.config.pool.max_clients));
         self.send_to_front(ToFront::Admit { pool: pools::DEFAULT, most: busy }, vec![]);

@@ -13,9 +13,10 @@ use crate::front::Wait;
 use crate::sockets::control_socket::Client;
 use base::log;
 
-/// How many messages of one child are read before the others have their turn.
+/// Maximum number of messages read from one child before the other children are read.
 pub(super) const A_TURN: usize = 64;
-/// More than a socket holds: all messages that a child has sent before it ended. Its socket may have another holder that sends on.
+/// Larger than the capacity of a socket, so that all messages of an ended child are read. Limited because another
+/// process may hold the socket and continue to send.
 pub(super) const ALL_LEFT: usize = 8192;
 
 /// A source of events.
@@ -32,7 +33,7 @@ enum Source {
     Sampler,
     Profiler,
     Monitor,
-    /// All processes that were inspected for this client have answered.
+    /// The inspection of this client is complete.
     Inspected(Option<Client>),
     Certificates,
 }
@@ -68,7 +69,7 @@ impl Master {
         let mut fds: Vec<PollFd> = watched.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)).collect();
         let began = Instant::now();
         let planned = self.next_deadline(began).map(|next| next.saturating_duration_since(began));
-        // poll counts in whole milliseconds; rounded down it would return just before the deadline, again and again.
+        // poll counts whole milliseconds. A timeout rounded down would end just before the deadline, again and again.
         let rounded = planned.map(|wait| wait + Duration::from_millis(1));
         let timeout = rounded.map_or(PollTimeout::NONE, |wait| PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX));
         let polled = poll(&mut fds, timeout);
@@ -174,7 +175,7 @@ fn flags(unsent: bool) -> PollFlags {
     if unsent { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN }
 }
 
-/// A channel that the other side has closed is not polled, because it would be ready for ever: its process is reaped.
+/// A channel that the peer has closed is not polled, because it would always be readable; its process is reaped.
 fn watch<Out: serde::Serialize, In: serde::de::DeserializeOwned>(
     source: Source,
     peer: &Peer<Out, In>,

@@ -17,7 +17,7 @@ use crate::pool::worker::Worker;
 use base::log;
 
 impl Master {
-    /// Asks a mold for a worker, and hands that to the front.
+    /// Asks a mold for a worker and passes the worker's socket to the front.
     pub(super) fn fork_worker(&mut self, pool: PoolId) {
         let Some(refork) = self.generations.forking(pool).map(|member| member.refork) else { return };
         let mold = MoldId { pool, refork };
@@ -59,7 +59,7 @@ impl Master {
                 self.workers.get_mut(slot).into_iter().for_each(|worker| worker.pid = Some(pid.as_raw()));
             }
             Err(NotForked::Ended) => {
-                // `Exited` follows.
+                // The mold reports the end with `Exited`.
                 log::debug("master", format_args!("worker={slot} pid={pid} {name} has ended already"));
             }
             // A mold runs the site's code: the process may be any of this machine, and the master may be root.
@@ -92,7 +92,8 @@ impl Master {
         self.tend();
     }
 
-    /// A worker takes no more requests. Its END blocks and PerlChildExitHandlers delay no request: its successor may come at once.
+    /// Notes that a worker takes no more requests. END blocks and PerlChildExitHandlers delay no request: the successor
+    /// may start immediately.
     pub(super) fn worker_leaves(&mut self, id: WorkerId, of_its_own: Option<LeaveReason>) {
         let Some((mold, asked)) = self.workers.find(id).map(|worker| (worker.mold, worker.asked)) else {
             return self.explain_exit(id, of_its_own);
@@ -107,7 +108,7 @@ impl Master {
         self.tend();
     }
 
-    /// Asks a worker to leave when it has no request.
+    /// Asks a worker to leave when it is idle.
     pub(super) fn dismiss(&mut self, worker: WorkerId, why: ExitReason) {
         self.workers.dismiss(worker, why);
         self.send_to_front(ToFront::Leave { worker }, vec![]);
@@ -180,7 +181,7 @@ impl Master {
         }
     }
 
-    /// Kills a worker, if its process runs.
+    /// Kills a running worker.
     pub(super) fn kill_worker(&mut self, slot: Slot, reason: &str, exit: ExitReason) {
         if self.handles.kill(slot) {
             self.workers.note_killed(slot, reason, exit);
@@ -199,7 +200,7 @@ impl Master {
         Circumstances { generation: self.generations.state_of(generation), is_stopping: self.stop.is_under_way() }
     }
 
-    /// The front reports why a worker leaves that has ended already.
+    /// Records the reason, reported by the front, of a worker that has already ended.
     fn explain_exit(&mut self, id: WorkerId, of_its_own: Option<LeaveReason>) {
         let (generations, is_stopping) = (&self.generations, self.stop.is_under_way());
         let circumstances = |number| Circumstances { generation: generations.state_of(number), is_stopping };

@@ -1,4 +1,4 @@
-//! `HistoryFile`: opened by the master, which is allowed to, and passed to the monitor.
+//! `HistoryFile`: opened by the master, which has the permission, and passed to the monitor.
 
 use std::fs::{File, OpenOptions, rename};
 use std::io;
@@ -41,7 +41,7 @@ impl HistoryFile {
         }
     }
 
-    /// Its path.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -98,7 +98,7 @@ fn lock(file: File) -> io::Result<Flock<File>> {
     })
 }
 
-/// `history.damaged-1790000000`
+/// A name for a damaged file, such as `history.damaged-1790000000`.
 fn aside(path: &Path) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -106,7 +106,7 @@ fn aside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// systemd's `StateDirectory`, the first where there are several.
+/// The first folder of systemd's `StateDirectory`.
 fn state_directory(config: &Config) -> Option<PathBuf> {
     let (_, folders) = config.facts.env.iter().find(|(name, _)| name == "STATE_DIRECTORY")?;
     folders.split(':').find(|folder| folder.starts_with('/')).map(PathBuf::from)

@@ -38,12 +38,12 @@ impl MonitorFiles {
         })
     }
 
-    /// Whether a monitor is wanted.
+    /// Whether the configuration needs a monitor.
     pub fn are_wanted(&self) -> bool {
         !self.listen.is_empty() || self.history.is_some()
     }
 
-    /// Where the history lies.
+    /// Path of the history file.
     pub fn history_path(&self) -> Option<&Path> {
         self.history.as_ref().map(|file| file.path())
     }
@@ -60,7 +60,7 @@ impl MonitorFiles {
         (settings, self.history.iter().map(HistoryFile::fd).chain([slow]).chain(listen).collect())
     }
 
-    /// The server stops: its sockets' files go.
+    /// Removes the socket files when the server stops.
     pub fn close(&mut self) {
         self.listen.drain(..).for_each(|(_, bound)| bound.remove_file());
     }

@@ -1,4 +1,4 @@
-//! When the monitor is started, sent the status, and killed. A state machine without I/O and without a clock.
+//! Decides when the monitor is started, sent the status, and killed. A state machine without I/O and without a clock.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// An action for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MonitorAction {
-    /// Start it.
+    /// Start the monitor.
     Start,
-    /// Ask the front for its status, which is then sent on.
+    /// Request the front's status for the monitor.
     AskFront,
     /// Send the status without the front's part.
     SendWithoutFront,
-    /// Kill it: it does not read.
+    /// Kill the monitor: it does not read its messages.
     Kill,
 }
 
@@ -25,16 +25,16 @@ pub enum MonitorAction {
 pub struct MonitorSchedule {
     is_running: bool,
     backoff: Backoff,
-    /// When the next status is due.
+    /// When the next status must be sent.
     due: Instant,
-    /// The front was asked for its status, and has not answered.
+    /// Whether a status request to the front is unanswered.
     asked: bool,
-    /// Since when the monitor has not read what it was sent.
+    /// When the oldest unread message was sent to the monitor.
     behind: Option<Instant>,
 }
 
 impl MonitorSchedule {
-    /// No monitor runs yet.
+    /// The state before the first start of a monitor.
     pub fn new(now: Instant) -> MonitorSchedule {
         MonitorSchedule { is_running: false, backoff: Backoff::default(), due: now, asked: false, behind: None }
     }
@@ -75,7 +75,8 @@ impl MonitorSchedule {
         std::mem::take(&mut self.asked)
     }
 
-    /// A status is to be sent. `has_unsent`: the monitor has not read the last one. Returns whether to send it, or what else to do.
+    /// Decides whether a status may be sent. `has_unsent`: the monitor has not read the previous one. The error is the
+    /// action to take instead.
     pub fn send(&mut self, has_unsent: bool, now: Instant) -> Result<(), Option<MonitorAction>> {
         if !has_unsent {
             self.behind = None;
@@ -85,7 +86,7 @@ impl MonitorSchedule {
         Err((now.saturating_duration_since(since) >= PATIENCE).then_some(MonitorAction::Kill))
     }
 
-    /// When [`Self::tick`] has something to do.
+    /// When [`Self::tick`] must be called next.
     pub fn wakes(&self) -> Instant {
         if self.is_running { self.due } else { self.backoff.until().unwrap_or(self.due) }
     }

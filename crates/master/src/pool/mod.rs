@@ -1,4 +1,4 @@
-//! The workers of all pools as the master knows them: a register without I/O and without a clock.
+//! The master's register of the workers of all pools, without I/O and without a clock.
 
 pub mod worker;
 pub mod workers;

@@ -1,4 +1,4 @@
-//! A worker as the master knows it: its mold, size and age.
+//! A worker's data in the master: mold, size, age.
 
 use std::time::{Duration, Instant};
 
@@ -12,38 +12,39 @@ use machine::memory::Sizes;
 pub struct Worker {
     /// Distinguishes this worker from others that had or will have its slot.
     pub(super) serial: u64,
-    /// The mold that was asked to fork it.
+    /// The mold that forks the worker.
     pub mold: MoldId,
-    /// It was asked to leave, and serves until it has no request.
+    /// The worker was asked to leave, and serves until it is idle.
     pub is_dismissed: bool,
     /// Requests that it has answered, as the front reported last.
     pub requests: u64,
-    /// For how long it has been idle, as the front reported last.
+    /// Idle time of the worker, as the front reported last.
     pub idle: Option<Duration>,
-    /// Its memory, as measured last.
+    /// Memory of the worker, as measured last.
     pub sizes: Option<Sizes>,
-    /// Its private memory at some number of requests: growth is counted from there.
+    /// Private memory at some number of requests, from which growth is computed.
     mark: Option<Mark>,
-    /// `Starting` until the front has received `Ready`; then `Idle`, which the front knows better; `Retiring` once no front uses it.
+    /// `Starting` until the front has received `Ready`; then `Idle` (the front distinguishes idle and busy); `Retiring`
+    /// once no front uses the worker.
     pub state: WorkerState,
-    /// When the mold was asked for it.
+    /// When the mold was asked to fork the worker.
     pub asked: Instant,
-    /// Its process, from the moment the mold has reported it.
+    /// Process id of the worker; `None` until the mold has reported it.
     pub pid: Option<i32>,
     /// The front reported `Ready` before the mold reported the process.
     pub ready_us: Option<u32>,
-    /// Why the master killed it.
+    /// Why the master has killed the worker.
     pub killed: Option<String>,
-    /// Why it leaves or was killed, for the count. The first reason counts.
+    /// Why the worker leaves or was killed, for the counters. The first reason counts.
     pub why: Option<ExitReason>,
-    /// It serves no more, or lost its front: it must have ended by then.
+    /// Deadline for the exit of a worker that serves no more, or has lost its front.
     pub(super) leave_by: Option<Instant>,
 }
 
 /// Fewer requests do not make a trend.
 const TREND: u64 = 1000;
 
-/// How large a worker was after a number of requests.
+/// Size of a worker after a number of requests.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     requests: u64,
@@ -51,7 +52,7 @@ struct Mark {
 }
 
 impl Worker {
-    /// A worker for which a mold was asked at `now`.
+    /// A worker that a mold was asked to fork at `now`.
     pub(super) fn new(serial: u64, mold: MoldId, now: Instant) -> Worker {
         Worker {
             serial,
@@ -71,7 +72,7 @@ impl Worker {
         }
     }
 
-    /// See the field.
+    /// Serial number of the worker.
     pub fn serial(&self) -> u64 {
         self.serial
     }
@@ -84,7 +85,7 @@ impl Worker {
         }
     }
 
-    /// By how many bytes 1,000 requests make its private memory grow, once it has answered enough.
+    /// Growth of private memory in bytes per 1,000 requests, once the worker has answered enough.
     pub fn growth_per_thousand(&self) -> Option<u64> {
         let (mark, sizes) = (self.mark?, self.sizes?);
         let requests = self.requests.checked_sub(mark.requests).filter(|requests| *requests >= TREND)?;
@@ -96,7 +97,7 @@ impl Worker {
         self.pid.map_or_else(|| "?".to_string(), |pid| pid.to_string())
     }
 
-    /// Whether it serves and was not asked to leave.
+    /// Whether the worker serves and was not asked to leave.
     pub fn serves(&self) -> bool {
         self.state == WorkerState::Idle && !self.is_dismissed
     }

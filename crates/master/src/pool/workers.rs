@@ -13,7 +13,7 @@ use machine::memory::Sizes;
 #[derive(Debug, Default)]
 pub struct Workers {
     by_slot: BTreeMap<Slot, Worker>,
-    /// How many were added.
+    /// Number of workers added so far; the next serial number.
     added: u64,
 }
 
@@ -22,11 +22,11 @@ pub struct Workers {
 pub struct ServingWorker {
     /// The worker.
     pub id: WorkerId,
-    /// Its process.
+    /// Process id of the worker.
     pub pid: i32,
-    /// Its mold.
+    /// The mold that forked the worker.
     pub mold: MoldId,
-    /// Its private memory as measured last, in bytes.
+    /// Private memory in bytes, as measured last.
     pub private: u64,
 }
 
@@ -51,7 +51,7 @@ impl Workers {
         self.by_slot.get(&id.slot).filter(|worker| worker.serial == id.serial)
     }
 
-    /// The same, to be changed.
+    /// [`Self::find`] with mutable access.
     pub fn find_mut(&mut self, id: WorkerId) -> Option<&mut Worker> {
         self.by_slot.get_mut(&id.slot).filter(|worker| worker.serial == id.serial)
     }
@@ -61,7 +61,7 @@ impl Workers {
         self.by_slot.get(&slot)
     }
 
-    /// The same, to be changed.
+    /// [`Self::get`] with mutable access.
     pub fn get_mut(&mut self, slot: Slot) -> Option<&mut Worker> {
         self.by_slot.get_mut(&slot)
     }
@@ -71,12 +71,12 @@ impl Workers {
         self.by_slot.remove(&slot)
     }
 
-    /// The slot of a process.
+    /// The slot of the worker with this process id.
     pub fn slot_of(&self, pid: i32) -> Option<Slot> {
         self.by_slot.iter().find(|(_, worker)| worker.pid == Some(pid)).map(|(slot, _)| *slot)
     }
 
-    /// Whether `slot` belongs to a worker that this mold was asked for.
+    /// Whether the worker in `slot` was forked by this mold.
     pub fn is_of(&self, slot: Slot, mold: MoldId) -> bool {
         self.by_slot.get(&slot).is_some_and(|worker| worker.mold == mold)
     }
@@ -96,7 +96,7 @@ impl Workers {
         self.iter().filter(move |(_, worker)| worker.mold.pool == pool)
     }
 
-    /// The workers of molds older than `mold`: those that serve, and the number of those that start or leave.
+    /// The workers of molds older than `mold`: ids of those that serve, and the number of those that start or leave.
     pub fn outdated(&self, mold: MoldId) -> (Vec<WorkerId>, u32) {
         let older = self.of(mold.pool).filter(|(_, worker)| worker.mold.refork < mold.refork);
         let (serving, others): (Vec<_>, Vec<_>) = older.partition(|(_, worker)| worker.serves());
@@ -106,22 +106,22 @@ impl Workers {
         )
     }
 
-    /// How many workers of one pool serve or start.
+    /// Number of workers of one pool that serve or start.
     pub fn alive(&self, pool: PoolId) -> u32 {
         count(self.of(pool).filter(|(_, worker)| worker.state != WorkerState::Retiring))
     }
 
-    /// How many workers of one pool serve or start, and how many there are with those that leave.
+    /// Number of workers of one pool that serve or start, and the same with those that leave.
     pub fn alive_and_all(&self, pool: PoolId) -> (u32, u32) {
         (self.alive(pool), count(self.of(pool)))
     }
 
-    /// How many workers of one pool are not ready yet.
+    /// Number of workers of one pool that are not ready yet.
     pub fn starting(&self, pool: PoolId) -> u32 {
         count(self.of(pool).filter(|(_, worker)| worker.state == WorkerState::Starting))
     }
 
-    /// How many were asked to leave and have not ended.
+    /// Number of workers that were asked to leave and still run.
     pub fn dismissed(&self) -> u32 {
         count(self.by_slot.values().filter(|worker| worker.is_dismissed))
     }
@@ -160,7 +160,7 @@ impl Workers {
         Some(WorkerId { slot, serial: worker.serial })
     }
 
-    /// The front has reported on its workers.
+    /// Stores the front's report on its workers.
     pub fn note(&mut self, reported: &[WorkerStatus]) {
         for status in reported {
             let Some(worker) = self.by_slot.get_mut(&status.slot).filter(|it| it.pid == Some(status.pid)) else {
@@ -171,7 +171,7 @@ impl Workers {
         }
     }
 
-    /// A worker is asked to leave, and serves until it has no request.
+    /// Notes that a worker was asked to leave; it serves until it is idle.
     pub fn dismiss(&mut self, id: WorkerId, why: ExitReason) {
         if let Some(worker) = self.find_mut(id) {
             worker.is_dismissed = true;
@@ -179,7 +179,7 @@ impl Workers {
         }
     }
 
-    /// A worker serves no more, and must have ended by `by`.
+    /// Notes that a worker serves no more and must exit before `by`.
     pub fn leaves(&mut self, id: WorkerId, by: Option<Instant>, why: ExitReason) {
         if let Some(worker) = self.find_mut(id) {
             worker.why.get_or_insert(why);
@@ -195,7 +195,8 @@ impl Workers {
         }
     }
 
-    /// The front has ended. Workers of `serving` wait for the next front, the others leave. Returns the slots of those.
+    /// Notes the end of the front. Workers of `serving` wait for the next front, the others must leave. Returns the
+    /// slots of the others.
     pub fn lose_front(&mut self, serving: Option<GenerationNumber>, leave_by: Instant) -> Vec<Slot> {
         let others = self.by_slot.iter_mut().filter(|(_, worker)| Some(worker.mold.pool.generation) != serving);
         let leave = |(slot, worker): (&Slot, &mut Worker)| {
@@ -222,7 +223,7 @@ impl Workers {
         .collect()
     }
 
-    /// When [`Self::take_late_to_leave`] has something to return.
+    /// When [`Self::take_late_to_leave`] must be called next.
     pub fn leave_by(&self) -> Option<Instant> {
         self.by_slot.values().filter_map(|worker| worker.leave_by).min()
     }

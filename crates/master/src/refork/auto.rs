@@ -1,13 +1,13 @@
-//! `Refork auto`: a worker becomes the mold when the private memory of all workers repays that, and no more once it did not.
+//! `Refork auto`: promotes a worker when the private memory of all workers is worth it, and stops after a refork that
+//! saved too little.
 
-/// How many requests workers must have answered in the mean before the code that they loaded is worth sharing; twice as many after
-/// each refork.
+/// Mean number of requests per worker before the loaded code is worth sharing; doubled after each refork.
 const REQUESTS: u64 = 50;
-/// Private memory must be at least this part of what workers and mold have, in percent.
+/// Minimum share of private memory in the memory of workers and mold, in percent.
 const PART: u64 = 20;
-/// And at least this in all workers together, in bytes.
+/// Minimum private memory of all workers together, in bytes.
 const WORTH_IT: u64 = 4 << 20;
-/// Least savings of a refork in percent of the private memory; with less it is not repeated.
+/// Minimum savings of a refork in percent of the private memory; below it no further refork follows.
 const LEAST_GAIN: u64 = 10;
 
 /// The memory of one pool of a generation.
@@ -15,7 +15,7 @@ const LEAST_GAIN: u64 = 10;
 pub struct AutoRefork {
     /// The workers before the last refork.
     before: Option<Mean>,
-    /// A refork did not pay.
+    /// Whether a refork saved too little, so that no further one follows.
     is_over: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct AutoRefork {
 pub struct Mean {
     /// Requests that a worker has answered.
     pub requests: u64,
-    /// Its private memory in bytes.
+    /// Private memory of the worker in bytes.
     pub private: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct Mean {
 pub struct Judgement {
     /// Savings of the last refork in percent of the private memory, once they are known.
     pub saved: Option<u64>,
-    /// Another refork is worth it.
+    /// Whether another refork is worth it.
     pub is_due: bool,
 }
 
@@ -45,7 +45,7 @@ impl Judgement {
 }
 
 impl Mean {
-    /// Of the requests and private bytes of workers; `None` where there are none.
+    /// Means over the requests and private bytes of workers; `None`: there are no workers.
     pub fn of(workers: &[(u64, u64)]) -> Option<Mean> {
         let count = workers.len() as u64;
         let requests = workers.iter().map(|(requests, _)| requests).sum::<u64>().checked_div(count)?;
@@ -67,7 +67,7 @@ impl AutoRefork {
         judgement
     }
 
-    /// Savings of the last refork in percent, once workers have answered as much as those before it had.
+    /// Savings of the last refork in percent, once workers have answered as many requests as their predecessors had.
     fn saved(&mut self, now: Mean) -> Option<u64> {
         let before = self.before.take_if(|before| now.requests >= before.requests)?;
         Some(100 - (now.private * 100).checked_div(before.private).unwrap_or(100).min(100))

@@ -19,7 +19,7 @@ use super::sockets::control_socket::Client;
 
 pub use auto::{Judgement, Mean};
 
-/// One of this many workers may be away at once.
+/// At most one of this many workers may be away at the same time.
 const PART: u32 = 10;
 
 /// An action for the loop.
@@ -33,7 +33,7 @@ pub enum ReforkAction {
     Leave(WorkerId),
     /// Log that all workers of this mold's pool are its children now, after this time.
     Renewed(MoldId, Duration),
-    /// Drop the channel to the candidate if there is one, log a failure, and send the result to these clients.
+    /// The refork has ended: drop the channel to the candidate, log a failure, and send the result to these clients.
     Over(Result<(), String>, Vec<Client>),
 }
 
@@ -42,9 +42,9 @@ pub enum ReforkAction {
 pub struct Reforking {
     phase: ReforkPhase,
     waiting: Vec<Client>,
-    /// Pools whose turn comes when this one is done.
+    /// Pools that are reforked after the current one.
     next: VecDeque<PoolNumber>,
-    /// One of the pools that were asked for together is done.
+    /// Whether a pool of the same request is already reforked.
     is_one_done: bool,
     auto: BTreeMap<PoolNumber, auto::AutoRefork>,
 }
@@ -53,32 +53,32 @@ pub struct Reforking {
 enum ReforkPhase {
     #[default]
     Rest,
-    /// The front is asked which worker of this pool has answered most.
+    /// The front's status is requested, to find the worker of this pool with the most requests.
     Choosing(PoolNumber),
-    /// This worker is to become a mold.
+    /// This worker was asked to become a mold.
     Promoting(Candidate),
-    /// This mold forks, and workers of earlier ones are left.
+    /// This mold forks; workers of earlier molds are being replaced.
     Renewing(MoldId, Instant),
 }
 
 /// A worker that is to become a mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// The worker.
+    /// The worker that is promoted.
     pub worker: WorkerId,
-    /// Its pool.
+    /// Pool of the worker.
     pub pool: PoolId,
-    /// When it must have become a mold.
+    /// Deadline for the promotion.
     by: Instant,
 }
 
 impl Reforking {
-    /// The code is another: what was learnt from the last one does not count.
+    /// Resets the results of earlier reforks, because a new generation has other code.
     pub fn begin_generation(&mut self) {
         self.auto.clear();
     }
 
-    /// A client or a signal asks to refork all pools. The error is for the client.
+    /// Requests a refork of all pools for a client or a signal. The error is for the client.
     pub fn ask(
         &mut self,
         client: Option<Client>,
@@ -97,20 +97,20 @@ impl Reforking {
         Ok(self.begin_next())
     }
 
-    /// `Refork` is due for this pool.
+    /// Begins the refork of a pool for which `Refork` makes one due.
     pub fn begin(&mut self, pool: PoolNumber) -> Option<ReforkAction> {
         self.next = VecDeque::from([pool]);
         self.begin_next()
     }
 
-    /// Pools have their turns one after the other, so that a part of the workers of only one is away at a time.
+    /// Pools are reforked one after the other, so that only one pool lacks workers at a time.
     fn begin_next(&mut self) -> Option<ReforkAction> {
         let pool = self.next.pop_front()?;
         self.phase = ReforkPhase::Choosing(pool);
         Some(ReforkAction::AskFront)
     }
 
-    /// Whether nothing is under way.
+    /// Whether no refork is under way.
     pub fn is_at_rest(&self) -> bool {
         self.phase == ReforkPhase::Rest
     }
@@ -120,7 +120,8 @@ impl Reforking {
         self.auto.entry(pool).or_default().judge(now, workers, mold, reforks)
     }
 
-    /// The front has reported: the worker with the most requests knows most of the site. `allowed` is StartTimeout.
+    /// Chooses the worker with the most requests from the front's report: it has loaded most of the site. `allowed` is
+    /// StartTimeout.
     pub fn choose(
         &mut self,
         status: &FrontStatus,
@@ -135,7 +136,7 @@ impl Reforking {
             self.phase = ReforkPhase::Promoting(Candidate { worker, pool, by: now + allowed });
             return Some(ReforkAction::Promote(worker, pool));
         }
-        // Of several pools one may have had nothing to do.
+        // A refork of several pools succeeds if one of them was reforked.
         match self.begin_next() {
             Some(action) => Some(action),
             None if self.is_one_done => self.end(Ok(())),
@@ -148,12 +149,13 @@ impl Reforking {
         if let ReforkPhase::Promoting(candidate) = self.phase { Some(candidate) } else { None }
     }
 
-    /// The candidate became this mold.
+    /// Notes that the candidate became this mold.
     pub fn promoted(&mut self, mold: MoldId, now: Instant) {
         self.phase = ReforkPhase::Renewing(mold, now);
     }
 
-    /// Workers may have started or ended: asks further ones of earlier molds to leave, a tenth of the pool at a time.
+    /// Asks further workers of earlier molds to leave, a tenth of the pool at a time. Called after workers have started
+    /// or ended.
     pub fn renew(&mut self, workers: &Workers, now: Instant) -> Vec<ReforkAction> {
         let ReforkPhase::Renewing(mold, since) = self.phase else { return Vec::new() };
         let (serving, others) = workers.outdated(mold);
@@ -174,12 +176,12 @@ impl Reforking {
         self.end(Err(format!("worker={} was at a request for longer than StartTimeout", late.worker.slot)))
     }
 
-    /// When [`Self::tick`] has something to do.
+    /// When [`Self::tick`] must be called next.
     pub fn wakes(&self) -> Option<Instant> {
         self.candidate().map(|candidate| candidate.by)
     }
 
-    /// The refork is over, if one was under way.
+    /// Ends the refork under way, if there is one.
     pub fn end(&mut self, result: Result<(), String>) -> Option<ReforkAction> {
         if std::mem::take(&mut self.phase) == ReforkPhase::Rest {
             return None;
@@ -210,7 +212,7 @@ mod tests {
         PoolId { generation: 1, pool: number }
     }
 
-    /// Workers of the first mold that serve, and what the front reports on them.
+    /// `count` serving workers of the first mold, and the front's report on them.
     fn serving(count: u32, now: Instant) -> (Workers, FrontStatus) {
         let (mut workers, mut status) = (Workers::default(), FrontStatus::default());
         for slot in 0..count {

@@ -15,16 +15,17 @@ use std::time::{Duration, Instant};
 
 use machine::capacity::Share;
 
-/// Factor for the number of workers that the processors have work for, which is computed from means; one is added.
+/// Factor on the computed number of workers that the processors can use, because it is computed from means; one worker
+/// is added.
 const HEADROOM: f64 = 1.25;
 /// Factors for the number of workers in a try.
 const MORE: f64 = 1.5;
 const FEWER: f64 = 0.8;
-/// Further workers stay if they answer this part of what they could.
+/// Minimum gain from more workers, as a part of the theoretical gain, to retain them.
 const WORTH_IT: f64 = 0.3;
-/// Fewer workers stay if they answer this part of what more workers did.
+/// Minimum throughput with fewer workers, as a part of the previous throughput, to retain the smaller number.
 const NEARLY: f64 = 0.97;
-/// All workers count as busy if this part of them is, in the mean.
+/// Mean share of busy workers above which all of them count as busy.
 const ALL: f64 = 0.85;
 /// Answers that a judgement needs: `ENOUGH`, or `FEW` after `LONG` seconds.
 const ENOUGH: f64 = 20.0;
@@ -34,14 +35,14 @@ const LONG: f64 = 20.0;
 const PAUSE: Duration = Duration::from_secs(15);
 const LONGEST_PAUSE: Duration = Duration::from_secs(240);
 
-/// Activity since the last sample.
+/// Activity of a pool since the last sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// Length in seconds.
+    /// Length of the period in seconds.
     pub seconds: f64,
     /// Requests that workers have answered.
     pub answered: f64,
-    /// What the workers did with their time.
+    /// How the workers spent their time.
     pub share: Share,
     /// Whether requests wait for a worker.
     pub waits: bool,
@@ -50,7 +51,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Both samples together.
+    /// Combines two consecutive samples.
     fn and(self, later: &Seen) -> Seen {
         Seen {
             seconds: self.seconds + later.seconds,
@@ -62,10 +63,10 @@ impl Seen {
     }
 }
 
-/// The bounds of the number.
+/// Bounds of the number of workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The least.
+    /// Minimum number of workers.
     pub least: u32,
     /// The most: how many fit into memory.
     pub most: u32,
@@ -76,7 +77,7 @@ pub struct Bounds {
 pub struct AutoSize {
     workers: u32,
     state: AutoState,
-    /// No try before this moment.
+    /// Earliest time of the next trial.
     rest: Option<Instant>,
     pause: Duration,
     /// The next try is with fewer workers.
@@ -89,7 +90,7 @@ pub struct AutoSize {
 enum AutoState {
     Watching,
     Trying {
-        /// The number before.
+        /// The number of workers before the trial.
         from: u32,
         /// Answers a second with that number.
         rate: f64,
@@ -99,13 +100,13 @@ enum AutoState {
 }
 
 impl AutoSize {
-    /// Begins with this number of workers.
+    /// Starts with this number of workers.
     pub fn new(workers: u32) -> AutoSize {
         let (workers, state, rest) = (workers.max(1), AutoState::Watching, None);
         AutoSize { workers, state, rest, pause: PAUSE, fewer_next: false, gathered: None }
     }
 
-    /// How many workers there should be.
+    /// The number of workers wanted now.
     pub fn workers(&self) -> u32 {
         self.workers
     }
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A site: what its requests need, and the machine.
+    /// A simulated site: the needs of its requests, and the machine.
     #[derive(Debug, Clone, Copy)]
     struct World {
         cores: f64,
@@ -183,7 +184,7 @@ mod tests {
         cpu: f64,
         /// Seconds of another resource for each request …
         wait: f64,
-        /// … which this many requests can use at once.
+        /// Number of requests that can use the resource at the same time.
         places: f64,
     }
 

@@ -1,5 +1,5 @@
-//! `MaxClients auto`: about once a second, what the workers did and what the processors did for them becomes the number of workers
-//! ([`AutoSize`]), which holds for the pool and for how many workers have a request.
+//! `MaxClients auto`: computes the number of workers about once a second from the activity of the workers and their
+//! processor time, see [`AutoSize`]. The number limits the pool's processes and the requests that run in it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,31 +18,31 @@ pub struct Following {
     last: Option<LoadSample>,
 }
 
-/// Counters at a moment.
+/// Counters at one moment.
 #[derive(Debug)]
 pub struct LoadSample {
-    /// The moment.
+    /// The moment of the sample.
     pub at: Instant,
     /// Requests that workers have answered.
     pub answered: u64,
-    /// For how long workers have had requests, all together, in µs.
+    /// Total time that workers have had requests, in µs.
     pub worked_us: u64,
     /// CPU times of each process.
     pub cpu: BTreeMap<i32, CpuTimes>,
     /// Whether requests wait for a worker now.
     pub waits: bool,
-    /// How many workers there are now.
+    /// Current number of workers.
     pub alive: u32,
 }
 
 impl Following {
-    /// For a pool with `MaxClients auto`. `before`, which follows already, goes on.
+    /// The state for a pool with `MaxClients auto`. `before`: the previous state, which is continued.
     pub fn of(pool: &Pool, cores: f64, before: Option<Following>) -> Option<Following> {
         let start = pool.start.max(2 * cores as u32).min(pool.max_clients);
         pool.auto.then(|| before.unwrap_or(Following { size: AutoSize::new(start), last: None }))
     }
 
-    /// How many workers there should be.
+    /// The number of workers wanted now.
     pub fn workers(&self) -> u32 {
         self.size.workers()
     }

@@ -32,7 +32,7 @@ impl PoolLimits {
         PoolLimits { start: workers, min_spare: workers, max_spare: workers, max_clients: workers }
     }
 
-    /// The same limits where no more than `most` workers fit.
+    /// The limits, restricted to `most` workers.
     pub fn at_most(self, most: u32) -> PoolLimits {
         let PoolLimits { start, min_spare, max_spare, max_clients } = self;
         PoolLimits {
@@ -49,7 +49,7 @@ impl PoolLimits {
 pub struct PoolLoad {
     /// Starting, idle and busy workers.
     pub alive: u32,
-    /// The same with those that leave.
+    /// Starting, idle, busy and leaving workers.
     pub processes: u32,
     /// Workers that have a request.
     pub busy: u32,

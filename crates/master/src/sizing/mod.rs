@@ -34,41 +34,41 @@ pub use target::{PoolState, Rule, Target, Targets, targets};
 /// The memory of one pool, over all generations.
 #[derive(Debug, Default)]
 pub struct PoolMemory {
-    /// How fast the pool grows.
+    /// Growth rate of the pool.
     pub pace: Pace,
     /// The load that the front has reported last.
     pub load: Load,
-    /// For workers that end before they are ready.
+    /// Waits after workers that ended before they were ready.
     pub backoff: Backoff,
 }
 
-/// The memory of sizing.
+/// State of the sizing of all pools.
 #[derive(Debug, Default)]
 pub struct Sizing {
     by_pool: BTreeMap<PoolNumber, PoolMemory>,
     /// TTIN and TTOU since the last reload.
     shift: i32,
-    /// The number of workers that a measurement asked for, until the next reload.
+    /// The number of workers set by a measurement (`cameleer tune`), until the next reload.
     fixed: Option<u32>,
     /// `MaxClients auto`
     following: Option<Following>,
 }
 
 impl Sizing {
-    /// For a configuration that comes into force. Only `MaxClients auto` goes on from where it was.
+    /// Applies a configuration. Only `MaxClients auto` retains its state.
     pub fn configure(&mut self, pool: &Pool, cores: f64) {
         (self.shift, self.fixed) = (0, None);
         self.following = Following::of(pool, cores, self.following.take());
     }
 
-    /// Another generation serves: its load is not known yet.
+    /// Resets the load for a new generation.
     pub fn begin_generation(&mut self) {
         for memory in self.by_pool.values_mut() {
             (memory.pace, memory.load) = Default::default();
         }
     }
 
-    /// Another front serves: it has not reported any load yet.
+    /// Resets the load until a new front has reported.
     pub fn forget_load(&mut self) {
         self.by_pool.values_mut().for_each(|memory| memory.load = Load::default());
     }
@@ -78,7 +78,7 @@ impl Sizing {
         self.of(load.id.pool).load = load;
     }
 
-    /// The memory of a pool.
+    /// The sizing state of a pool.
     pub fn of(&mut self, pool: PoolNumber) -> &mut PoolMemory {
         self.by_pool.entry(pool).or_default()
     }
@@ -94,7 +94,7 @@ impl Sizing {
         self.fixed = Some(workers);
     }
 
-    /// `MaxClients auto`, where the configuration says so.
+    /// The state of `MaxClients auto`, if configured.
     pub fn following(&mut self) -> Option<&mut Following> {
         self.following.as_mut()
     }
@@ -104,7 +104,7 @@ impl Sizing {
         self.following.is_some()
     }
 
-    /// The input of [`targets`] for a pool with `processes` workers, of which `alive` do not leave.
+    /// The input of [`targets`] for a pool with `processes` workers, `alive` of which are not leaving.
     pub fn state(&self, id: PoolId, config: &Config, alive: u32, processes: u32) -> PoolState {
         let reported = self.by_pool.get(&id.pool).map(|memory| memory.load).filter(|load| load.id == id);
         let load = reported.unwrap_or_default();
@@ -118,10 +118,10 @@ impl Sizing {
         PoolState { id, limits, rule, load: PoolLoad { alive, processes, busy: load.busy, queued: load.queued } }
     }
 
-    /// When a pool has something to do although nothing happens. `starting` workers of it are not ready yet.
+    /// When the pool must be checked next. `starting`: number of its workers that are not ready yet.
     pub fn wakes(&self, target: &Target, can_fork: bool, starting: u32) -> Option<Instant> {
         let memory = self.by_pool.get(&target.id.pool)?;
-        // Without this a pool whose last worker did not become ready would wait for a request.
+        // Otherwise a pool whose last worker did not become ready would wait for a request before it forks again.
         let lacks = can_fork && target.load.alive < target.limits.min_spare && starting == 0;
         let retry = if lacks { memory.backoff.until() } else { None };
         memory.pace.wakes(target).into_iter().chain(retry).min()

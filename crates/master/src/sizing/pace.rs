@@ -1,7 +1,7 @@
-//! How fast a pool comes to its [`Target`], as Apache's prefork does it.
+//! Speed at which a pool approaches its [`Target`], as in Apache's prefork MPM.
 //!
-//! Below MinSpareServers the missing workers are forked at once. Above that a pool grows by 1, a second later by 2, then 4, up to
-//! 32 at once. One spare worker too many leaves each second.
+//! Below MinSpareServers the missing workers are forked at once. Above that a pool grows by 1, a second later by 2,
+//! then 4, up to 32 at once. One spare worker too many leaves each second.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use super::target::Target;
 const STEP: Duration = Duration::from_secs(1);
 const FASTEST: u32 = 32;
 
-/// A step of a pool.
+/// One step of a pool towards its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// Nothing.
+    /// No change.
     Rest,
     /// Fork this number of workers.
     Fork(u32),
@@ -24,11 +24,11 @@ pub enum Move {
 /// The pace of one pool.
 #[derive(Debug)]
 pub struct Pace {
-    /// How many workers the next step forks.
+    /// Number of workers that the next step forks.
     rate: u32,
-    /// No growing or shrinking before this; `None`: at once.
+    /// Earliest time of the next growth or shrinking; `None`: immediately.
     next: Option<Instant>,
-    /// [`Pace::is_exhausted_first`] has reported it.
+    /// Whether [`Pace::is_exhausted_first`] has reported the exhaustion.
     reported: bool,
 }
 
@@ -39,7 +39,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// The step at `now`.
+    /// The step of the pool at `now`.
     pub fn step(&mut self, target: &Target, now: Instant) -> Move {
         let (alive, floor) = (target.load.alive, target.limits.min_spare);
         if alive < floor {
@@ -62,7 +62,7 @@ impl Pace {
         Move::Retire(alive.saturating_sub(target.limits.max_clients).max(1))
     }
 
-    /// When to ask again although nothing changed.
+    /// When [`Self::step`] must be called next.
     pub fn wakes(&self, target: &Target) -> Option<Instant> {
         if target.load.alive == target.workers { None } else { self.next }
     }

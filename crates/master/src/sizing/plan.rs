@@ -1,10 +1,11 @@
-//! What a memory budget allows, by measured sizes in bytes.
+//! Limits that a memory budget sets, computed from measured sizes in bytes.
 
 use std::collections::BTreeMap;
 
 use wire::control::PoolNumber;
 
-/// Tenths of the budget that are planned with: the rest is for growth between two measurements, and for workers that leave.
+/// Part of the budget that is planned, in tenths. The rest is a reserve for growth between two measurements and for
+/// leaving workers.
 const PLANNED: u64 = 9;
 
 /// The assumed cost of a worker before one was measured.
@@ -13,7 +14,7 @@ const FIRST_GUESS: u64 = 2 << 20;
 /// The workers for which a pool has work, and its spare ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
-    /// Which pool.
+    /// Number of the pool.
     pub pool: PoolNumber,
     /// Number of workers.
     pub workers: u32,
@@ -26,14 +27,14 @@ pub struct Plan {
     pub budget: u64,
     /// Memory that does not depend on the number of workers: molds, with the pages that workers share, the front and others.
     pub base: u64,
-    /// Private memory of each worker, including those that leave.
+    /// Private memory of each worker in bytes, including leaving workers.
     pub workers: Vec<u64>,
-    /// What one more worker of a pool will cost once it has served.
+    /// Expected cost in bytes of one more worker of each pool, once it has served.
     pub costs: BTreeMap<PoolNumber, u64>,
 }
 
 impl Plan {
-    /// Memory of all processes together.
+    /// Memory of all processes in bytes.
     pub fn total(&self) -> u64 {
         self.base + self.workers.iter().sum::<u64>()
     }
@@ -44,7 +45,7 @@ impl Plan {
         Plan { budget: self.budget.min(most), ..self }
     }
 
-    /// What is left of the planned part of the budget.
+    /// Unused bytes of the planned part of the budget.
     pub fn headroom(&self) -> u64 {
         self.planned().saturating_sub(self.total())
     }
@@ -54,13 +55,13 @@ impl Plan {
         self.total() > self.planned()
     }
 
-    /// What one more worker of a pool will cost.
+    /// Expected cost in bytes of one more worker of a pool.
     pub fn cost_of(&self, pool: PoolNumber) -> u64 {
         self.costs.get(&pool).copied().unwrap_or(FIRST_GUESS).max(1)
     }
 
-    /// How many workers each pool may have: as many as the claims of the others leave room for, or, where all claims together are too
-    /// much, in proportion to its own. At least one.
+    /// Maximum number of workers of each pool: the room that the claims of other pools leave, or, if all claims
+    /// together exceed the plan, a share in proportion to the pool's claim. At least one.
     pub fn most_workers(&self, claims: &[Claim]) -> Vec<u32> {
         let (room, all) = (self.room(), self.cost_of_all(claims));
         let part = |claim: &Claim| match self.cost_of_one(claim) {
@@ -70,7 +71,7 @@ impl Plan {
         claims.iter().map(|claim| count(part(claim) / self.cost_of(claim.pool)).max(1)).collect()
     }
 
-    /// How many workers all pools may have together.
+    /// Maximum number of workers of all pools together.
     pub fn most_in_all(&self, claims: &[Claim]) -> u32 {
         let (room, all) = (self.room(), self.cost_of_all(claims));
         let cheapest = claims.iter().map(|claim| self.cost_of(claim.pool)).min();
@@ -83,22 +84,22 @@ impl Plan {
         }
     }
 
-    /// How many more workers of a pool may be forked now.
+    /// Number of workers of a pool that may be forked now.
     pub fn may_fork(&self, pool: PoolNumber) -> u32 {
         count(self.headroom() / self.cost_of(pool))
     }
 
-    /// By how much each worker may grow until the next measurement, so that all together stay within the budget.
+    /// Bytes by which each worker may grow until the next measurement, so that all together stay within the budget.
     pub fn growth(&self) -> u64 {
         self.headroom() / (self.workers.len() as u64).max(1)
     }
 
-    /// How much a worker of a pool may have before it is measured: its cost is counted already.
+    /// Memory limit in bytes of a new worker of a pool until its first measurement; its cost is already counted.
     pub fn newborn(&self, pool: PoolNumber) -> u64 {
         self.cost_of(pool).saturating_add(self.growth())
     }
 
-    /// Whether the end of a worker with `own` bytes frees memory that its successor does not take again at once.
+    /// Whether the end of a worker with `own` bytes frees more memory than its successor needs.
     pub fn repays(&self, pool: PoolNumber, own: u64) -> bool {
         let cost = self.cost_of(pool);
         own > cost.saturating_add(cost / 4)
@@ -108,7 +109,7 @@ impl Plan {
         self.budget / 10 * PLANNED
     }
 
-    /// Planned memory for workers.
+    /// Planned memory for workers in bytes.
     fn room(&self) -> u64 {
         self.planned().saturating_sub(self.base)
     }

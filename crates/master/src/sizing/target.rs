@@ -1,7 +1,9 @@
-//! The number of workers that each pool is to have: Apache's prefork policy within the memory budget, as a pure function.
+//! The number of workers that each pool is to have: Apache's prefork policy within the memory budget, as a pure
+//! function.
 //!
-//! A worker without a request is spare. A pool is to have a worker for each request that runs or waits, and MinSpareServers spare
-//! ones. It may have MaxSpareServers spare ones before workers leave, and never more than MaxClients, or than fit into the budget.
+//! A worker without a request is spare. A pool should have a worker for each request that runs or waits, and
+//! MinSpareServers spare ones. It may have MaxSpareServers spare ones before workers leave, and never more than
+//! MaxClients, or than the budget allows.
 
 use wire::control::PoolId;
 
@@ -11,50 +13,50 @@ use super::plan::{Claim, Plan};
 /// The rule for the limits of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The directives.
+    /// The directives set the limits.
     Directives,
-    /// The directives, and no more than this number (`MaxClients auto`).
+    /// The directives set the limits, with this maximum (`MaxClients auto`).
     AtMost(u32),
-    /// This number, whatever the directives say (a measurement).
+    /// A measurement (`cameleer tune`) sets exactly this number of workers.
     Exactly(u32),
 }
 
 /// A pool of the serving generation at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolState {
-    /// The pool.
+    /// Id of the pool.
     pub id: PoolId,
-    /// Its directives, with TTIN and TTOU.
+    /// Limits from the pool's directives and from TTIN and TTOU.
     pub limits: PoolLimits,
-    /// The rule for its limits.
+    /// Rule for the pool's limits.
     pub rule: Rule,
-    /// Its workers and requests.
+    /// Workers and requests of the pool.
     pub load: PoolLoad,
 }
 
-/// How many workers a pool is to have.
+/// Number of workers wanted for a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
-    /// The pool.
+    /// Id of the pool.
     pub id: PoolId,
-    /// Its workers and requests.
+    /// Workers and requests of the pool.
     pub load: PoolLoad,
-    /// Its limits in force: by its rule, and no more than fit into the budget.
+    /// Limits in force: by the rule, restricted by the budget.
     pub limits: PoolLimits,
     /// The number of workers that it is to have.
     pub workers: u32,
-    /// How many processes may be forked at once. A worker that leaves has its memory until it has gone.
+    /// Number of processes that may be forked now. A leaving worker uses memory until it has ended.
     pub room: u32,
-    /// The budget, and not MaxClients, is what limits it.
+    /// Whether the pool is limited by the budget rather than by MaxClients.
     pub is_cut_by_budget: bool,
 }
 
 /// The targets of all pools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Targets {
-    /// By pool.
+    /// The targets, by pool number.
     pub pools: Vec<Target>,
-    /// How many workers all pools may have together.
+    /// Maximum number of workers of all pools together.
     pub most_workers: u32,
 }
 
@@ -68,7 +70,7 @@ impl Rule {
     }
 }
 
-/// How many workers the pools of the serving generation are to have; `budget` is what fits, if memory is limited.
+/// Number of workers wanted for each pool of the serving generation; `budget` is the memory plan, if memory is limited.
 pub fn targets(pools: &[PoolState], budget: Option<&Plan>) -> Targets {
     let mut limits: Vec<PoolLimits> = pools.iter().map(|pool| pool.rule.apply(pool.limits)).collect();
     if let Some(plan) = budget {
@@ -94,7 +96,7 @@ fn claims(pools: &[PoolState], limits: &[PoolLimits]) -> Vec<Claim> {
 
 fn target(pool: &PoolState, limits: PoolLimits, budget: Option<&Plan>) -> Target {
     let PoolState { id, load, .. } = *pool;
-    // As many processes as may serve may be about to end.
+    // Besides the serving workers, as many others may be leaving.
     let room = limits.max_clients.saturating_mul(2).saturating_sub(load.processes);
     // A pool without any process gets one, whatever it costs.
     let fits = budget.map_or(u32::MAX, |plan| plan.may_fork(id.pool).max(u32::from(load.processes == 0)));
@@ -116,12 +118,12 @@ fn workers(load: PoolLoad, limits: &PoolLimits) -> u32 {
 }
 
 impl Target {
-    /// All workers are busy, and there may be no more of them.
+    /// Whether all workers are busy and the pool has reached its limit.
     pub fn is_exhausted(&self) -> bool {
         self.load.alive >= self.limits.max_clients && self.load.spare() == 0
     }
 
-    /// The pool has more workers than it may have: workers that leave are not replaced.
+    /// Whether the pool has more workers than its limit: leaving workers are not replaced.
     pub fn is_above_limit(&self) -> bool {
         self.load.alive > self.limits.max_clients
     }
@@ -191,8 +193,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever the load, the limits and the memory: no pool is to have more than it may, each has one worker, and no pool that
-        /// has what it is to have moves on.
+        /// Invariants for any load, limits and memory: no pool exceeds its limit, each has one worker, and a pool that
+        /// has reached its target does not change.
         #[test]
         fn limits_hold_whatever_the_load(
             pools in proptest::collection::vec((1u32..40, 1u32..40, 1u32..99, 0u32..120, 0u32..120, 0u32..300), 1..4),

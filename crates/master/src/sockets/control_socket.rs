@@ -23,9 +23,10 @@ use super::listeners::{remove_stale, with_mode};
 use status::{FileId, Status};
 use sys::exposed;
 
-/// More bytes than any command has.
+/// Maximum length of a command in bytes.
 const MAX_LINE: usize = 64 * 1024;
-/// How long another master may search for abandoned sockets. Any user may lock a folder like /tmp.
+/// Timeout for the lock that another master holds while it searches for abandoned sockets. Any user may lock a folder
+/// like /tmp.
 const LOCK_WAITS: Duration = Duration::from_secs(2);
 
 /// A command.
@@ -34,40 +35,40 @@ const LOCK_WAITS: Duration = Duration::from_secs(2);
 pub enum Command {
     /// Report the status.
     Status,
-    /// Report the status with all times that were counted, for programs that ask each second.
+    /// Report the status with complete histograms, for programs that poll each second.
     Snapshot,
     /// Read configuration and code anew; answered at the end.
     Reload,
     /// Have the mold and the workers report on themselves.
     Inspect {
-        /// The subject.
+        /// Kind of inspection.
         what: Inspection,
     },
     /// Sample the stacks of workers; answered at the end.
     Record {
-        /// How long.
+        /// Length of the recording.
         seconds: f64,
-        /// Samples a second.
+        /// Samples per second.
         hertz: f64,
     },
     /// Report the requests that `SlowLog` has found last.
     #[serde(rename = "slow")]
     SlowRequests,
-    /// Report what a worker does now.
+    /// Report the current activity of a worker.
     Look {
-        /// Its place in the pool.
+        /// Slot of the worker.
         worker: u32,
     },
     /// Have the mold measure the memory that workers need to load this code.
     Weigh {
-        /// The code.
+        /// Modules and scripts to load.
         code: LateCode,
     },
     /// Make a worker the mold and renew the pool from it; answered at the end.
     Refork,
-    /// Ask a worker to leave when it has no request; another takes its place.
+    /// Ask a worker to leave when it is idle; it is replaced.
     Recycle {
-        /// Its place in the pool.
+        /// Slot of the worker.
         worker: u32,
     },
     /// Reopen the logs.
@@ -79,14 +80,14 @@ pub enum Command {
         /// Number of workers that may have a request at one time.
         busy: u32,
     },
-    /// Drop cached answers.
+    /// Drop cached responses.
     Purge {
         /// The answers, as `cameleer purge` names them; `*`: all.
         url: String,
     },
-    /// Stop; answered at once, and the connection closes when the last process has ended.
+    /// Stop the server. Answered immediately; the connection is closed when the last process has ended.
     Stop {
-        /// Gracefully or fast.
+        /// Graceful or fast.
         #[serde(default)]
         how: How,
     },
@@ -106,9 +107,9 @@ pub enum How {
 /// The answer to a command.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct ControlReply {
-    /// The command was carried out.
+    /// Whether the command was carried out.
     pub ok: bool,
-    /// Why it was not.
+    /// Why the command failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
     /// Answer to `status`.
@@ -125,23 +126,23 @@ pub struct ControlReply {
 /// The report of one process on itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Told {
-    /// Its place in the pool; `None` for the mold.
+    /// Slot of the worker; `None` for the mold.
     pub worker: Option<u32>,
-    /// Its process.
+    /// Process id.
     pub pid: i32,
     /// JSON, which the site's code could have forged; empty when the process had no time.
     pub text: String,
 }
 
 impl Told {
-    /// The report as a `T`, if it is one: the site's code could have forged it.
+    /// The report as a `T`; `None` if it is malformed, because the site's code could have forged it.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(&self.text).ok()
     }
 }
 
 impl ControlReply {
-    /// The command was carried out.
+    /// The answer for a command that was carried out.
     pub fn ok() -> ControlReply {
         ControlReply { ok: true, ..ControlReply::default() }
     }
@@ -159,7 +160,7 @@ pub type Client = u64;
 #[derive(Debug)]
 pub struct ControlSocket {
     path: PathBuf,
-    /// The socket's file.
+    /// Identity of the socket's file.
     file: Option<FileId>,
     listener: UnixListener,
     clients: BTreeMap<Client, Connection>,
@@ -207,12 +208,12 @@ impl ControlSocket {
         Ok(ControlSocket { path, file, listener, clients: BTreeMap::new(), next: 0 })
     }
 
-    /// All connections, and whether an answer waits to be read.
+    /// All connections; the flag shows whether an answer is not sent yet.
     pub fn clients(&self) -> impl Iterator<Item = (Client, BorrowedFd<'_>, bool)> {
         self.clients.iter().map(|(client, c)| (*client, c.stream.as_fd(), !c.output.is_empty()))
     }
 
-    /// Accepts the connections that wait.
+    /// Accepts all waiting connections.
     pub fn accept(&mut self) {
         while let Ok((stream, _)) = self.listener.accept() {
             if stream.set_nonblocking(true).is_ok() {
@@ -305,8 +306,9 @@ impl Drop for ControlSocket {
     }
 }
 
-/// Keeps other masters from searching `folder` for abandoned sockets: a socket that is bound and does not listen yet refuses as an
-/// abandoned one does. If the folder cannot be locked the master goes on: the socket of a running server still answers.
+/// Prevents other masters from searching `folder` for abandoned sockets: a socket that is bound but does not listen yet
+/// refuses connections as an abandoned one does. Without the lock the master continues, because the socket of a running
+/// server still answers.
 fn lock(folder: &Path) -> Option<Flock<File>> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut file = File::open(folder).ok()?;
@@ -337,8 +339,8 @@ fn our_folder() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Removes the sockets of killed masters, at which no process listens. The process id in the name proves nothing, because
-/// it may be of another container's processes.
+/// Removes socket files of killed masters, on which no process listens. The process id in the name is no evidence: it
+/// may be of another container.
 fn remove_abandoned(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in entries.filter(|path| path.extension().is_some_and(|extension| extension == "sock")) {
@@ -392,7 +394,7 @@ mod tests {
     #[test]
     fn only_sockets_that_nobody_listens_to_are_abandoned() {
         let folder = tempfile::tempdir().expect("a folder");
-        // No process here has this number; a container's may.
+        // No process of this machine has this number; one in a container may.
         let lives = UnixListener::bind(folder.path().join("999999999.sock")).expect("bound");
         drop(UnixListener::bind(folder.path().join("1.sock")).expect("bound"));
         std::fs::write(folder.path().join("2.sock"), "").expect("a file of somebody's");

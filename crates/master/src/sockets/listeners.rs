@@ -42,12 +42,12 @@ const NO_NEW_CONNECTION: [SockFilter; 5] = {
 /// Backlog of the monitor's sockets.
 const PRIVATE_BACKLOG: i32 = 128;
 
-/// A bound socket.
+/// A bound listening socket.
 #[derive(Debug, Clone)]
 pub struct Bound {
-    /// Its address.
+    /// Address of the socket.
     pub address: Listen,
-    /// The socket.
+    /// Descriptor of the socket.
     pub fd: Fd,
     /// Passed by systemd, which also makes and removes its file.
     passed: bool,
@@ -78,7 +78,8 @@ impl Listeners {
         &self.bound
     }
 
-    /// The sockets that `checked` wants: open ones, and newly bound ones. The open ones stay as they are until [`Self::keep`].
+    /// The sockets for `checked`: those already bound, and newly bound ones. Unwanted sockets stay open until
+    /// [`Self::keep`].
     pub fn for_config(&self, checked: &CheckedConfig) -> anyhow::Result<Vec<Bound>> {
         let mut wanted: Vec<Bound> = self.bound.iter().filter(|b| b.passed).cloned().collect();
         for address in &checked.config.listen {
@@ -100,7 +101,7 @@ impl Listeners {
         Ok(wanted)
     }
 
-    /// Holds these sockets, and closes the others.
+    /// Retains the wanted sockets, and closes the others.
     pub fn keep(&mut self, wanted: Vec<Bound>) {
         let old = std::mem::replace(&mut self.bound, wanted);
         for gone in old.iter().filter(|old| self.bound.iter().all(|ours| ours.address != old.address)) {
@@ -112,12 +113,12 @@ impl Listeners {
     pub fn abandon(&self, bound: Vec<Bound>) {
         for gone in bound.into_iter().filter(|b| self.bound.iter().all(|ours| ours.address != b.address)) {
             gone.remove_file();
-            // The front may hold the socket too, for a generation that will never serve: the address must be free at once.
+            // The front may still hold the socket for a generation that failed: the address must be free immediately.
             let _ = shutdown(gone.fd.as_raw_fd(), Shutdown::Both);
         }
     }
 
-    /// The server stops: no further connection is completed. The front accepts those that are.
+    /// Stops completing connections when the server stops. The front accepts the completed ones.
     pub fn close(&mut self) {
         self.let_nobody_in(|_| true);
         self.bound.drain(..).for_each(|bound| bound.remove_file());
@@ -126,9 +127,9 @@ impl Listeners {
     /// Makes the kernel complete no further connection to `these`; clients that try are refused when the sockets close. Closing alone
     /// would reset connections that the kernel has completed and no process has accepted.
     pub fn let_nobody_in(&self, these: impl Fn(&Bound) -> bool) {
-        // systemd listens on, for the next start.
+        // systemd continues to listen, for the next start.
         for bound in self.bound.iter().filter(|bound| !bound.passed && these(bound)) {
-            // Without the filter connections are reset that come between the front's last accept and its close.
+            // Without the filter, connections that arrive between the front's last accept and its close are reset.
             if let Err(error) = bound.let_nobody_in() {
                 log::info(
                     "master",
@@ -157,7 +158,8 @@ impl Bound {
     fn bind(address: &Listen, all: &[Listen], backlog: u32) -> anyhow::Result<Bound> {
         let fd = match address {
             Listen::Tcp(tcp) => bind_tcp(*tcp, shares_port_with_ipv4(*tcp, all)),
-            // As open as a port of this machine: a reverse proxy runs as another user. The folder's mode restricts access.
+            // Accessible to all users like a port of this machine: a reverse proxy runs as another user. The folder's
+            // mode restricts access.
             Listen::Unix(path) => bind_unix(path, 0o666),
         };
         let fd = fd.map_err(|error| advise(error, address))?;
@@ -207,7 +209,8 @@ fn bind_tcp(address: SocketAddr, only_v6: bool) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Whether an IPv6 address must leave IPv4 to another one: `Listen 0.0.0.0:80` beside `Listen [::]:80`.
+/// Whether an IPv6 socket must exclude IPv4 because another one has the port: `Listen 0.0.0.0:80` beside `Listen
+/// [::]:80`.
 fn shares_port_with_ipv4(address: SocketAddr, all: &[Listen]) -> bool {
     all.iter().any(|other| matches!(other, Listen::Tcp(other) if other.is_ipv4() && other.port() == address.port()))
 }

@@ -1,4 +1,5 @@
-//! What others connect to: the listening sockets of the site, and the one for `cameleer status`, `reload`, `stop` and `purge`.
+//! Sockets that clients connect to: the listeners of the site, and the control socket for `cameleer status`, `reload`,
+//! `stop` and `purge`.
 
 pub mod control_socket;
 pub mod listeners;

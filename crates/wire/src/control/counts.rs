@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct ServerCounts {
     /// Workers that have ended, by reason.
     pub exits: BTreeMap<ExitReason, u64>,
-    /// Reloads whose generation came to serve.
+    /// Number of reloads whose generation started to serve.
     pub reloads: u64,
     /// Reloads that failed: the old code went on serving.
     pub failed_reloads: u64,
-    /// Workers that became the mold.
+    /// Number of workers that became a mold.
     pub reforks: u64,
     /// Number of promotions between the mold that loaded the code and the mold that forks now.
     pub refork_generation: u32,
@@ -44,7 +44,7 @@ pub enum ExitReason {
     MaxAge,
     /// `MaxIdlePerChild`
     MaxIdle,
-    /// The program asked for it: `child_terminate`, harakiri.
+    /// The program requested the exit: `child_terminate`, harakiri.
     Program,
     /// A request left state behind that cannot be restored.
     Spoilt,
@@ -52,11 +52,11 @@ pub enum ExitReason {
     Recycle,
     /// More idle workers than `MaxSpareServers`, or more workers than `MaxClients`.
     Spare,
-    /// A newer generation serves.
+    /// A newer generation has replaced the worker's.
     Reload,
     /// The worker made room for a fork of a newer mold, or became a mold itself.
     Refork,
-    /// The server stops.
+    /// The server is stopping.
     Stop,
     /// Killed: the request did not end within the grace period after `RequestTimeout`.
     RequestTimeout,
@@ -70,7 +70,7 @@ pub enum ExitReason {
     OutOfMemory,
     /// Died by a signal that the server did not send.
     Signal,
-    /// Exited without being asked to.
+    /// The worker exited without being asked to.
     Exit,
 }
 

@@ -17,17 +17,17 @@ use crate::reply::LeaveReason;
 /// A worker's place in the pool: 0 to MaxClients−1 within a generation's life, shown in logs and status as `worker=N`.
 pub type Slot = u32;
 
-/// Identifies a worker process, also after its slot was reused. News of an ended worker may arrive when another
-/// one already has its slot; the serial number keeps the master from mixing them up.
+/// Identifies a worker process, also after its slot was reused. A message about an ended worker may arrive when its
+/// slot is already reused; the serial number distinguishes the two workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkerId {
-    /// The place in the pool.
+    /// Slot of the worker in the pool.
     pub slot: Slot,
     /// Counts the workers that this master has requested, from 1.
     pub serial: u64,
 }
 
-/// Number of a generation, from 1: the start is one, and each successful reload.
+/// Number of a generation, counted from 1: the start creates one, and each successful reload another.
 pub type GenerationNumber = u32;
 
 /// Number of a pool within its generation: 0 is the main server's, others follow in the order of the
@@ -37,7 +37,7 @@ pub type PoolNumber = u16;
 /// Identifies a pool: a mold and its workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct PoolId {
-    /// The generation whose configuration the pool has.
+    /// Generation of the pool.
     pub generation: GenerationNumber,
     /// The number of the pool in that generation.
     pub pool: PoolNumber,
@@ -61,7 +61,7 @@ pub enum ToFront {
     },
     /// Certificates have changed. Descriptor: a memfd with them, as in `Configure`.
     Certificates {
-        /// The generation that they belong to.
+        /// Generation that the listeners belong to.
         generation: GenerationNumber,
     },
     /// The master has requested a worker from the mold. Descriptors: the front's end of the worker's socket; a
@@ -74,20 +74,20 @@ pub enum ToFront {
         /// front.
         adopted: bool,
     },
-    /// The mold forked this worker.
+    /// The mold has forked this worker.
     Forked { slot: Slot, pid: i32 },
     /// A worker has ended; its socket may still hold a last answer.
     Gone { slot: Slot },
-    /// From now on new requests are for this generation; older ones drain.
+    /// Send new requests to this generation; older ones drain.
     Activate { generation: GenerationNumber },
     /// Ask `count` idle workers of this pool to leave.
     Retire { pool: PoolNumber, count: u32 },
     /// Give at most `most` workers of this pool a request at one time, until another generation serves.
     Admit { pool: PoolNumber, most: u32 },
-    /// Have this worker inspect itself. Descriptors: a memfd for the result, a descriptor that is closed when
-    /// the result is complete, and those that the [`Inspection`] needs.
+    /// Have this worker inspect itself. Descriptors: a memfd for the result, a descriptor that is closed when the
+    /// result is complete, and the descriptors that the [`Inspection`] needs.
     Inspect { worker: WorkerId, what: Inspection },
-    /// Ask this worker to leave as soon as it has no request.
+    /// Ask this worker to leave when it is idle.
     Leave { worker: WorkerId },
     /// Ask this worker to leave, and to become a mold first. Descriptor: the mold's end of a control channel.
     Promote { worker: WorkerId },
@@ -99,7 +99,7 @@ pub enum ToFront {
     Status,
     /// Drop cached responses; the answer is `FromFront::Purged`.
     Purge {
-        /// The client that asked; the answer repeats it.
+        /// Number of the client, repeated in the answer.
         client: u64,
         /// The URLs to drop, see `cameleer purge --help`; `*` is all.
         url: String,
@@ -123,7 +123,7 @@ pub struct Listener {
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the other fields are what their names say")]
 pub enum FromFront {
-    /// The configuration of this generation is understood.
+    /// The front has built this generation's configuration.
     Configured { generation: GenerationNumber },
     /// The configuration cannot be served (no `Configured` follows), or the listeners of an `Activate` cannot
     /// be used.
@@ -131,15 +131,15 @@ pub enum FromFront {
     /// The worker sent `Ready`.
     Ready {
         worker: WorkerId,
-        /// Microseconds from fork to ready.
+        /// Time from fork to ready, in µs.
         fork_us: u32,
     },
     /// A pool's state, sent when it changed and at most every 20 ms.
     Load(Load),
-    /// This worker gets no more requests: it was asked to leave, or announced that it will.
+    /// This worker gets no more requests: it was asked to leave, or has announced its exit.
     Leaving {
         worker: WorkerId,
-        /// The worker's own reason; `None`: it was asked to leave.
+        /// The reason that the worker reported; `None`: it was asked to leave.
         reason: Option<LeaveReason>,
     },
     /// Kill this worker: it exceeded a timeout or broke the protocol.
@@ -150,7 +150,7 @@ pub enum FromFront {
         /// The reason, for the counters.
         exit: ExitReason,
     },
-    /// This worker's request exceeded its timeout: send the signal that makes it die, with the request's number
+    /// This worker's request exceeded its timeout: send the worker the interrupt signal, with the number of the request
     /// as its value.
     Interrupt {
         worker: WorkerId,
@@ -164,19 +164,19 @@ pub enum FromFront {
     /// Answer to `ToFront::Purge`.
     Purged {
         client: u64,
-        /// How many responses were dropped, or what is wrong with the URL.
+        /// Number of responses dropped, or the error in the URL.
         outcome: Result<u64, String>,
     },
     /// Answer to `ToFront::Ping`.
     Alive,
-    /// Nothing is under way any more; follows `ToFront::Stop`.
+    /// No request is under way; follows `ToFront::Stop`.
     Drained,
 }
 
 /// The load of a pool of the serving generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Load {
-    /// The pool.
+    /// Id of the pool.
     pub id: PoolId,
     /// Workers that wait for a request.
     pub idle: u32,
@@ -191,9 +191,9 @@ pub struct Load {
 pub enum GenerationState {
     /// The mold reads the configuration's Perl.
     Loading,
-    /// The mold is ready; its first workers boot.
+    /// The mold is ready; its first workers are starting.
     Starting,
-    /// New requests go to its workers.
+    /// New requests are sent to workers of the generation.
     Serving,
     /// A newer generation serves; this one finishes its requests.
     Draining,
@@ -254,12 +254,12 @@ pub enum FromMold {
         /// The message, with file and line or the reason.
         error: String,
     },
-    /// A worker runs.
+    /// A worker was forked.
     Forked { slot: Slot, pid: i32 },
     /// The fork failed.
     ForkFailed {
         slot: Slot,
-        /// errno as text.
+        /// Text of errno.
         error: String,
     },
     /// A worker has ended.
@@ -276,7 +276,7 @@ pub struct LateCode {
 }
 
 impl LateCode {
-    /// Adds `other`; duplicates are dropped.
+    /// Adds the code in `other`; duplicates are dropped.
     pub fn add(&mut self, other: LateCode) {
         let LateCode { modules, scripts } = other;
         self.modules.extend(modules);
@@ -298,8 +298,8 @@ pub enum Inspection {
     Census,
     /// The growth of the process by requests, by URL path.
     Growth,
-    /// Which data occupies pages that are no longer shared with the mold. Descriptors: pagemap and mem of the
-    /// worker, mem of the mold.
+    /// Find the data on pages that are no longer shared with the mold. Descriptors: pagemap and mem of the worker, mem
+    /// of the mold.
     Blame,
 }
 
@@ -323,16 +323,16 @@ pub enum FromExpander {
     Reached {
         /// The configuration file.
         file: String,
-        /// Counted from 1.
+        /// Line number, from 1.
         line: u32,
-        /// The directive or section.
+        /// Name of the directive or section.
         name: String,
     },
     /// The expansion is complete. Descriptor: a memfd with the expanded configuration, or with the errors.
     Expanded,
 }
 
-/// The way a process ended.
+/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
     /// Exit code.

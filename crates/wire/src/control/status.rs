@@ -9,11 +9,11 @@ use super::{GenerationNumber, Slot};
 /// Response times since the front began to serve, as quantiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
-    /// From the complete head of the request to the last byte of the response.
+    /// Time from the complete request head to the last byte of the response.
     pub request: Quantiles,
     /// Wait for a worker; only requests that needed one.
     pub queue: Quantiles,
-    /// From the worker's start on the request to its last byte.
+    /// Time from the start of the worker's handling to the last byte of the response.
     pub service: Quantiles,
 }
 
@@ -39,11 +39,11 @@ pub struct Spread(pub BTreeMap<u64, u64>);
 /// The histograms behind [`Times`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spreads {
-    /// From the complete head of the request to the last byte of the response.
+    /// Time from the complete request head to the last byte of the response.
     pub request: Spread,
-    /// Wait for a worker.
+    /// Time until a worker took the request.
     pub queue: Spread,
-    /// From the worker's start on the request to its last byte.
+    /// Time from the start of the worker's handling to the last byte of the response.
     pub service: Spread,
 }
 
@@ -76,14 +76,14 @@ impl Spread {
     }
 }
 
-/// Status as the front knows it.
+/// The front's part of the status.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FrontStatus {
-    /// Client connections open.
+    /// Number of open client connections.
     pub connections: u64,
     /// Connections that wait for a further request.
     pub kept: u64,
-    /// A selection of these connections.
+    /// A sample of the keep-alive connections.
     pub kept_clients: Vec<ClientStatus>,
     /// When the front began to serve, in seconds since 1970.
     #[serde(default)]
@@ -125,13 +125,13 @@ pub struct FrontStatus {
     pub shares: Vec<ShareStatus>,
     /// Requests that wait for a worker now.
     pub queued: u32,
-    /// One entry per pool, where there are several.
+    /// One entry per pool, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub pools: Vec<PoolStatus>,
     /// Finished requests by status; 499: the client left before the response began.
     #[serde(default)]
     pub codes: BTreeMap<u16, u64>,
-    /// Quantiles of their durations.
+    /// Percentiles of the response times.
     #[serde(default)]
     pub times: Times,
     /// Histograms of their durations; left out of the output for people.
@@ -144,22 +144,21 @@ pub struct FrontStatus {
     pub workers: Vec<WorkerStatus>,
 }
 
-/// Requests that were refused rather than served, by reason. The names are those of the label `reason` of
-/// `cameleer_shed_total`.
+/// Requests that were refused, by reason. The names are those of the label `reason` of `cameleer_shed_total`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shed {
-    /// Waited for QueueTimeout.
+    /// Requests refused after QueueTimeout.
     pub queue_timeout: u64,
     /// Found the queue full, or came during an overload.
     pub queue_full: u64,
-    /// Exceeded a SpeedLimit.
+    /// Requests above a SpeedLimit.
     pub speed_limit: u64,
-    /// Exceeded a MaxConcurrentReqs.
+    /// Requests above a MaxConcurrentReqs.
     pub max_concurrent: u64,
 }
 
 impl Shed {
-    /// Each reason with its count.
+    /// Each reason with the number of refused requests.
     pub fn by_reason(&self) -> [(&'static str, u64); 4] {
         [
             ("queue_timeout", self.queue_timeout),
@@ -169,7 +168,7 @@ impl Shed {
         ]
     }
 
-    /// For all reasons together.
+    /// Number of refused requests for all reasons.
     pub fn total(&self) -> u64 {
         self.by_reason().iter().map(|(_, count)| count).sum()
     }
@@ -180,11 +179,11 @@ impl Shed {
 pub struct SlowRequest {
     /// `GET /path`, shortened and escaped as [`WorkerStatus::request`].
     pub request: String,
-    /// The virtual host, where it has a name.
+    /// Name of the virtual host, if it has one.
     pub host: String,
-    /// The status of the response.
+    /// HTTP status.
     pub status: u16,
-    /// When it ended, in seconds since 1970.
+    /// When the request ended, in seconds since 1970.
     pub ended_s: u64,
     /// Wait for a worker, in microseconds.
     pub waited_us: u64,
@@ -195,7 +194,7 @@ pub struct SlowRequest {
 }
 
 impl SlowRequest {
-    /// Waiting and service time together.
+    /// Waiting time plus service time, in µs.
     pub fn took_us(&self) -> u64 {
         self.waited_us.saturating_add(self.served_us)
     }
@@ -204,28 +203,28 @@ impl SlowRequest {
 /// A pool of the serving generation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolStatus {
-    /// The name of its `WorkerPool`, or `default`.
+    /// Name of the `WorkerPool`, or `default`.
     pub name: String,
     /// The version of mod_perl's API that the pool speaks: 1 or 2.
     pub perl_generation: u8,
     /// Workers that wait for a request.
     pub idle: u32,
-    /// Workers that have a request.
+    /// Number of workers that have a request.
     pub busy: u32,
     /// Requests that wait for a worker.
     pub queued: u32,
-    /// The pool's `MaxClients`.
+    /// `MaxClients` of the pool.
     pub most: u32,
     /// The pool gets more requests than it can answer.
     pub overloaded: bool,
 }
 
-/// One `PoolShare`: its limit and its use of the pool.
+/// State of one `PoolShare`: its limit and current use of the pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareStatus {
     /// The section that contains the directive.
     pub place: String,
-    /// Most workers that requests of the share may have.
+    /// Maximum number of workers for requests of the share.
     pub most: u32,
     /// Workers that have a request of the share.
     pub busy: u32,
@@ -242,27 +241,27 @@ pub struct ShareStatus {
 pub struct ClientStatus {
     /// `192.0.2.1:40000`
     pub client: String,
-    /// Number of requests that it has sent.
+    /// Number of requests on this connection.
     pub served: u32,
-    /// Time since its last request, in milliseconds.
+    /// Time since the last request of the connection, in ms.
     pub since_ms: u64,
 }
 
-/// A worker, as the front knows it.
+/// The front's data about a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerStatus {
-    /// The place in the pool.
+    /// Slot in the pool.
     pub slot: Slot,
-    /// The generation that it was forked for.
+    /// Generation of the worker.
     pub generation: GenerationNumber,
     /// The pool, where there are several.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub pool: String,
     /// The process id; 0 while the mold forks the worker.
     pub pid: i32,
-    /// The state, see [`WorkerState`].
+    /// State of the worker.
     pub state: WorkerState,
-    /// The same in the terms of httpd's scoreboard.
+    /// Activity in the terms of httpd's scoreboard.
     #[serde(default)]
     pub activity: Activity,
     /// Number of requests answered.
@@ -276,10 +275,10 @@ pub struct WorkerStatus {
     /// The virtual host of `request`, or else of `last_request`, where it has a name.
     #[serde(default)]
     pub host: String,
-    /// How long `request` waited for this worker, in microseconds.
+    /// Time that `request` waited for this worker, in µs.
     #[serde(default)]
     pub queue_wait_us: Option<u64>,
-    /// Time in this state, in milliseconds.
+    /// Time in this state, in ms.
     pub since_ms: u64,
 }
 
@@ -287,7 +286,7 @@ pub struct WorkerStatus {
 /// worker, reads requests, keeps connections alive, looks up names and closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Activity {
-    /// The slot is empty.
+    /// No worker: the slot is empty.
     #[default]
     #[serde(rename = ".")]
     Gone,
@@ -312,7 +311,7 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// httpd's sign.
+    /// The character in httpd's scoreboard.
     pub fn sign(self) -> char {
         match self {
             Activity::Gone => '.',
@@ -325,7 +324,7 @@ impl Activity {
         }
     }
 
-    /// The name shown to people.
+    /// The name in terminal output.
     pub fn word(self) -> &'static str {
         match self {
             Activity::Gone => "gone",
@@ -348,7 +347,7 @@ pub enum WorkerState {
     Idle,
     /// Has a request.
     Busy,
-    /// Was asked to leave, or announced that it will; gets no more requests.
+    /// The worker was asked to leave, or has announced its exit; it gets no more requests.
     Retiring,
     /// Ended and reaped, or given up: the slot is free.
     #[default]

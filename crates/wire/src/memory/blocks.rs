@@ -11,9 +11,9 @@ use crate::Malformed;
 
 /// Bytes of a block.
 pub const SIZE: usize = sized(16 * 1024, 8);
-/// Most blocks of a worker.
+/// Maximum number of blocks of a worker.
 pub const MOST: usize = sized(64, 2);
-/// Most adjacent blocks lent as one piece: the front sends the first pieces while the worker fills further
+/// Maximum number of adjacent blocks lent as one piece: the front sends the first pieces while the worker fills further
 /// ones.
 pub const LONGEST_RUN: usize = sized(16, 2);
 pub(super) const WORDS: usize = MOST * SIZE / 8;
@@ -22,7 +22,7 @@ fn at(block: usize) -> usize {
     BLOCKS + block * (SIZE / 8)
 }
 
-/// The worker's side.
+/// The worker's side of the blocks.
 pub struct Writer {
     memory: Memory,
     count: usize,
@@ -85,14 +85,14 @@ fn run(first: usize, blocks: usize) -> u64 {
     u64::MAX >> (u64::BITS as usize - blocks) << first
 }
 
-/// The front's side.
+/// The front's side of the blocks.
 pub struct Lender {
     memory: Memory,
     /// Number of blocks of the worker.
     count: usize,
-    /// One bit per block that the front holds.
+    /// Bitmap of the blocks that the front holds.
     lent: AtomicU64,
-    /// Wakes the worker.
+    /// Function that wakes the worker.
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -116,8 +116,8 @@ impl Lender {
         Ok(Block { lender: self.clone(), first, taken, length })
     }
 
-    /// Whether the worker has few free blocks left: bytes that a client does not read at once should then be
-    /// copied out.
+    /// Whether the worker has few free blocks left. The front should then copy bytes out that a client does not read
+    /// immediately.
     pub fn is_short(&self) -> bool {
         self.lent.load(Relaxed).count_ones() as usize > self.count * 7 / 8
     }
@@ -139,7 +139,7 @@ impl Lender {
 pub struct Block {
     lender: Arc<Lender>,
     first: usize,
-    /// One bit per block of the run.
+    /// Bitmap of the blocks in this run.
     taken: u64,
     length: usize,
 }

@@ -1,9 +1,9 @@
-//! Bytes into shared words and out of them.
+//! Copies bytes into shared words and out of them.
 
 use super::sync::{AtomicU64, Ordering::Relaxed};
 
-/// Copies `bytes` to the words from index `at` on; the rest of the last word is zeroed. Does nothing when the
-/// words do not suffice.
+/// Copies `bytes` to the words from index `at` on; the rest of the last word is zeroed. Without enough words nothing is
+/// copied.
 pub fn store(words: &[AtomicU64], at: usize, bytes: &[u8]) {
     let Some(words) = words.get(at..at + bytes.len().div_ceil(8)) else { return };
     let (whole, rest) = bytes.as_chunks::<8>();
@@ -17,7 +17,7 @@ pub fn store(words: &[AtomicU64], at: usize, bytes: &[u8]) {
     }
 }
 
-/// Appends `length` bytes from the word index `at` on. Appends nothing when the words do not suffice.
+/// Appends `length` bytes from the word index `at` on. Without enough words nothing is appended.
 pub fn load(words: &[AtomicU64], at: usize, length: usize, into: &mut Vec<u8>) {
     let Some(words) = words.get(at..at.saturating_add(length.div_ceil(8))) else { return };
     let start = into.len();

@@ -1,15 +1,17 @@
-//! The memory that the front and one worker share. Requests and small responses cost no system call unless the
-//! receiver sleeps; large responses are written once, and sent from where they lie.
+//! The memory that the front and one worker share. Requests and small responses cost no system call unless the receiver
+//! sleeps; large responses are written once, and sent from where they lie.
 //!
 //! ```text
 //!   front                                                worker
-//!   orders::Sender ── frame ──▶ slot ── claim ─────────▶ orders::Receiver      a slot belongs to whoever swaps its state
+//!   orders::Sender ── frame ──▶ slot ── claim ─────────▶ orders::Receiver      the side that swaps its state owns a
+//! slot
 //!   replies::Reader ◀── packets ── ring of the thread ── replies::Writer       a ring for each thread of the front
-//!   blocks::Lender ◀── number of a block, in a packet ── blocks::Writer        a block is the front's until it gives it back
+//!   blocks::Lender ◀── number of a block, in a packet ── blocks::Writer        the front holds a block until it
+//! returns it
 //! ```
 //!
-//! Each side writes words that the other may change at any moment, so all are atomic. The worker trusts the
-//! front. The front trusts nothing: it copies a number once, and checks the copy before use.
+//! Each side writes words that the other may change at any moment, so all are atomic. The worker trusts the front. The
+//! front trusts nothing: it copies a number once, and checks the copy before use.
 
 pub mod blocks;
 mod copy;
@@ -41,8 +43,8 @@ pub trait SharedMemory: Send + Sync {
     /// The whole memory, [`WORDS`] words long.
     fn words(&self) -> &[AtomicU64];
 
-    /// Copies `bytes` to the words from index `at` on, as far as there are words. The rest of the last word has
-    /// no meaning.
+    /// Copies `bytes` to the words from index `at` on; bytes beyond the last word are dropped. The rest of the last
+    /// word is undefined.
     fn write(&self, at: usize, bytes: &[u8]) {
         copy::store(self.words(), at, bytes);
     }
@@ -60,14 +62,14 @@ const LINE: usize = sized(8, 1);
 /// Words in a page.
 const PAGE: usize = sized(4096 / 8, 1);
 
-/// Set by a worker that waits for a packet: whoever fills a slot or frees a block sends one.
+/// Set by a worker that waits for a packet: the process that fills a slot or frees a block sends one.
 const WORKER_SLEEPS: usize = 0;
 /// Set by the front when a packet lies in the socket: a worker with requests in its slots must read the socket,
 /// too.
 const CONTROL: usize = LINE;
-/// One bit per block that the worker may take.
+/// Bitmap of the blocks that the worker may take.
 const FREE: usize = 2 * LINE;
-/// Not 0 while the worker waits for a free block.
+/// Nonzero while the worker waits for a free block.
 const WANTED: usize = 3 * LINE;
 const ORDERS: usize = 8 * LINE;
 const BLOCKS: usize = (ORDERS + orders::WORDS).next_multiple_of(PAGE);
@@ -108,7 +110,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Empty.
+    /// Creates memory whose slots, rings and blocks are free.
     pub fn memory() -> Memory {
         Arc::new(Heap((0..WORDS).map(|_| AtomicU64::new(0)).collect()))
     }

@@ -15,8 +15,7 @@ use super::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use super::sync::{AtomicU64, sized};
 use super::{LINE, Memory, ORDERS, copy};
 
-/// Most requests on their way to a worker: those sent ahead to a busy worker, and those that it has not
-/// claimed.
+/// Maximum number of requests sent to a worker and not claimed yet, including requests prefetched to a busy worker.
 pub const SLOTS: usize = sized(8, 2);
 /// Longest frame that fits a slot, in bytes; longer ones travel over the socket.
 pub const MAX_FRAME: usize = sized(4096, 8);
@@ -55,16 +54,16 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// The front's side.
+/// The front's side of the request slots.
 pub struct Sender {
     memory: Memory,
     next: usize,
-    /// Ids of the requests in the last slots, newest at the back, including those that the worker has claimed.
+    /// Ids of the latest requests, newest last, including those that the worker has claimed.
     sent: VecDeque<u64>,
 }
 
 impl Sender {
-    /// A sender for memory whose slots are free, or whose worker is about to free them ([`Receiver::reset`]).
+    /// A sender for memory whose slots are free, or are about to be freed by the worker ([`Receiver::reset`]).
     pub fn new(memory: &Memory) -> Sender {
         Sender { memory: memory.clone(), next: 0, sent: VecDeque::new() }
     }
@@ -110,7 +109,7 @@ impl Sender {
     }
 }
 
-/// The worker's side.
+/// The worker's side of the request slots.
 pub struct Receiver {
     memory: Memory,
     next: usize,

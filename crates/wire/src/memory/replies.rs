@@ -16,11 +16,11 @@ use super::{Flag, LINE, Memory, copy, ring_at};
 use crate::Malformed;
 use crate::reply::MAX_PACKET;
 
-/// Most threads of a front.
+/// Maximum number of threads of a front.
 pub const MAX_THREADS: usize = sized(64, 1);
 /// Longest packet in the ring itself, in bytes; a longer one lies in blocks.
 pub const MAX_ENTRY: usize = ROOM * 8 / 2 - 8;
-/// Most packets in a ring at one time.
+/// Maximum number of packets in a ring.
 pub const MAX_ENTRIES: usize = ROOM;
 
 /// Size of a ring's data in words; a power of two.
@@ -117,7 +117,7 @@ impl Writer {
     /// Whether a packet of `length` bytes has room.
     pub fn has_room(&self, length: usize) -> bool {
         let used = self.ring.word(TAIL).load(Relaxed).wrapping_sub(self.ring.word(HEAD).load(Acquire));
-        // Each entry takes one word of its own.
+        // Each entry also uses one word of its own.
         (length.div_ceil(8) as u64) < (ROOM as u64).saturating_sub(used)
     }
 
@@ -133,8 +133,7 @@ impl Writer {
     }
 }
 
-/// The front's side of a ring. The read position is private: nothing that the worker writes makes it leave the
-/// ring.
+/// The front's side of a ring. The read position is private: no write of the worker can move it out of the ring.
 pub struct Reader {
     ring: Ring,
     lender: Arc<Lender>,
@@ -146,7 +145,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The reader of the ring of thread `number`, which is empty, or is emptied before the first read.
+    /// The reader of the ring of thread `number`. The ring must be empty, or be emptied before the first read.
     pub fn new(memory: &Memory, number: usize, lender: &Arc<Lender>) -> Reader {
         let ring = Ring::new(memory, number);
         let reader = Reader {
@@ -167,7 +166,7 @@ impl Reader {
     }
 
     /// Moves the next packet into `packet`. Returns false when the ring is empty. The caller must then ask
-    /// [`Reader::makes_room`] whether the worker waits for the freed room.
+    /// [`Reader::makes_room`] whether the worker waits for room.
     pub fn read(&mut self, packet: &mut Vec<u8>) -> Result<bool, Malformed> {
         let there = self.ring.word(TAIL).load(Acquire).wrapping_sub(self.head);
         if there == 0 {

@@ -1,8 +1,8 @@
-//! Flags that let a producer wake a sleeping consumer, and no one else.
+//! Flags that let a producer wake a sleeping consumer, without needless wake-ups.
 //!
-//! The consumer raises the flag, checks for work once more, and sleeps. The producer leaves its work, then
-//! lowers the flag; if it was raised, the producer sends a wake-up. One of the two checks always sees the other
-//! side's write, so that no wake-up is lost.
+//! The consumer raises the flag, checks for work once more, and sleeps. The producer leaves its work, then lowers the
+//! flag; if it was raised, the producer sends a wake-up. One of the two checks always sees the other side's write, so
+//! that no wake-up is lost.
 
 use super::Memory;
 use super::sync::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};

@@ -14,17 +14,17 @@ const INLINE_BODY: usize = 2 * 1024;
 
 /// The worker's view of its own shared memory.
 pub struct WorkerMemory {
-    /// Incoming requests.
+    /// Receiver of requests.
     pub orders: orders::Receiver,
     /// Raised while the worker waits for a packet or any other wake-up.
     pub sleeps: Flag,
     /// Raised by the front when a packet lies in the socket.
     pub control: Flag,
     blocks: blocks::Writer,
-    /// For each thread of the front: its ring, and the eventfd that wakes it.
+    /// The ring and the wake-up eventfd of each thread of the front.
     rings: Vec<(replies::Writer, File)>,
     memory: Memory,
-    /// The packet under construction.
+    /// Buffer of the packet that is being built.
     packet: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ pub enum Lack {
 }
 
 impl WorkerMemory {
-    /// Memory with that many `blocks`, for a worker that has sent nothing yet.
+    /// The view of a worker that has sent no packet yet; `blocks` is the number of its blocks.
     pub fn new(memory: Memory, blocks: usize) -> WorkerMemory {
         WorkerMemory {
             orders: orders::Receiver::new(&memory),
@@ -51,7 +51,7 @@ impl WorkerMemory {
         }
     }
 
-    /// Sets the eventfds of a new front's threads, that of thread 0 first.
+    /// Sets the eventfds of a new front's threads, in the order of the threads.
     pub fn take_bells(&mut self, bells: Vec<OwnedFd>) -> Result<(), Malformed> {
         if bells.len() > replies::MAX_THREADS {
             return Err(Malformed("more threads than rings"));
@@ -73,8 +73,8 @@ impl WorkerMemory {
         self.rings.iter().map(|(_, bell)| bell)
     }
 
-    /// Sends `said` to thread `reply_to`. Where a resource is lacking, `wait` is called; it returns when the
-    /// resource may be there, or an error when the front has gone.
+    /// Sends `said` to thread `reply_to`. When ring or blocks are full, calls `wait`, which returns when there may be
+    /// room, or fails when the front has ended.
     pub fn send(
         &mut self,
         said: &Outgoing<'_>,
@@ -110,7 +110,7 @@ impl WorkerMemory {
             let (block, length) = match self.blocks.write(rest) {
                 Some(written) => written,
                 None => {
-                    // The front frees only blocks that it knows of: send their numbers first.
+                    // The front frees only blocks that it knows: their numbers are sent first.
                     self.flush(packet, reply_to, wait)?;
                     self.write_blocks(rest, wait)?
                 }

@@ -1,4 +1,4 @@
-//! The front's end.
+//! The front's end of a worker's transport.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -14,14 +14,14 @@ use crate::channel::{receive_packet, send_packet, try_receive_packet};
 use crate::frame::id_of;
 use crate::memory::{FrontMemory, Memory};
 
-/// How an order was sent.
+/// How an order was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Sent {
     /// In a packet, which wakes a worker that sleeps.
     Arrives,
-    /// In the worker's memory: call [`SocketFront::wake_if_asleep`] once after this order and those that follow
-    /// soon.
+    /// The order is in the worker's memory: call [`SocketFront::wake_if_asleep`] once after this order and the orders
+    /// that follow soon.
     Left,
 }
 
@@ -118,7 +118,7 @@ impl SocketFront {
         }
     }
 
-    /// Receives one packet of replies; `None` when the worker has gone.
+    /// Receives one packet of replies; `None`: the worker has ended.
     pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         let mut fds = Vec::new();
         let received = receive_packet(self.socket.as_fd(), into, &mut fds)?;

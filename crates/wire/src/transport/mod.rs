@@ -65,27 +65,27 @@ pub enum Order<'a> {
         /// The thread that wants the answer.
         reply_to: u8,
     },
-    /// The eventfds that wake the threads of the front, that of thread 0 first; at most
+    /// The eventfds that wake the threads of the front, in the order of the threads; at most
     /// [`MAX_THREADS`](crate::memory::MAX_THREADS).
     Bells {
-        /// One per thread.
+        /// One eventfd per thread.
         bells: &'a [BorrowedFd<'a>],
     },
     /// Use these error logs from now on; at most [`MAX_FDS`](crate::channel::MAX_FDS).
     Logs {
-        /// The first one's number: 0 is the main server's, the others are those of hosts.
+        /// Number of the first log: 0 is the main server's, the others are those of hosts.
         first: u16,
         /// The reopened logs.
         logs: &'a [BorrowedFd<'a>],
     },
-    /// Leave: no further request follows.
+    /// Exit: no further request follows.
     Leave,
     /// Become a mold, then leave.
     Promote {
         /// The mold's end of a control channel to the master.
         control: BorrowedFd<'a>,
     },
-    /// Inspect yourself.
+    /// Inspect the worker's own process.
     Inspect {
         /// The kind of inspection.
         what: Inspection,
@@ -101,22 +101,22 @@ pub enum Order<'a> {
         /// The id in the request's frame.
         request: u64,
     },
-    /// The client of this request sends nothing more: it may have left, or wait for the rest of the response.
+    /// The client of this request sends no more bytes: it has disconnected, or waits for the rest of the response.
     HungUp {
         /// The id in the request's frame.
         request: u64,
     },
-    /// A new front has replaced the one before, whose clients are gone. The worker answers with
-    /// [`Reply::Greeted`](crate::reply::Reply) when it has nothing under way.
+    /// A new front has replaced the previous one, whose clients are disconnected. The worker answers with
+    /// [`Reply::Greeted`](crate::reply::Reply) when it is idle.
     Greet,
 }
 
 /// Whether the answer to a request is still wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// The client is connected, as far as is known.
+    /// No sign that the client has disconnected.
     Here,
-    /// The client sends nothing more; only sending shows whether it still reads.
+    /// The client sends no more bytes; only a write shows whether it still reads.
     HungUp,
     /// The client or the front has gone.
     Gone,
@@ -125,7 +125,7 @@ pub enum Presence {
 /// Messages of the front as the worker receives them.
 #[derive(Debug)]
 pub enum Inbound {
-    /// Answer this request; the descriptor is its body.
+    /// Answer this request; the descriptor, if any, is its body.
     Request(Frame, Option<OwnedFd>),
     /// Error logs were reopened.
     Logs {
@@ -151,7 +151,7 @@ pub enum Inbound {
     },
     /// The answer to this request, which may be over, is no longer wanted.
     Abandoned(u64),
-    /// As [`Order::HungUp`]; the request may be over.
+    /// As [`Order::HungUp`]; the request may already be finished.
     HungUp(u64),
     /// As [`Order::Greet`].
     Greet,
@@ -240,7 +240,7 @@ fn read_all(memory: OwnedFd, most: u64) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     file.rewind()?;
-    // Another process may hold the memfd and enlarge it meanwhile.
+    // Another process may hold the memfd and enlarge it during the read.
     file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

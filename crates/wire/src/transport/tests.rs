@@ -167,7 +167,7 @@ fn large_orders_and_orders_with_descriptors_arrive() {
     let log = in_memory("log", b"").expect("a memfd");
     ask_for(&front, 3, b"/");
     front.send(&Order::Logs { first: 0, logs: &[log.as_fd()] }).map(drop).expect("sent");
-    // `next` receives such an order between requests.
+    // `next` receives `Logs` between requests.
     assert!(matches!(worker.next(Vec::new()), Ok(Some(Inbound::Logs { .. }))));
     assert_eq!(begin(&mut worker), 3);
     front.send(&Order::Leave).map(drop).expect("sent");
@@ -286,7 +286,7 @@ fn a_worker_whose_front_has_died_drops_its_answer_and_serves_the_next_front() {
     let (bell, buffer) = (EventFd::new().expect("an eventfd"), &mut vec![0; MAX_ORDER]);
     std::thread::scope(|scope| {
         let works = scope.spawn(move || {
-            // More than there is room for: the worker waits, but the front reads nothing.
+            // The body exceeds the room: the worker waits, because the front reads nothing.
             worker.send(&Outgoing { id, before: &[], body: &[1; 100_000], after: &[] }).expect("it is for nobody");
             assert_eq!(worker.presence(id).expect("well formed"), Presence::Gone);
             worker

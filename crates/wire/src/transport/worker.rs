@@ -1,4 +1,4 @@
-//! The worker's end.
+//! The worker's end of its transport.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -18,7 +18,7 @@ pub struct WorkerPort {
     memory: WorkerMemory,
 }
 
-/// The socket, and orders received over it.
+/// The socket, and the orders received over it.
 struct Line {
     socket: OwnedFd,
     /// See [`packet_buffer`].
@@ -58,8 +58,8 @@ impl WorkerPort {
         std::iter::once(self.line.socket.as_fd()).chain(self.memory.bells().map(AsFd::as_fd))
     }
 
-    /// Waits for the next order; `None` when the front has gone. `buffer` is reused for a frame. Replies go to
-    /// the thread that sent the order from here on.
+    /// Waits for the next order; `None`: the front has ended. `buffer` is reused for a frame. From now on replies are
+    /// sent to the thread that sent the order.
     pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         self.reply_to = 0;
         loop {
@@ -70,7 +70,7 @@ impl WorkerPort {
             if !self.line.heard.is_empty() {
                 continue;
             }
-            // The request in the socket was sent while no slot held one, so it is older than those in the
+            // The request in the socket was sent while all slots were free, so it is older than the requests in the
             // slots.
             if !request_lies_in_socket {
                 if let Some(reply_to) = self.memory.orders.claim(&mut buffer) {

@@ -10,11 +10,11 @@
 
 enum {
     APACHE_OK = 0,
-    APACHE_STALE = 1, /* the request is over */
+    APACHE_STALE = 1, /* the request has ended */
     APACHE_FAILED = 2, /* a filter of the response failed */
 };
 
-/* bytes is NULL: undef */
+/* NULL `bytes`: undef */
 typedef struct {
     const char *bytes;
     size_t length;
@@ -56,7 +56,7 @@ enum {
     APACHE_PERL_OPTIONS = 31,
 };
 
-/* Number fields. */
+/* Fields that are numbers. */
 enum {
     APACHE_STATUS = 0,
     APACHE_METHOD_NUMBER = 1,
@@ -105,7 +105,7 @@ enum {
     APACHE_TABLE_CLEAR = 4,
 };
 
-uint64_t apache_generation(void); /* 0: no request is current */
+uint64_t apache_generation(void); /* 0: no current request */
 
 int apache_get_text(uint64_t r, uint32_t field, apache_text *out);
 int apache_set_text(uint64_t r, uint32_t field, apache_text value);
@@ -140,7 +140,7 @@ int apache_internal_redirect(uint64_t r, apache_text target, int keeps_type);
 int apache_set_custom_response(uint64_t r, int64_t status, apache_text response);
 int apache_custom_response(uint64_t r, int64_t status, apache_text *response);
 
-/* Perl code has pushed handlers of a phase, or replaced them. `known` is 0 when no phase has that name. */
+/* Notes that Perl code has pushed or replaced handlers of a phase. `known` is 0 for an unknown phase name. */
 int apache_stack_touched(uint64_t r, apache_text phase, int replaced, int64_t *known);
 /* The name of configured handler number `at`; undef behind the last one. */
 int apache_configured(uint64_t r, apache_text phase, size_t at, apache_text *handler);
@@ -157,11 +157,11 @@ enum {
     APACHE_PART_DATA = 2,
     APACHE_PART_END = 3,
     APACHE_PART_LAST = 4,
-    APACHE_PART_BAD = 5, /* text has the reason */
+    APACHE_PART_BAD = 5, /* text holds the reason */
 };
 typedef struct {
     uint32_t kind;
-    uint32_t table; /* a part's headers */
+    uint32_t table; /* headers of the part */
     apache_text text;
     apache_text filename;
 } apache_part;
@@ -192,13 +192,13 @@ int apache_child_terminate(uint64_t r);
 
 /* Servers: 0 is the main server, others are virtual hosts. No request is needed. */
 void apache_server_text(uint32_t host, uint32_t field, apache_text *out);
-int64_t apache_server_number(uint32_t host, uint32_t field); /* -1: no such server */
+int64_t apache_server_number(uint32_t host, uint32_t field); /* -1: no server with this index */
 void apache_server_var(uint32_t host, size_t at, apache_text *name, apache_text *value);
 void apache_server_alias(uint32_t host, size_t at, apache_text *name);
 void apache_set_server_port(uint32_t host, uint16_t port);
 void apache_set_log_level(uint32_t level);
 void apache_add_version_component(apache_text text);
-int64_t apache_section(size_t at); /* -1: behind the last section */
+int64_t apache_section(size_t at); /* -1: `at` is behind the last section */
 enum { APACHE_CONTEXT_LEADS, APACHE_CONTEXT_FOLLOWS, APACHE_CONTEXT_NONE, APACHE_CONTEXT_BARE };
 void apache_log(uint32_t level, uint32_t context, apache_text text);
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 /// The continuation after a piece of the response's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceEnd {
-    /// More pieces, later.
+    /// More pieces follow later.
     More,
     /// A flush: the program wants the output so far to be sent now.
     Flush,
@@ -38,7 +38,7 @@ pub trait Engine {
     fn run(&self, sub: u64) -> i32;
     /// Translates `$r->uri` to a file; returns the status of the Trans phase.
     fn translate(&self, request: u64) -> i32;
-    /// The configured error response (`ErrorDocument`) for a status; `None`: the standard page.
+    /// The configured error response (`ErrorDocument`) for a status; `None`: the standard page is sent.
     fn error_response(&self, request: u64, status: u16) -> Option<Vec<u8>>;
     /// Adds lines of configuration to the request's own; the error is a message.
     fn add_config(&self, request: u64, lines: &AddedLines) -> Result<(), String>;

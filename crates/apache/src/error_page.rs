@@ -3,9 +3,9 @@
 /// The content of a page for a status.
 #[derive(Debug, Clone, Copy)]
 pub enum Page<'a> {
-    /// The standard text, and HTML below it.
+    /// The standard text of the status, followed by HTML.
     Ours(&'a str),
-    /// This text instead of a page.
+    /// A text that is sent instead of the standard page.
     Text(&'a [u8]),
 }
 

@@ -110,7 +110,7 @@ pub fn hooks() -> libperl::Hooks {
     }
 }
 
-/// The hook of STDERR.
+/// Hook for output on STDERR.
 unsafe extern "C" fn apache_stderr(bytes: *const c_char, length: usize) {
     // SAFETY: the shim passes a string that lives during the call.
     print(unsafe { slice(bytes, length) });
@@ -393,7 +393,7 @@ unsafe extern "C" fn apache_log(level: u32, context: u32, text: ApacheText) {
     log_in(Level::from_number(level), Context::from_number(context), text);
 }
 
-/// The hook of STDOUT.
+/// Hook for output on STDOUT.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) -> c_int {
     // SAFETY: XS passes a string that lives during the call.
@@ -401,14 +401,14 @@ unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) -> c_int
     audience()
 }
 
-/// The hook of a flush.
+/// Hook for a flush of STDOUT.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn apache_flush() -> c_int {
     crate::flush();
     audience()
 }
 
-/// Who still wants what the current request says.
+/// Whether the current response still has a receiver.
 fn audience() -> c_int {
     match audience_of_current() {
         Audience { has_left: true, .. } => libperl::GONE,

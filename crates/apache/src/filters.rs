@@ -29,8 +29,8 @@ impl RequestRec {
         bytes.len() >= PIECE && self.filtering == Filtering::On && is_first && is_heard
     }
 
-    /// Takes the buffered output for the filters, which may change the head from now on. The Content-Length
-    /// said before is remembered as stale.
+    /// Takes the buffered output for the filters, which may change the head from now on. A Content-Length set earlier
+    /// is marked as stale.
     fn begin_filtering(&mut self) -> Option<Vec<u8>> {
         if self.filtering != Filtering::On || self.output.drops_output() || matches!(self.output.stage, Stage::Script) {
             return None;
@@ -89,8 +89,8 @@ pub fn is_filtered(request: u64) -> bool {
     with(request, |r| r.filtering == Filtering::On).unwrap_or(false)
 }
 
-/// Passes the end of a response to its filters, which may add output. `said` is the last handler's status. Does
-/// nothing when the response is an error page, or when another record responds.
+/// Passes the end of a response to its filters, which may add output. `said` is the return value of the last handler.
+/// Does nothing when the response is an error page, or when another record responds.
 pub fn end_filtered_answer(request: u64, said: i32) {
     if with(request, |r| r.filtering == Filtering::On && r.will_answer(said)).unwrap_or(false) {
         pass_what_was_said(request);
@@ -117,7 +117,7 @@ pub fn output(bytes: &[u8]) {
     let _ = write(generation(), bytes);
 }
 
-/// Flushes the response. Perl flushes STDOUT also when the buffer is empty; filters do not see such a flush.
+/// Flushes the response. Perl flushes STDOUT even when the buffer is empty; filters do not see such a flush.
 pub fn flush() {
     let request = generation();
     let has_nothing = with(request, |r| r.filtering == Filtering::On && r.output.unfiltered.is_empty());

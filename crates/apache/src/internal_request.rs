@@ -1,5 +1,5 @@
-//! Subrequests, internal redirects and error pages. Each is a record with a frame of its own, so that every
-//! method of `$r` works as on the client's request.
+//! Subrequests, internal redirects and error pages. Each has its own record and frame, so that every method of `$r`
+//! works as on the client's request.
 
 use std::io;
 
@@ -32,8 +32,8 @@ pub enum InternalRequest {
 /// Limit for a chain of redirects, as in httpd, and for nested subrequests.
 const MAX_DEPTH: usize = 10;
 
-/// Makes the record of an internal request of `from`. `None`: the chain exceeds [`MAX_DEPTH`], or the request
-/// is over.
+/// Makes the record of an internal request of `from`. `None`: the chain exceeds [`MAX_DEPTH`], or the request has
+/// ended.
 pub fn begin_internal(from: u64, kind: InternalRequest, to: &Target) -> Option<u64> {
     tied_env::bring(from, Id::SubprocessEnv as u32);
     let made = with_stack(|stack| {
@@ -123,7 +123,7 @@ impl RequestRec {
     }
 }
 
-/// The client of a subrequest, whose output is taken from its record instead.
+/// The client of a subrequest; output is taken from the subrequest's record instead.
 struct Nobody;
 
 impl Client for Nobody {

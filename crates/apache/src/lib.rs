@@ -71,6 +71,6 @@ pub use filters::{
 mod error_page;
 pub use error_page::Page;
 
-// The C ABI: what XS calls.
+// The C ABI that XS code calls.
 mod exports;
 pub use exports::{hooks, xs_init};

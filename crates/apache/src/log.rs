@@ -75,8 +75,8 @@ thread_local!(static UNFINISHED: RefCell<Vec<u8>> = const { RefCell::new(Vec::ne
 /// Longest buffered line, in bytes; a longer one is written in parts.
 const LONGEST: usize = 8 * 1024;
 
-/// Buffers what a program prints to STDERR, or to STDOUT outside of requests, until a line is complete:
-/// programs print lines in pieces.
+/// Buffers a program's output on STDERR, or on STDOUT outside of requests, until a line is complete: programs print
+/// lines in pieces.
 pub(crate) fn print(bytes: &[u8]) {
     UNFINISHED.with_borrow_mut(|unfinished| {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.chunks(LONGEST)) {
@@ -89,7 +89,7 @@ pub(crate) fn print(bytes: &[u8]) {
     });
 }
 
-/// Logs what an external program writes to its standard error.
+/// Logs the standard error output of an external program.
 pub fn complain(bytes: &[u8]) {
     print(bytes);
 }

@@ -17,9 +17,10 @@ pub trait Client {
     }
 }
 
-/// Bytes that are gathered before the response begins to leave: most responses are one packet.
+/// Bytes of output that are buffered before the response is sent: most responses fit into one packet.
 const BUFFER: usize = 32 * 1024;
-/// The same for the output of filters: most filtered pages are one packet, too, and get a Content-Length.
+/// Bytes of filtered output that are buffered before the response is sent: most filtered pages fit into one packet and
+/// get a Content-Length.
 const FILTERED_BUFFER: usize = 128 * 1024;
 
 /// Longest path of [`Reply::Moved`], in bytes; longer ones are not sent.
@@ -35,7 +36,7 @@ pub(crate) enum Stage {
     Script,
     /// The head is final, but not sent yet.
     Ready(Head),
-    /// The head has left.
+    /// The head was sent.
     Sent,
     /// The response is complete, and sent.
     Ended,
@@ -44,10 +45,10 @@ pub(crate) enum Stage {
 /// Whether output passes filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Filtering {
-    /// There are no filters.
+    /// The response has no filters.
     #[default]
     Off,
-    /// Output goes to the filters.
+    /// Output is passed to the filters.
     On,
     /// The filters run, or have seen the end: output is sent unchanged.
     Passing,
@@ -62,11 +63,11 @@ pub(crate) struct Output {
     pub unfiltered: Vec<u8>,
     /// An informational response, until it is flushed or the next head begins.
     pub info: Option<Head>,
-    /// The response is invalid: send this status instead.
+    /// Status of the error response to send instead of an invalid response.
     pub failed: Option<u16>,
     /// The script named this path of the site as its response.
     pub elsewhere: Option<Vec<u8>>,
-    /// The front is to send this file.
+    /// File that the front must send as the response.
     pub file: Option<Vec<u8>>,
     /// The path of the site that the request was redirected to, until the front has got it.
     pub moved: Option<Vec<u8>>,
@@ -74,7 +75,7 @@ pub(crate) struct Output {
     pub truncated: bool,
     /// Output of a subrequest: it becomes a part of the main request's output.
     pub is_part: bool,
-    /// Another record responds; output of this one is dropped.
+    /// Whether another record responds, so that output of this one is dropped.
     pub is_handed_over: bool,
     /// The response was sent without its `End`; the value is `truncated`.
     pub owes_end: Option<bool>,
@@ -88,7 +89,7 @@ pub(crate) struct Output {
     pub client_is_gone: bool,
     /// The front that the client was connected to has ended.
     pub front_is_lost: bool,
-    /// The client sends nothing more, and may have left.
+    /// Whether the client sends no more bytes; it may have disconnected.
     pub client_hung_up: bool,
     /// The status of the head that was sent.
     status_sent: Option<u16>,
@@ -133,7 +134,7 @@ impl Output {
         matches!(self.stage, Stage::Sent | Stage::Ended)
     }
 
-    /// All of the answer has been said.
+    /// Whether the whole response was written.
     pub fn is_ended(&self) -> bool {
         matches!(self.stage, Stage::Ended)
     }
@@ -217,7 +218,7 @@ impl Output {
         self.put_back(body);
     }
 
-    /// Sends the rest, followed by `last`; a small response leaves as one packet here.
+    /// Sends the buffered output, followed by `last`; a small response is one packet.
     pub fn send_rest(&mut self, id: u64, last: Option<&Reply<'_>>, client: &mut dyn Client) {
         let body = std::mem::take(&mut self.body);
         self.send(id, &body, last, client);
@@ -279,7 +280,7 @@ impl Output {
         }
     }
 
-    /// Sends whole messages.
+    /// Sends messages as one packet.
     fn send_packet(&mut self, id: u64, client: &mut dyn Client) {
         let said = Outgoing { id, before: &self.packet, ..Outgoing::default() };
         self.front_is_gone |= client.send(&said).is_err();

@@ -9,18 +9,18 @@ type Lead = dyn Fn(&[u8]) -> Option<PassedAlias>;
 pub struct PassedAlias {
     /// The beginning of the path that the alias is for.
     pub prefix: String,
-    /// What the alias puts in its place.
+    /// The file system path that replaces the alias.
     pub root: String,
     /// The file that the path leads to by it.
     pub file: Vec<u8>,
 }
 
-/// Finds the [`PassedAlias`] of a path; there is none where no alias is for it.
+/// Finds the [`PassedAlias`] of a path, if an alias matches it.
 #[derive(Clone)]
 pub struct AliasOf(Rc<Lead>);
 
 impl AliasOf {
-    /// As `find` says.
+    /// Creates a finder that calls `find`.
     pub fn new(find: impl Fn(&[u8]) -> Option<PassedAlias> + 'static) -> AliasOf {
         AliasOf(Rc::new(find))
     }
@@ -92,11 +92,11 @@ pub struct Place {
     pub host: u16,
     /// The request belongs to a `<VirtualHost>`.
     pub is_virtual: bool,
-    /// The `<Location>` whose handler answers; empty when it came from elsewhere.
+    /// Path of the `<Location>` whose handler answers; empty: the handler was set elsewhere.
     pub location: String,
     /// The name of the innermost section.
     pub section: String,
-    /// The sections that apply, in merge order; those of `.htaccess` files have the highest numbers.
+    /// Numbers of the sections that apply, in merge order; sections of `.htaccess` files have the highest numbers.
     pub sections: Vec<u32>,
     /// `SetHandler`; `None`: serve a file.
     pub handler: Option<String>,
@@ -104,7 +104,7 @@ pub struct Place {
     pub perl_options: String,
     /// The handlers of each phase, by the phase's number: the directive's name, and the handlers' names.
     pub phases: Vec<(&'static str, Vec<String>)>,
-    /// One bit per phase that runs before the response, by the phases' numbers.
+    /// Bit set, by phase number, of the phases with handlers before the response.
     pub early_phases: u32,
     /// `PerlDispatchHandler`
     pub dispatcher: Option<String>,
@@ -116,7 +116,7 @@ pub struct Place {
     pub start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
     /// `PATH` of the server's own environment.
     pub path: String,
-    /// `PerlSendHeader`: a script's output begins with its header.
+    /// `PerlSendHeader`: a script's output begins with header lines.
     pub send_header: bool,
     /// `PerlSetupEnv`
     pub setup_env: bool,
@@ -148,7 +148,7 @@ pub struct Place {
     pub log_level: crate::Level,
 }
 
-/// Values in a host's access logs that only the worker knows.
+/// Values in a host's access log formats that only the worker knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Logged {
     /// `%{…}n`
@@ -171,9 +171,9 @@ pub enum Satisfies {
 /// A line of `Require`: an element of `$r->requires`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// One bit per method that the line applies to; −1 is every method.
+    /// Bit set of the methods that the line applies to; −1: every method.
     pub method_mask: i64,
-    /// `user ana ben`
+    /// The requirement as written, such as `user ana ben`.
     pub text: String,
     /// Whether only an authenticated user can satisfy the line.
     pub of_user: bool,
@@ -230,5 +230,5 @@ impl Place {
     }
 }
 
-/// The number of `Options ExecCGI`.
+/// Value of mod_perl's constant for `Options ExecCGI`.
 pub const OPT_EXECCGI: i64 = 8;

@@ -45,7 +45,7 @@ thread_local! {
     static CPU: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// The error of a `$r` whose request is over, or of no current request.
+/// The error of a `$r` whose request has ended, or is not current.
 #[derive(Debug)]
 pub(crate) struct Stale;
 
@@ -63,7 +63,7 @@ impl RequestStack {
         self.generation
     }
 
-    /// Calls `say`, which may make output, on a record; passes a subrequest's output on to its main request.
+    /// Calls `say`, which may write output, on a record; passes a subrequest's output on to its main request.
     pub fn speak<T>(&mut self, mut at: usize, say: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
         let said = self.records.get_mut(at).map(say).ok_or(Stale)?;
         while let Some(main) = self.records.get(at).and_then(|r| r.links.main) {
@@ -94,8 +94,7 @@ pub fn generation() -> u64 {
     STACK.with_borrow(|stack| stack.records.get(stack.running).map_or(0, |r| r.generation))
 }
 
-/// Makes that record the running one, which `Apache->request` returns. Returns the generation of the one
-/// before.
+/// Makes that record the running one, which `Apache->request` returns. Returns the generation of the previous one.
 pub fn run(request: u64) -> u64 {
     STACK.with_borrow_mut(|stack| {
         let before = stack.records.get(stack.running).map_or(0, |r| r.generation);
@@ -122,7 +121,7 @@ pub(crate) fn flush_answer(generation: u64) -> Result<(), Stale> {
     })
 }
 
-/// Sends the rest of the response; a small one leaves as one packet.
+/// Sends the rest of the response; a small one is one packet.
 pub fn finish() -> Option<Finished> {
     STACK.with_borrow_mut(|stack| stack.records.get_mut(stack.answering).map(RequestRec::finish))
 }
@@ -136,12 +135,12 @@ pub fn tell_parts(parts: Vec<(Vec<u8>, Vec<u8>)>) {
     });
 }
 
-/// Makes this worker leave after the request, at the program's wish.
+/// Makes this worker exit after the request, at the program's request.
 pub fn child_terminate() {
     leave_after(LeaveReason::Program);
 }
 
-/// Makes this worker leave after the request. The first reason counts.
+/// Makes this worker exit after the request. The first reason is retained.
 pub fn leave_after(reason: LeaveReason) {
     for_each(|r| r.leaving = r.leaving.or(Some(reason)));
 }
@@ -214,7 +213,7 @@ pub(crate) fn current<T>(act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, St
     })
 }
 
-/// Calls `act` on the record of that generation, unless its request is over.
+/// Calls `act` on the record of that generation, unless its request has ended.
 pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -> Result<T, Stale> {
     with_stack(|stack| {
         let at = stack.at(generation)?;
@@ -222,15 +221,15 @@ pub(crate) fn with<T>(generation: u64, act: impl FnOnce(&mut RequestRec) -> T) -
     })
 }
 
-/// Who receives the current response.
+/// The receiver of the current response.
 pub(crate) struct Audience {
     /// The client has left before it had all of the response.
     pub has_left: bool,
-    /// Further output would be dropped.
+    /// Whether further output would be dropped.
     pub is_unwanted: bool,
 }
 
-/// Asks the record that has the client's response, and the one whose handlers run.
+/// The receiver, according to the record with the client's response and the record whose handlers run.
 pub(crate) fn audience_of_current() -> Audience {
     STACK.with(|stack| {
         let Ok(stack) = stack.try_borrow() else { return Audience { has_left: false, is_unwanted: true } };
@@ -241,7 +240,7 @@ pub(crate) fn audience_of_current() -> Audience {
     })
 }
 
-/// A number of that record. Whether the client has left is known where its answer is.
+/// A numeric field of that record. The record with the client's response knows whether the client has disconnected.
 pub(crate) fn number(generation: u64, field: Number) -> Result<i64, Stale> {
     with_stack(|stack| {
         let asked = stack.at(generation)?;
@@ -288,7 +287,7 @@ pub(crate) fn add_version_component(text: &str) {
     });
 }
 
-/// The components that were added.
+/// The components that Perl code has added to the version string.
 pub fn version_components() -> Vec<String> {
     STACK.with_borrow(|stack| stack.components.clone())
 }

@@ -9,7 +9,7 @@ use crate::request_rec::table::Table;
 use crate::request_rec::tables::Id;
 use crate::request_stack::with;
 
-/// Ties `%ENV` if the request's handler, which is about to run, needs that.
+/// Ties `%ENV` if the handler that is about to run needs a tied one.
 pub fn tie(request: u64) {
     let ties =
         |r: &RequestRec| api() == Api::Two && r.place.setup_env && r.place.handler.as_deref() == Some("perl-script");

@@ -8,7 +8,7 @@ const LONGEST_LINE: usize = 1024;
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Unchunk {
     state: State,
-    /// The incomplete line.
+    /// Bytes of the incomplete line.
     line: Vec<u8>,
 }
 
@@ -18,7 +18,7 @@ enum State {
     #[default]
     First,
     Size,
-    /// Expects this many bytes of the chunk.
+    /// The next bytes of the chunk's data, of this number.
     Data(u64),
     /// Expects the line end behind a chunk.
     End,
@@ -61,7 +61,7 @@ impl Unchunk {
         if self.state == State::First { line } else { Vec::new() }
     }
 
-    /// Continues a line; returns the bytes behind it.
+    /// Continues a line; returns the bytes that follow it.
     fn line<'a>(&mut self, piece: &'a [u8], content: &mut Vec<u8>) -> &'a [u8] {
         let end = piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
         let (line, rest) = piece.split_at(end);

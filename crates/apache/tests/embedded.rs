@@ -5,7 +5,7 @@ mod support;
 
 use support::{Ask, Server};
 
-/// Handlers, and what the client gets from them.
+/// Handlers and the expected response to each.
 const HANDLERS: &[(&str, &str)] = &[
     ("sub { my $r = shift; $r->send_http_header('text/plain'); $r->print('a', \\'b', 3); 0 }", "200 text/plain: ab3"),
     (
@@ -198,7 +198,7 @@ fn bodies(server: &mut Server) {
         let answer = server.ask(handler, &ask);
         assert_eq!(answer.body, expected, "{handler}: {}", answer.log);
     }
-    // With MOD_PERL of version 1, CGI.pm takes its 1.x branch.
+    // With MOD_PERL of version 1, CGI.pm uses its code for mod_perl 1.
     let handler = "sub { require CGI; my $q = CGI->new; print $q->header(-type => 'text/plain', -cookie => ['a=1', 'b=2'], -status => '202 Fine'), $q->param('b'); 0 }";
     for round in 0..2 {
         let answer = server.ask(handler, &ask);
@@ -217,7 +217,7 @@ fn sending(server: &mut Server) {
     let answer =
         server.ask("sub { my $r = shift; $r->send_http_header; $r->rflush; $r->print('x'); $r->rflush; 0 }", &ASK);
     assert_eq!((answer.packets, answer.body.as_str()), (3, "x"));
-    // A decoded string leaves as UTF-8, without a warning; a byte string leaves unchanged.
+    // A decoded string is sent as UTF-8, without a warning; a byte string is sent unchanged.
     let answer = server.ask(
         "sub { my $r = shift; my $decoded = \"\\x{e9}\"; utf8::upgrade($decoded); \
          $r->print(\"\\xc3\\xa9\", $decoded, \"\\x{20ac}\"); 0 }",
@@ -241,7 +241,7 @@ struct Site<'a> {
     root: std::path::PathBuf,
 }
 
-/// Scripts, and what the client gets from a first and a second run.
+/// Scripts and the expected responses to a first and a second request.
 const SCRIPTS: &[(&str, &str, &str)] = &[
     ("print \"Content-type: text/plain\\n\\nhi\";", "200 text/plain: hi", "200 text/plain: hi"),
     (
@@ -333,7 +333,7 @@ impl Site<'_> {
         }
     }
 
-    /// Registry compares whole seconds.
+    /// Registry compares file times in whole seconds.
     fn touch(&self, name: &str, second: u64) {
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + second);
         let file = std::fs::File::options().write(true).open(self.root.join(name)).expect("opens");

@@ -151,7 +151,7 @@ impl Draft {
         self.refuse_or_warn(HtaccessRules::ignores_forbidden, message)
     }
 
-    /// The current host.
+    /// The host of the current section.
     pub fn host(&mut self) -> &mut Host {
         &mut self.config.hosts[usize::from(self.position.host)]
     }

@@ -59,7 +59,7 @@ mod base;
 #[cfg(test)]
 mod tests;
 
-#[doc(hidden)] // for their fuzz targets
+#[doc(hidden)] // for fuzz targets
 pub use accept::proxy_header;
 pub use base::address::Address;
 #[doc(hidden)]

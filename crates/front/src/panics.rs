@@ -1,5 +1,5 @@
 //! Panics end the front. tokio would end only the panicking task, whether a client's or the one that reads the master's
-//! messages, and nothing else would notice. The master restarts a front that has died.
+//! messages, and no other part would notice. The master restarts a front that has died.
 
 use std::panic::set_hook;
 use std::process::abort;

@@ -16,7 +16,7 @@ use base::log;
 /// Pause after `accept` fails, for example because the descriptors are used up.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers workers until it is aborted. `master` is the pid that workers know.
+/// Answers workers until it is aborted. `master` is the master's pid in the workers' namespace.
 pub async fn run(services: Rc<Services>, master: u32) {
     let listener = match listen(master) {
         Ok(listener) => listener,

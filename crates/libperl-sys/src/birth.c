@@ -12,7 +12,7 @@
  * requests would fail. */
 
 static const char *const spaces[] = {"user", "mnt", "net", "ipc", "uts", "pid", "cgroup", "time", "pid_for_children", "time_for_children"};
-/* Lines of /proc/self/status. */
+/* Lines of /proc/self/status that show the account. */
 static const char *const who[] = {"Uid:", "Gid:", "Groups:"};
 static const char *const may[] = {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:"};
 
@@ -25,8 +25,8 @@ typedef struct {
     struct rlimit limits[RLIM_NLIMITS];
     place spaces[C_ARRAY_LENGTH(spaces)];
     place root;
-    uint64_t who, may; /* hashes of those lines of /proc/self/status */
-    int has_status;    /* /proc could be read */
+    uint64_t who, may; /* hashes of lines of /proc/self/status */
+    int has_status;    /* whether /proc could be read */
     int priority, death_signal;
 } birth;
 
@@ -134,7 +134,7 @@ cml_reason cml_differs_from_birth(void)
             return CML_OTHER_LIMITS;
     birth now;
     read_status(&now);
-    /* Without a free descriptor /proc cannot be read; then the worker leaves for that reason. */
+    /* Without a free descriptor /proc cannot be read; the worker then exits because it has no descriptors. */
     if (!now.has_status)
         return born.has_status && errno != EMFILE && errno != ENFILE ? CML_OTHER_ROOT : CML_MAY_STAY;
     if (!is_same_place(place_of("/"), born.root))

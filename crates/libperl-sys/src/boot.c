@@ -60,7 +60,7 @@ void cml_set_title(const char *title)
 static void set_perl_path(pTHX)
 {
     sv_setpvs(get_sv("\030", GV_ADD), CML_PERL_PATH);
-    /* perl taints both because its caller controls argv; here the server does */
+    /* perl taints both because a program's caller controls argv; in a worker the server does */
     SvTAINTED_off(get_sv("\030", GV_ADD));
     SvTAINTED_off(get_sv("0", GV_ADD));
 }
@@ -125,7 +125,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
     /* Assigning to $0 writes as many bytes as perl believes argv has: this argv is not real. */
     PL_origalen = 1;
     PL_exit_flags |= PERL_EXIT_DESTRUCT_END;
-    cml_operators_boot(aTHX); /* before the first op is compiled */
+    cml_operators_boot(aTHX); /* must precede the compilation of the first operator */
     cml_print_boot(aTHX);
     cml_watch_operators(aTHX);
     if (perl_parse(cml_perl, xs_init, count, argv, NULL) != 0)
@@ -145,7 +145,7 @@ int cml_boot(const cml_hooks *hooks, void (*init)(void *), int taint)
 void cml_after_fork(void)
 {
     dTHXa(cml_perl);
-    PL_srand_called = FALSE; /* or all workers would draw the same numbers */
+    PL_srand_called = FALSE; /* otherwise all workers would draw the same numbers */
     cml_forked_child = cml_stdout_logs = 0;
     set_signals();
     cml_reopen_files();

@@ -28,7 +28,7 @@ static SV *argument_of(pTHX_ const char *text, size_t length)
 typedef struct {
     const char *sub;
     SV *argument;
-    SV *result; /* NULL: the result is dropped */
+    SV *result; /* NULL: the result is discarded */
 } named_call;
 
 static void call_name_body(pTHX_ void *argument)
@@ -64,8 +64,8 @@ cml_status cml_call_name(const char *sub, const char *argument, size_t length)
     return status;
 }
 
-/* Calls the sub as perl runs a file, in a process that does nothing else: die writes to STDERR and ends the
- * process, $^S is 0 in handlers, exit is perl's own. Returns the exit status. */
+/* Calls the sub as perl runs a file, in a process that runs no other code: die writes to STDERR and ends the process,
+ * $^S is 0 in handlers, exit is perl's own. Returns the exit status. */
 int cml_call_as_program(const char *sub, const char *bytes, size_t length)
 {
     dTHXa(cml_perl);
@@ -204,7 +204,7 @@ static void handler_body(pTHX_ void *argument)
     SPAGAIN;
     if (count == 1) {
         SV *const result = POPs;
-        /* A handler whose value is undef or no number (the end of a sub, for example) means OK, as in
+        /* A handler without a numeric result (undef, the value of a final statement) has returned OK, as in
          * mod_perl 1. */
         h->result = SvOK(result) && looks_like_number(result) ? (int)SvIV(result) : 0;
     }

@@ -11,7 +11,7 @@ typedef struct {
     size_t count, bytes;
 } kind;
 
-enum { KINDS = 8192, TYPES = SVt_LAST }; /* a power of two */
+enum { KINDS = 8192, TYPES = SVt_LAST }; /* size of the table, a power of two */
 
 static const size_t bodies[TYPES] = {
     [SVt_PV] = sizeof(XPV),     [SVt_PVIV] = sizeof(XPVIV), [SVt_PVNV] = sizeof(XPVNV), [SVt_PVMG] = sizeof(XPVMG),
@@ -46,7 +46,7 @@ static kind *find(kind *kinds, const HV *stash, int type)
         if (k->count == 0 || (k->stash == stash && k->type == type))
             return k;
     }
-    return NULL; /* more classes than any program has */
+    return NULL; /* programs have fewer classes */
 }
 
 static void count(kind *kinds, const SV *sv)

@@ -15,7 +15,7 @@
 
 static volatile uint64_t running; /* the request's number; 0 between requests */
 static volatile enum { IN_TIME, NOTED, DIED } state;
-static int is_answered; /* the work behind the response runs, and has RequestTimeout for itself */
+static int is_answered; /* whether code after the response runs, which has its own RequestTimeout */
 static despatch_signals_proc_t perls_own;
 static long seconds_east;
 
@@ -46,7 +46,7 @@ int cml_timed_out(void)
     return state == DIED;
 }
 
-/* For code that waits outside of perl: whether the request is late; marks it as died. */
+/* Whether the request is late, for code that waits outside of perl; marks the request as died. */
 int cml_is_late(void)
 {
     if (state == NOTED)
@@ -153,7 +153,7 @@ static void say_where(pTHX)
     add_sub(aTHX_ &l);
     l.text[l.length++] = '\n';
     if (write(2, l.text, l.length) < 0)
-        return; /* a lost log line is no reason to die */
+        return; /* die must not result from a lost log line */
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -192,7 +192,7 @@ static void log_stack(pTHX)
         if (!cml_forked_child)
             cml_hooks_table.log(text, length);
         else if (write(2, text, length) < 0)
-            PUTBACK; /* nobody reads the log */
+            PUTBACK; /* the log has no reader */
     }
     FREETMPS;
     LEAVE;
@@ -218,7 +218,7 @@ void cml_deadline_signal(int signal)
     const time_t now = time(NULL);
     struct tm local;
     seconds_east = localtime_r(&now, &local) ? local.tm_gmtoff : 0;
-    if (PL_signalhook != between_ops) { /* the mold has set it for its warm-up */
+    if (PL_signalhook != between_ops) { /* the mold's hook for its warm-up */
         perls_own = PL_signalhook;
         PL_signalhook = between_ops;
     }

@@ -8,23 +8,23 @@
  * filling it looks the request's file up on disk. C code and children do not see it: operators that start a
  * program export it to `environ` first. */
 
-static HV *base_env;    /* perl's own, with magic */
-static HV *request_env; /* the request's */
-static int env_is_due;  /* it is not filled yet */
+static HV *base_env;    /* perl's own %ENV, with magic */
+static HV *request_env; /* %ENV of the request */
+static int env_is_due;  /* whether it is still to be filled */
 static int env_is_filled_again;
 
 static int time_zone_changed;
 static char *start_time_zone;
 
-/* The same names come back with each request. perl stores a name once for all hashes, with its hash value,
- * as long as one of them has it. Holding a reference to recent names saves both the hash and the allocation. */
+/* Requests use the same names again. perl stores a name once for all hashes, with its hash value, as long as one hash
+ * holds it. A reference to recent names saves both the hash and the allocation. */
 
 enum { BITS = 11, LONGEST = 64 };
 
 static SV *held[1 << BITS];
 
-/* Equal names have the same slot. Different names may collide, and then one replaces the other; names of
- * CGI, PSGI and browsers' headers have distinct slots. */
+/* Slot of a name. Different names may collide, and then one replaces the other; names of CGI, PSGI and browsers'
+ * headers have distinct slots. */
 static size_t place_of(const char *name, size_t length)
 {
     uint64_t first = 0, last = 0;
@@ -47,7 +47,7 @@ static SV *held_name(pTHX_ const char *name, size_t length)
     return *place = newSVpvn_share(name, (I32)length, 0);
 }
 
-/* Stores a value; takes ownership of it. */
+/* Stores a value and takes ownership of it. */
 void cml_store(pTHX_ HV *hash, const char *name, size_t length, SV *value)
 {
     if (length == 0 || length > LONGEST) {
@@ -80,7 +80,7 @@ static I32 env_touched(pTHX_ IV action, SV *sv)
 {
     PERL_UNUSED_ARG(sv);
     if (!request_env)
-        return 0; /* the program has kept the %ENV of a finished request */
+        return 0; /* the program has retained the %ENV of a finished request */
     SV *const key = mg_find((SV *)request_env, PERL_MAGIC_uvar)->mg_obj;
     SvMAGICAL_off((SV *)request_env);
     if (env_is_due)
@@ -104,8 +104,7 @@ void cml_env_is(pTHX_ HV *hash)
     cml_drop(aTHX_ (SV *)before);
 }
 
-/* The names and values of a hash as stored: runs none of the site's code, leaves the iterator of `each`
- * alone, and ignores ties. */
+/* The names and values of a hash as stored: runs no Perl code, preserves the iterator of `each`, and ignores ties. */
 AV *cml_pairs_of(pTHX_ HV *hash)
 {
     AV *const pairs = (AV *)sv_2mortal((SV *)newAV());
@@ -141,8 +140,8 @@ SV *cml_text_of(pTHX_ SV *value)
 
 static I32 texts_are_made;
 
-/* The same array with texts. Code of a value that itself starts a program, which needs this environment, is
- * not run again: that program does not get the value. */
+/* The array with texts in place of values. If the code of a value itself starts a program, which needs this
+ * environment, the code does not run again: that program does not get the value. */
 static AV *texts_of(pTHX_ AV *pairs)
 {
     const I32 is_inside = texts_are_made;
@@ -166,7 +165,7 @@ static AV *texts_of(pTHX_ AV *pairs)
 /* `environ` made of %ENV, as one block that lives until the statement ends. */
 char **cml_env_exported(pTHX_ HV *env)
 {
-    const bool tainted = TAINT_get; /* reading a tainted value taints the statement, although the site has not read it */
+    const bool tainted = TAINT_get; /* reading a tainted value would taint a statement of the site that has not read it */
     if (env_is_due && env == request_env)
         fill_env(aTHX);
     AV *const texts = texts_of(aTHX_ cml_pairs_of(aTHX_ env));
@@ -191,8 +190,8 @@ char **cml_env_exported(pTHX_ HV *env)
     return table;
 }
 
-/* Under PerlTaintCheck perl checks these variables of its own %ENV before it starts a program. The request's
- * %ENV is another hash, so it is checked here. */
+/* Under PerlTaintCheck perl checks these variables of its own %ENV before it starts a program. The request's %ENV is
+ * another hash, so the shim checks it. */
 static const char *const path_like[] = {"PATH", "IFS", "CDPATH", "ENV", "BASH_ENV"};
 
 void cml_env_trust_no_path(pTHX_ HV *env)
@@ -340,7 +339,7 @@ void cml_env_put(const char *key, size_t key_length, const char *value, size_t v
     SvTAINTED_on(sv);
     if (env_is_filled_again) {
         SV *const before = hv_delete(request_env, key, (I32)key_length, 0);
-        PERL_UNUSED_VAR(before); /* mortal: its destructor may run Perl code, which the hook that calls this must not */
+        PERL_UNUSED_VAR(before); /* mortal: its destructor may run Perl code, which the calling hook must not run */
     }
     cml_store(aTHX_ request_env, key, key_length, sv);
 }
@@ -362,7 +361,7 @@ void cml_env_end(void)
     }
     if (env_is_due || !request_env) {
         env_is_due = 0;
-        return; /* not accessed: the next request can have it */
+        return; /* unused, so the next request can use it */
     }
     SV *const over = (SV *)request_env;
     request_env = NULL;

@@ -1,10 +1,10 @@
 #include "internal.h"
 
-/* Under mod_perl 2, %ENV and $r->subprocess_env of a perl-script handler mirror each other. The table
- * belongs to the server. Before the table is read, the server asks here for changes of %ENV; changes of the
- * table are passed to here. */
+/* Under mod_perl 2, %ENV and $r->subprocess_env of a perl-script handler mirror each other. The table belongs to the
+ * server. Before a read of the table the server asks for the changes of %ENV; changes of the table are passed to
+ * cml_env_follow. */
 
-static HV *changed; /* names that were stored or deleted since the last call; NULL: not tied */
+static HV *changed; /* names stored or deleted since the last call; NULL: not tied */
 static int whole_changed;
 
 void cml_env_tie(void)
@@ -51,8 +51,8 @@ void cml_env_note_whole(void)
     whole_changed = 1;
 }
 
-/* Whether reading the value runs none of the site's code: it is no object and not tied. Other magic, such as
- * the position of a match with /g, has no code for reading. */
+/* Whether reading the value runs no Perl code: the value is no object and not tied. Other magic, such as the position
+ * of a match with /g, has no code for reading. */
 static int is_plain(SV *value)
 {
     if (SvROK(value))
@@ -94,9 +94,8 @@ static void tell_changed(pTHX_ HV *env, cml_env_told told, void *arg)
     mg_magical((SV *)env);
 }
 
-/* Passes the changes of %ENV since the last call to `told`; a NULL value means that the name is gone.
- * Returns whether all of %ENV is passed, because `local %ENV` or an assignment may have changed it as a
- * whole. */
+/* Passes the changes of %ENV since the last call to `told`; a NULL value means that the name was deleted. Returns
+ * whether all of %ENV was passed, because `local %ENV` or an assignment may have changed it as a whole. */
 int cml_env_changes(cml_env_told told, void *arg)
 {
     dTHXa(cml_perl);
@@ -116,7 +115,7 @@ int cml_env_changes(cml_env_told told, void *arg)
     LEAVE;
     TAINT_set(tainted);
     hv_clear(changed);
-    whole_changed = !is_own; /* until the %ENV that `local` hides has been passed, too */
+    whole_changed = !is_own; /* until the %ENV that `local` hides was passed, too */
     return is_whole && env;
 }
 

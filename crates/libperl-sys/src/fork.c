@@ -9,8 +9,8 @@
 
 enum { PAGE = 4096, SMALLEST = 24, GRAIN = 16 };
 
-/* Allocates the holes of one size for good. `holes` is the free memory of the heap; returns the rest. A
- * piece from the end of the heap is freed again. */
+/* Allocates the holes of one size permanently. `holes` is the free memory of the heap; returns the remaining free
+ * memory. A piece from the end of the heap is freed again. */
 static size_t fill_holes(size_t size, const char *end, size_t holes)
 {
     for (; holes >= size; holes -= size) {
@@ -37,7 +37,7 @@ void cml_before_forks(void)
     dTHXa(cml_perl);
     cml_guarded_whole(aTHX_ flush_all, NULL);
     fflush(stdout);
-    cml_remember_state(); /* or each worker would write the same */
+    cml_remember_state(); /* otherwise each worker would write the same data */
     cml_know_objects(aTHX);
     cml_know_files();
     /* Perl's free lists run through all of its arenas: without them perl allocates new arenas. */
@@ -45,8 +45,8 @@ void cml_before_forks(void)
     Zero(PL_body_roots, PERL_ARENA_ROOTS_SIZE, void *);
     malloc_trim(0);
     const char *const end = (char *)sbrk(0) - PAGE;
-    /* mallinfo2 covers only the C library's allocator. With another one preloaded, whose pieces may all lie
-     * below `end`, it reports no free memory. */
+    /* mallinfo2 covers only the C library's allocator. With another one preloaded, whose pieces may all be below `end`,
+     * it reports no free memory. */
     size_t holes = mallinfo2().fordblks;
     for (size_t size = PAGE; size >= SMALLEST; size -= GRAIN)
         holes = fill_holes(size, end, holes);
@@ -64,5 +64,5 @@ void cml_is_promoted(void)
 {
     cml_forked_child = 0;
     cml_drop_descriptors();
-    cml_stdout_logs = 1; /* output of the program before its next fork */
+    cml_stdout_logs = 1; /* for output before the program's next fork */
 }

@@ -18,8 +18,8 @@ int cml_is_guarded(void)
     return depth > 0;
 }
 
-/* perl's own exit unwinds all Perl frames, also those of a handler that started this subrequest. There exit
- * throws an exception, as in mod_perl 1. */
+/* perl's own exit unwinds all Perl frames, including those of a handler that started this subrequest. In a subrequest
+ * exit throws an exception instead, as in mod_perl 1. */
 int cml_exit_is_exception(void)
 {
     return depth > 1 && !cml_forked_child;
@@ -30,7 +30,7 @@ void cml_throw_exit(pTHX_ int code)
     last_exit = code;
     if (!exit_exception)
         exit_exception = sv_bless(newRV_noinc(newSVpvs("exit")), gv_stashpvs("Cameleer::Exit", GV_ADD));
-    SAVESPTR(PL_diehook); /* exit is not an error */
+    SAVESPTR(PL_diehook); /* exit must not call the handler for errors */
     PL_diehook = NULL;
     croak_sv(exit_exception);
 }
@@ -63,9 +63,9 @@ static cml_status status_of_error(pTHX)
     return CML_DIED;
 }
 
-/* Runs `body` under a JMPENV. perl's exit does not stop at an eval: it unwinds to the innermost JMPENV, this
- * one (the result is 2 then), but leaves the stacks as they were. They are restored, or each exit would leak
- * a few bytes. Mortals of `body` are freed here, too, because that may run destructors. */
+/* Runs `body` under a JMPENV. perl's exit does not stop at an eval: it unwinds to the innermost JMPENV, which is this
+ * one (result 2), but does not reset the stacks. They are restored here, otherwise each exit would leak a few bytes.
+ * Mortals of `body` are freed here, too, because that may run destructors. */
 static int stopped_by(pTHX_ cml_body body, void *argument)
 {
     dJMPENV;
@@ -108,7 +108,7 @@ static void guarded_body(pTHX_ void *argument)
 
 static void to_text(pTHX_ void *error)
 {
-    ENTER; /* a reference's text is put on the savestack */
+    ENTER; /* the text of a reference is put on the savestack */
     sv_copypv(last_error, (SV *)error);
     LEAVE;
 }
@@ -146,7 +146,7 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
 {
     guarding g = {body, argument, CML_DIED};
 
-    TAINT_NOT; /* the taint of earlier reads does not concern this call */
+    TAINT_NOT; /* the taint of earlier reads does not apply to this call */
     cml_turn++;
     if (depth++ > 0) {
         ENTER;
@@ -162,7 +162,7 @@ cml_status cml_guarded(pTHX_ cml_body body, void *argument)
         gave_up |= !cml_exit_asked;
         cml_exit_asked = 0;
     }
-    /* exit of a forked child, or perl's own for lack of memory: the frames to return to are gone. */
+    /* exit in a forked child, or perl's own exit for lack of memory: the frames to return to do not exist. */
     if (jump == 2 && depth > 1) {
         cml_end(0);
         _exit(last_exit);
@@ -245,7 +245,7 @@ void cml_put_error(pTHX_ SV *error)
     last_error = error;
 }
 
-/* Logs the error of code whose caller does not wait for it. */
+/* Logs the error of code that has no caller to handle it. */
 void cml_log_error(void)
 {
     cml_bytes error;

@@ -51,7 +51,7 @@ void cml_default_signals(void);
 int cml_is_workers_signal(int number);
 
 /* State of a child that Perl code forked: it must not talk to the front. */
-/* This process is a fork of the worker; this process runs one script of the worker's request. */
+/* Whether this process is a fork of the worker; whether it runs one script of the worker's request. */
 extern volatile sig_atomic_t cml_forked_child, cml_request_child;
 void cml_plain_output(pTHX);
 /* Set while perl flushes every handle, as before a fork: that must not send an incomplete response. */
@@ -143,7 +143,7 @@ int cml_lost_home(void);
 void cml_remember_birth(void);
 cml_reason cml_differs_from_birth(void);
 
-/* Perl code has called exit. */
+/* Whether Perl code has called exit. */
 extern int cml_exit_asked;
 
 /* See standard.c. */

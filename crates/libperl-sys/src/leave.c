@@ -6,11 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Finds changes that cannot be undone: the worker leaves before its next request. */
+/* Finds changes that cannot be reverted: the worker exits before its next request. */
 
-/* Without a free descriptor a worker loses a request whose body is a descriptor. The kernel returns the
- * lowest free number: while `brink` is free, so are those that a request may need. While the one `FAR_OFF`
- * below `brink` is free, checks are rarer. */
+/* Without a free descriptor a worker loses a request whose body is a descriptor. The kernel returns the lowest free
+ * number: a free `brink` shows that a request finds enough free numbers. While the number `FAR_OFF` below `brink`
+ * is free, checks are rarer. */
 enum { SPARE = 32, TURN = 8, FAR_OFF = 256, FAR_TURN = FAR_OFF / (SPARE / TURN) };
 static int brink = -1;
 
@@ -55,8 +55,8 @@ static int is_somebody_else(pTHX)
     return memcmp(&now, &home_identity, sizeof now) != 0;
 }
 
-/* Stores the bounds at the worker's birth. A site whose start-up opens nearly all descriptors would gain
- * nothing from new workers. */
+/* Stores the bounds at the worker's birth. If start-up code opens nearly all descriptors, new workers would not
+ * help. */
 void cml_remember_bounds(void)
 {
     struct rlimit limit;
@@ -71,8 +71,8 @@ void cml_remember_bounds(void)
         brink = -1;
 }
 
-/* Costs one system call after requests whose Perl operators opened something, and from time to time for C
- * code, so that slow leaks are found early. */
+/* Whether descriptors are short. Costs one system call after requests whose Perl operators opened files, and
+ * occasionally for C code, so that slow leaks are found early. */
 static int lacks_descriptors(void)
 {
     static unsigned turn;

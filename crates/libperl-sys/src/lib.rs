@@ -1,4 +1,4 @@
-//! The C interface of the shim: declarations of `shim.h`, nothing else.
+//! The C interface of the shim: the declarations of `shim.h`.
 #![allow(unsafe_code, reason = "raw declarations; the safe layer is the crate `libperl`")]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -16,9 +16,9 @@ pub const UNHEARD: Status = 3;
 
 /// `cml_audience`: the client waits for the answer.
 pub const HERE: c_int = 0;
-/// Nobody needs the rest of the answer, but the client has not left.
+/// The rest of the response is dropped, but the client is connected.
 pub const NOT_WANTED: c_int = 1;
-/// The client has left.
+/// The client has disconnected.
 pub const GONE: c_int = 2;
 
 /// `cml_reason`: nearly all descriptors are open.
@@ -84,7 +84,7 @@ pub struct Spans {
     pub child: unsafe extern "C" fn(to: *mut c_void, value: *const c_void),
 }
 
-/// `cml_names`: receivers of names.
+/// `cml_names`: callbacks that receive names.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "documented in shim.h")]

@@ -75,7 +75,7 @@ static void in_forked_child(void)
 void cml_is_request_child(void)
 {
     dTHXa(cml_perl);
-    PL_srand_called = FALSE; /* or every run would draw the same numbers */
+    PL_srand_called = FALSE; /* otherwise each run would draw the same numbers */
     cml_request_child = 1;
     cml_plain_output(aTHX);
 }
@@ -89,7 +89,7 @@ int cml_is_forked_child(void)
 typedef struct {
     char **before;
     int is_moved;
-    HV *env; /* NULL: perl's own, which is exported already */
+    HV *env; /* NULL: perl's own %ENV, which is exported already */
 } environment;
 
 /* Restores the environment, also when the operator dies. */
@@ -119,7 +119,7 @@ static OP *with_env(pTHX)
         if (TAINTING_get)
             cml_env_trust_no_path(aTHX_ env);
     }
-    cml_forked_in_request = 1; /* a background program may write to descriptor 1 long after */
+    cml_forked_in_request = 1; /* a background program may write to descriptor 1 much later */
     OP *const next = original[type](aTHX);
     LEAVE;
     cml_drain_fd1();
@@ -146,7 +146,7 @@ static GV *handle_at(pTHX_ SV **place)
     return place <= PL_stack_sp && isGV_with_GP(*place) ? (GV *)*place : NULL;
 }
 
-/* Most opens are of plain files: only one that may start a program exports the environment. */
+/* Most calls of open are for plain files: only a call that may start a program exports the environment. */
 static OP *open_op(pTHX)
 {
     SV **const mark = PL_stack_base + *PL_markstack_ptr;
@@ -154,7 +154,8 @@ static OP *open_op(pTHX)
     cml_touched |= CML_OPENED;
     if (gv)
         cml_before_reopen(aTHX_ gv, mark + 3 > PL_stack_sp || !SvROK(mark[3]) || SvOBJECT(SvRV(mark[3])));
-    /* The mode tells, or the only text. A name behind a mode is a file's, and so are a layer's arguments. */
+    /* The mode shows this, or the only argument. The argument after a mode is a file name; arguments of a layer are no
+     * programs either. */
     const int is_program = mark + 2 <= PL_stack_sp && may_start_program(aTHX_ mark[2]);
     OP *const next = is_program ? with_env(aTHX) : original[OP_OPEN](aTHX);
     cml_has_opened(aTHX_ gv);
@@ -197,7 +198,7 @@ static OP *wait_op(pTHX)
     return next;
 }
 
-/* close of a pipe waits for its process, too. */
+/* close of a pipe also waits for its process. */
 static OP *close_op(pTHX)
 {
     const GV *const gv = MAXARG > 0 ? handle_at(aTHX_ PL_stack_sp) : PL_defoutgv;
@@ -208,7 +209,7 @@ static OP *close_op(pTHX)
     return next;
 }
 
-/* perl itself exits when malloc fails: that is not a script's exit. */
+/* Whether exit was called by a script. perl itself also exits when malloc fails. */
 int cml_exit_asked;
 
 static OP *exit_op(pTHX)

@@ -1,12 +1,12 @@
 #include "internal.h"
 
-/* The hot path of PSGI in C: the environment, and responses of the form [status, [headers], [strings]].
- * Cameleer::PSGI, in Perl, does the rest: handles, objects, delayed and streaming responses, cleanup. */
+/* The hot path of PSGI in C: the environment, and responses of the form [status, [headers], [strings]]. Cameleer::PSGI,
+ * in Perl, handles the other cases: handles, objects, delayed and streaming responses, cleanup. */
 
 /* The environment of the call under preparation. An application may cause another call, so a running call
  * has its own reference. */
 static HV *env;
-/* Environments whose cleanup handlers wait for the end of the client's request. */
+/* Environments whose cleanup handlers run at the end of the client's request. */
 static AV *waiting;
 static AV *version;
 static SV *errors_ref;
@@ -67,8 +67,8 @@ static int is_quiet(const SV *sv)
     return !SvROK(sv) && !SvGMAGICAL(sv) && SvOK(sv);
 }
 
-/* The value as bytes of its own; code of an object or tied value runs once, here. NULL for undef, and where
- * there is nothing. Characters above 255 are an error of the application (PSGI requires bytes). */
+/* A copy of the value as bytes; code of an object or tied value runs once, in this call. NULL for undef and for a
+ * missing value. Characters above 255 are an error of the application (PSGI requires bytes). */
 static SV *bytes_of(pTHX_ SV *value)
 {
     SV *text = value;
@@ -261,8 +261,8 @@ static void psgi_body(pTHX_ void *argument)
     LEAVE;
 }
 
-/* Reads what the application wants done after the response. The keys may have any values, and the hash may
- * be tied. */
+/* Reads the application's settings for the time after the response. The keys may have any values, and the hash may be
+ * tied. */
 static void wishes_body(pTHX_ void *argument)
 {
     call *const c = argument;

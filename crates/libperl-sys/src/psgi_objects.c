@@ -43,7 +43,7 @@ int cml_psgi_shares_input(void)
     return input ? 1 : 0;
 }
 
-/* A psgi.input that the application has kept must not read the next request's body. */
+/* Replaces a psgi.input that the application has retained, which must not read the next request's body. */
 void cml_psgi_forget_input(pTHX)
 {
     if (!input)
@@ -125,7 +125,7 @@ static void forget(pTHX_ CV **cv)
     *cv = NULL;
 }
 
-/* Ends the client's request, after its cleanup handlers. */
+/* Ends the client's request, after the application's cleanup handlers. */
 void cml_psgi_end(pTHX)
 {
     request++;

@@ -44,10 +44,10 @@
 #include <stdint.h>
 
 typedef enum {
-    CML_OK = 0,     /* returned */
-    CML_DIED = 1,   /* died; cml_error has the text */
-    CML_EXITED = 2, /* called exit; cml_exit_code has the code */
-    CML_UNHEARD = 3, /* was ended: it went on printing for a client that had left */
+    CML_OK = 0,     /* the code returned */
+    CML_DIED = 1,   /* the code died; cml_error has the text */
+    CML_EXITED = 2, /* the code called exit; cml_exit_code has the code */
+    CML_UNHEARD = 3, /* the code was ended, because it continued to print after its client had disconnected */
 } cml_status;
 
 typedef struct {
@@ -55,11 +55,11 @@ typedef struct {
     size_t length;
 } cml_bytes;
 
-/* Who receives the current response. */
+/* The receiver of the current response. */
 typedef enum {
     CML_HERE = 0,
-    CML_NOT_WANTED = 1, /* the rest is dropped, but the client is there: no body is due, or the response has failed */
-    CML_GONE = 2,       /* the client has left */
+    CML_NOT_WANTED = 1, /* the client is connected, but no body is due, or the response has failed */
+    CML_GONE = 2,       /* the client has disconnected */
 } cml_audience;
 
 /* The receivers of a request's output. Set once at boot; called with Perl on the stack, so they must not
@@ -71,7 +71,7 @@ typedef struct {
     void (*head)(int status);
     void (*header)(const char *name, size_t name_length, const char *value, size_t value_length);
     void (*environment)(void); /* %ENV is accessed: call cml_env_put for every pair */
-    void (*extend)(double seconds); /* the request asks for more time */
+    void (*extend)(double seconds); /* called when the request asks for more time */
 } cml_hooks;
 
 extern cml_hooks cml_hooks_table;
@@ -88,16 +88,16 @@ typedef struct {
 
 typedef enum {
     CML_OWN,     /* a variable or sub of the package */
-    CML_LEXICAL, /* of the sub */
+    CML_LEXICAL, /* a lexical of the sub */
     CML_OUTER,   /* a lexical around a sub */
-    CML_ALSO     /* imported, or code without a name: the name is that of its file */
+    CML_ALSO     /* an import, or code without a name: the name is that of its file */
 } cml_naming;
 
 typedef struct {
     void *to;
-    /* The following names are in this package, and in this sub if there is one. */
+    /* Sets the package of the following names, and their sub if there is one. */
     void (*within)(void *to, const char *package, size_t package_length, const char *sub, size_t sub_length);
-    /* Sigils: those of variables, & for code, * for globs, : for symbol tables. */
+    /* Reports a name. Sigils: those of variables, & for code, * for globs, : for symbol tables. */
     void (*name)(void *to, const void *value, char sigil, cml_naming naming, const char *name, size_t length);
 } cml_names;
 
@@ -119,7 +119,7 @@ typedef enum {
     CML_END_BLOCKS,
     CML_END_PROCESS,
     CML_END_ALL,
-    /* With a time limit of 3 s: */
+    /* Steps with a time limit of 3 s: */
     CML_END_OBJECTS,
     CML_END_BLOCKS_SOON,
 } cml_ending;
@@ -143,11 +143,11 @@ cml_status cml_ask_name(const char *sub, const char *argument, size_t length, cm
 cml_status cml_resolve_handler(const char *name, size_t length, void **code, void **invocant);
 /* Sets the class of handlers' $r; the default is Apache. */
 void cml_request_class(const char *name);
-/* Keeps the start-up code's $| of STDOUT in each request. */
+/* Applies the start-up code's $| of STDOUT to each request. */
 void cml_keep_autoflush(void);
 cml_status cml_call_handler(void *code, void *invocant, uint64_t request, int *result);
 
-/* psgi.c: load an application; for a call put pairs into a new environment, then run. */
+/* psgi.c: load an application; for each call put pairs into a new environment, then run. */
 cml_status cml_load_psgi(const char *source, size_t length, int is_file, void **app);
 void cml_psgi_begin(int https, int entries);
 void cml_psgi_put(const char *key, size_t key_length, const char *value, size_t value_length);
@@ -187,7 +187,7 @@ void cml_next_fork_speaks(int speaks);
 int cml_may_have_children(int is_busy);
 /* Pairs of pid and status, of children that were reaped. */
 void cml_has_children(int has, const int (*ended)[2], size_t count);
-/* Most private descriptors. */
+/* Maximum number of private descriptors. */
 #define CML_PRIVATE_FDS 64
 void cml_keep_from_children(const int *fds, size_t count);
 
@@ -215,12 +215,12 @@ enum {
     CML_LEFT_LIST_SEPARATOR = 1 << 20,
     CML_LEFT_LOCALE = 1 << 21,
     CML_LEFT_NAME = 1 << 22,
-    /* Nothing to restore: flags that cause a check. */
+    /* Flags that only cause a check and restore no state. */
     CML_COPIED = 1 << 23,   /* another handle or descriptor may lead to descriptors 0 and 1 */
-    CML_BOUNDS = 1 << 24,   /* limits, namespaces, rights or priority may have changed */
+    CML_BOUNDS = 1 << 24,   /* limits, namespaces, capabilities or priority may have changed */
     CML_WROTE = 1 << 25,    /* wrote to descriptor 1, or replaced it */
-    CML_IDENTITY = 1 << 26, /* user or group was set */
-    CML_BORE = 1 << 27,     /* there may be children */
+    CML_IDENTITY = 1 << 26, /* user or group was changed */
+    CML_BORE = 1 << 27,     /* children may exist */
     CML_CHROOTED = 1 << 28,
     CML_SEEDED = 1 << 29,
     CML_OPENED = 1 << 30,
@@ -232,19 +232,19 @@ unsigned cml_restore_state(void);
 /* leave.c */
 typedef enum {
     CML_MAY_STAY = 0,
-    CML_NO_DESCRIPTORS = 1, /* nearly all are open */
+    CML_NO_DESCRIPTORS = 1, /* nearly all descriptors are open */
     CML_OTHER_USER = 2,     /* changed by a worker of root */
     CML_OTHER_ROOT = 3,     /* chroot */
     CML_OTHER_LIMITS = 4,   /* setrlimit */
     CML_OTHER_NAMESPACE = 5,
     CML_OTHER_RIGHTS = 6,   /* capabilities, seccomp, no_new_privs */
     CML_OTHER_PRIORITY = 7, /* nice */
-    CML_NO_HOME = 8,        /* its working directory cannot be entered any more */
+    CML_NO_HOME = 8,        /* the working directory of the worker cannot be entered any more */
 } cml_reason;
 cml_reason cml_must_leave(void);
 
 /* deadline.c */
-void cml_deadline_signal(int signal); /* once in every worker */
+void cml_deadline_signal(int signal); /* called once in every worker */
 void cml_request_is(uint64_t number); /* 0: none */
 void cml_request_is_in_time(void);
 void cml_request_is_answered(void);
@@ -259,11 +259,11 @@ typedef struct {
 
 /* observe/activity.c */
 typedef struct {
-    uint64_t request; /* the request's number; 0: none */
+    uint64_t request; /* number of the request; 0: none */
     uint64_t received_us, begun_us; /* µs since 1970: complete head at the front, beginning in this process */
     const void *perl;
-    uint16_t lengths[3]; /* of method, host, target */
-    uint16_t phase; /* of the request, as the worker numbers them; 0: none */
+    uint16_t lengths[3]; /* of method, host and target */
+    uint16_t phase; /* phase of the request, numbered by the worker; 0: none */
     char texts[440];
     uint64_t again; /* equals `request` while the data is valid */
 } cml_activity;
@@ -287,7 +287,7 @@ typedef enum {
 typedef struct {
     cml_frame_kind kind;
     uintptr_t sub;
-    uintptr_t place; /* the address of the current statement's place */
+    uintptr_t place; /* address of the current statement's place */
 } cml_frame;
 
 size_t cml_stack_of(const cml_memory *memory, uintptr_t perl, cml_frame *frames, size_t room);

@@ -2,9 +2,9 @@
 
 #include <malloc.h>
 
-/* Finds the memory ranges and names of Perl's values: the bytes that a value takes, the values that it
- * refers to, and the names of values. Nothing is written into Perl's memory. Nothing recurses: the caller
- * walks from value to value. See perlguts for the layout of each kind. */
+/* Finds the memory ranges and names of Perl's values: the bytes that a value takes, the values that it refers to, and
+ * the names of values. Perl's memory is not written to. No function recurses: the caller walks from value to value. See
+ * perlguts for the layout of each kind. */
 
 /* Exported by perl, but declared in regcomp.h, which only perl itself can include. */
 extern const regexp_engine PL_core_reg_engine;
@@ -15,7 +15,7 @@ static void span(const cml_spans *of, const void *start, size_t length)
         of->span(of->to, start, length);
 }
 
-/* A malloc block: its length is malloc's. */
+/* Reports a malloc block, whose length malloc knows. */
 static void block(const cml_spans *of, const void *start)
 {
     if (start)
@@ -49,7 +49,7 @@ static size_t body(int type, size_t *skipped)
     case SVt_PVCV: return sizeof(XPVCV);
     case SVt_PVFM: return sizeof(XPVFM);
     case SVt_PVIO: return sizeof(XPVIO);
-    default: return 0; /* the value lies in the head */
+    default: return 0; /* the value is stored in the head */
     }
 }
 
@@ -80,7 +80,7 @@ static void pattern(const cml_spans *of, const REGEXP *sv)
     dTHXa(cml_perl);
     const regexp *const r = ReANY(sv);
     if (r->engine != &PL_core_reg_engine || r->mother_re)
-        return; /* another engine's, or a copy that shares its data */
+        return; /* the regexp of another engine, or a copy that shares its data */
     block(of, r->offs);
     block(of, r->pprivate);
     block(of, r->substrs);
@@ -109,7 +109,7 @@ static void hash(const cml_spans *of, const HV *hv)
         return;
     block(of, HvARRAY(hv));
     if (hv == PL_strtab || package_of(hv))
-        return; /* shared keys and globs have other owners */
+        return; /* shared keys and globs belong to other owners */
     for (STRLEN i = 0; i <= HvMAX(hv); i++) {
         for (const HE *entry = HvARRAY(hv)[i]; entry; entry = HeNEXT(entry)) {
             span(of, entry, sizeof(HE));

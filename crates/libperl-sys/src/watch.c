@@ -1,8 +1,8 @@
 #include "internal.h"
 
-/* Detects what a request has changed in its process. Asking the kernel after each request would be
- * expensive. Instead, perl's operators and variables, and functions of perl's own modules, set flags. Other
- * C modules are unknown: where one is loaded, the kernel is asked. */
+/* Detects what a request has changed in its process. Asking the kernel after each request would be expensive. Instead,
+ * perl's operators and variables, and functions of perl's own modules, set flags. Other C modules are unknown: if one
+ * is loaded, the kernel is asked. */
 
 unsigned cml_touched;
 
@@ -20,7 +20,7 @@ static const struct {
     {OP_SOCKPAIR, CML_OPENED},
     {OP_ACCEPT, CML_OPENED},
     {OP_PIPE_OP, CML_OPENED},
-    /* syscall can do anything. */
+    /* syscall can change any state. */
     {OP_SYSCALL, CML_LEFT_CWD | CML_LEFT_UMASK | CML_LEFT_ALARM | CML_LEFT_TIMER | CML_LEFT_MASK | CML_OPENED | CML_WROTE | CML_COPIED
                      | CML_IDENTITY | CML_BORE | CML_BOUNDS},
     {OP_SETPRIORITY, CML_BOUNDS},
@@ -67,7 +67,7 @@ void cml_watch_variables(pTHX)
 static struct watched {
     const char *sub;
     unsigned touches; /* CML_LEFT_… and similar bits */
-    CV *cv;           /* of the mold or of this worker; NULL: not loaded */
+    CV *cv;           /* code in the mold or in this worker; NULL: not loaded */
     XSUBADDR_t original;
 } watched[] = {
     {"POSIX::sigprocmask", CML_LEFT_MASK, NULL, NULL},
@@ -151,7 +151,7 @@ void cml_look(pTHX)
     watch_functions(aTHX);
 }
 
-/* Whether C code that does not come with perl is loaded, so that the kernel must be asked. */
+/* Whether C code that is not part of perl is loaded, so that the kernel must be asked. */
 int cml_has_foreign_code(pTHX)
 {
     cml_look(aTHX);

@@ -7,7 +7,7 @@ use libperl_sys as sys;
 
 use crate::Interpreter;
 
-/// The objects of a class.
+/// The number and size of the objects of a class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Living {
     /// Number of objects.
@@ -20,7 +20,7 @@ pub struct Living {
 pub type Census = BTreeMap<String, Living>;
 
 impl Interpreter {
-    /// Counts all values. Nothing is written into Perl's memory.
+    /// Counts all values. Perl's memory is not written to.
     pub fn census(&self) -> Census {
         let mut census = Census::new();
         // SAFETY: no Perl code runs now; `tell` is called before this returns, with the census that it is given.

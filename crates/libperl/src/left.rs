@@ -1,4 +1,4 @@
-//! State that a request leaves behind, by name.
+//! State that a request has changed, by name.
 
 /// State that a request left behind, and that the worker has restored; one bit per entry of the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

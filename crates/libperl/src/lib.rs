@@ -46,11 +46,11 @@ pub use statements::{Statement, statements, trace_statements};
 /// Why a call into Perl did not return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Interrupted {
-    /// `die`: the text, unchanged.
+    /// The code died; the text is unchanged.
     Died(String),
-    /// `exit`: the code.
+    /// The code called `exit` with this code.
     Exited(i32),
-    /// It was ended, because it went on printing for a client that had left.
+    /// The code was ended, because it continued to print after its client had disconnected.
     Unheard,
 }
 
@@ -88,7 +88,7 @@ impl Drop for Code {
     }
 }
 
-/// Work that a PSGI call leaves.
+/// Work that remains after a PSGI call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PsgiRun {
     /// `psgix.cleanup.handlers` is not empty: call [`Interpreter::psgi_cleanup`] after the response.
@@ -162,8 +162,8 @@ impl Interpreter {
         unsafe { sys::cml_after_fork() }
     }
 
-    /// Runs a script in a child that does nothing else: calls the sub `run` with bytes, as perl runs a file,
-    /// then the sub `end`, END blocks and destructors. Returns the exit status.
+    /// Runs a script in a child that runs no other code: calls the sub `run` with bytes, as perl runs a file, then the
+    /// sub `end`, END blocks and destructors. Returns the exit status.
     pub fn run_as_program(&self, run: &'static std::ffi::CStr, bytes: &[u8], end: &'static std::ffi::CStr) -> i32 {
         // SAFETY: the names are terminated, the bytes are pointer and length; die and exit return to the shim.
         let status = unsafe {
@@ -229,7 +229,7 @@ impl Interpreter {
         done(unsafe { sys::cml_require_module(name.as_ptr().cast(), name.len()) })
     }
 
-    /// Calls the named sub with one string, or with nothing.
+    /// Calls the named sub, with one string if there is an argument.
     pub fn call(&self, sub: &'static std::ffi::CStr, argument: Option<&str>) -> Result {
         let (pointer, length) = argument.map_or((std::ptr::null(), 0), |a| (a.as_ptr().cast(), a.len()));
         // SAFETY: `sub` is terminated; null means no argument.
@@ -260,7 +260,7 @@ impl Interpreter {
         own(code, invocant)
     }
 
-    /// Calls a handler with that request's `$r`. Returns its numeric result; 0 if it returned nothing.
+    /// Calls a handler with the `$r` of that request. Returns its numeric result; 0 if it has none.
     pub fn call_handler(&self, handler: &Code, request: u64) -> Result<i32> {
         let mut result = 0;
         let invocant = handler.invocant.map_or(std::ptr::null_mut(), NonNull::as_ptr);
@@ -279,7 +279,7 @@ impl Interpreter {
         own(app, std::ptr::null_mut())
     }
 
-    /// Keeps the start-up code's `$|` of STDOUT in each request.
+    /// Applies the start-up code's `$|` of STDOUT to each request.
     pub fn keep_autoflush(&self) {
         // SAFETY: sets a flag.
         unsafe { sys::cml_keep_autoflush() }
@@ -329,7 +329,7 @@ impl Interpreter {
         }
     }
 
-    /// Adds to the response what STDOUT's layers buffer and what children wrote to descriptor 1.
+    /// Adds the output buffered in STDOUT's layers, and the output of children on descriptor 1, to the response.
     pub fn drain_output(&self) {
         // SAFETY: layers in Perl run guarded; the rest reads a descriptor and calls a hook.
         unsafe {
@@ -410,7 +410,7 @@ impl Interpreter {
         }
     }
 
-    /// Restores the state that the request changed; returns what was changed.
+    /// Restores the state that the request changed; returns the changes.
     pub fn restore_state(&self) -> Left {
         // SAFETY: runs no request's code except destructors, which are guarded.
         Left(unsafe { sys::cml_restore_state() })

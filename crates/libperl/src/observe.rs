@@ -62,7 +62,7 @@ pub fn activity_address() -> usize {
     unsafe { sys::cml_activity_address() }
 }
 
-/// Reads the activity of the process with that `memory`. `None`: it has no request.
+/// Reads the activity of the process with that `memory`. `None`: the process has no request.
 pub fn activity(memory: &dyn Memory, address: usize) -> Option<Activity> {
     let mut told = sys::Activity {
         request: 0,
@@ -206,7 +206,7 @@ fn operator(number: usize) -> String {
     unsafe { CStr::from_ptr(sys::cml_operator_name(number)) }.to_string_lossy().into_owned()
 }
 
-/// The text that `write` puts into a buffer; `None` if it is empty.
+/// The text that `write` stores in a buffer; `None` for an empty text.
 fn text(write: impl FnOnce(*mut c_char, usize) -> usize) -> Option<String> {
     let mut bytes = [0_u8; MOST_BYTES];
     let length = write(bytes.as_mut_ptr().cast(), bytes.len());

@@ -14,7 +14,7 @@ pub fn deadline_signal(signal: i32) {
     unsafe { sys::cml_deadline_signal(signal) }
 }
 
-/// Sets the number of the current request; 0 is none.
+/// Sets the number of the current request; 0: none.
 pub fn request_is(number: u64) {
     // SAFETY: writes two words that only this thread and its signal handler know.
     unsafe { sys::cml_request_is(number) }
@@ -26,7 +26,7 @@ pub fn request_is_in_time() {
     unsafe { sys::cml_request_is_in_time() }
 }
 
-/// Begins the work behind the response, which has a RequestTimeout of its own.
+/// Begins the work after the response, which has its own RequestTimeout.
 pub fn request_is_answered() {
     // SAFETY: writes two such words.
     unsafe { sys::cml_request_is_answered() }
@@ -44,7 +44,8 @@ pub fn is_late() -> bool {
     unsafe { sys::cml_is_late() != 0 }
 }
 
-/// Whether this process is a child that Perl code forked off a worker. Such a child must not talk to the front.
+/// Whether this process is a child that Perl code has forked in a worker. Such a child must not send messages to the
+/// front.
 pub fn is_forked_child() -> bool {
     // SAFETY: reads a flag.
     unsafe { sys::cml_is_forked_child() != 0 }

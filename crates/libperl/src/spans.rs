@@ -18,7 +18,7 @@ pub struct Span {
     pub start: usize,
     /// Length in bytes.
     pub length: usize,
-    /// Index of its owner in [`Owned::names`].
+    /// Index of the owner in [`Owned::names`].
     pub owner: u32,
     /// Whether the range is the head of a value: a pointer to the body, 4 bytes each of references and flags,
     /// and the contents.
@@ -38,8 +38,7 @@ pub struct Owned {
 type Value = *const c_void;
 
 impl Interpreter {
-    /// Finds the owners of the ranges for which `wanted(address, length)` is true. Nothing is written into
-    /// Perl's memory.
+    /// Finds the owners of the ranges for which `wanted(address, length)` is true. Perl's memory is not written to.
     pub fn owned(&self, wanted: &dyn Fn(usize, usize) -> bool) -> Owned {
         let owned = Owned::default();
         let mut walk = Walk { owned, owners: HashMap::new(), to_do: VecDeque::new(), owner: 0, wanted };
@@ -88,7 +87,7 @@ fn values() -> Vec<Value> {
 #[derive(Default)]
 struct Naming {
     package: String,
-    /// The sub's name with its package.
+    /// Name of the sub with its package.
     sub: Option<String>,
     named: Vec<Named>,
 }
@@ -162,7 +161,7 @@ impl Walk<'_> {
         (self.owned.names.len() - 1) as u32
     }
 
-    /// Starts with the named values. Several may share a name, such as a symbol table and its globs.
+    /// Starts with the named values. Several values may share a name, such as a symbol table and its globs.
     fn begin_with(&mut self, mut named: Vec<Named>) {
         named.sort_by_key(|named| named.rank);
         let mut owners: HashMap<String, u32> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Database statements of a request, for its trace.
+//! Database statements of a request, for traces.
 
 use std::ffi::{CStr, c_char, c_void};
 

@@ -52,7 +52,7 @@ impl Facts {
         }
     }
 
-    /// Data for a status. `None` if the front has not answered.
+    /// Data for a status. `None`: the front has not answered.
     pub fn of(status: &Status) -> Option<Facts> {
         let front = status.front.clone()?;
         Some(Facts::new(front, status.front_pid, status.generation, status.max_clients as usize))
@@ -85,7 +85,7 @@ impl Facts {
         signs.into_iter().collect()
     }
 
-    /// Formats the lines with httpd's names in httpd's order, without those that have no counterpart here.
+    /// Formats the lines with httpd's names in httpd's order, without lines that Cameleer has no data for.
     pub fn auto(&self) -> String {
         let load = |at: usize| self.load.get(at).cloned().unwrap_or_default();
         let front = &self.front;

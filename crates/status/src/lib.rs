@@ -103,7 +103,7 @@ pub struct GenerationStatus {
     /// Number of workers that became the mold so far.
     #[serde(default)]
     pub refork: u32,
-    /// Number of its workers.
+    /// Number of workers of the generation.
     pub workers: u32,
     /// One entry per pool, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

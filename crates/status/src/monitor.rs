@@ -21,7 +21,7 @@ pub struct Settings {
     pub listen: Vec<Address>,
     /// The secret of `AdminToken`.
     pub token: Option<String>,
-    /// Whether there is a history file. Without one, the monitor keeps the last hour in memory.
+    /// Whether there is a history file. Without one, the monitor stores the last hour in memory.
     pub has_history_file: bool,
     /// The account that the monitor switches to.
     pub account: Option<Account>,
@@ -32,17 +32,17 @@ pub struct Settings {
 pub struct Address {
     /// `127.0.0.1:9180`, `[::1]:9180`, `/run/cameleer/admin.sock`
     pub name: String,
-    /// Who can reach it.
+    /// Who can connect to the address.
     pub kind: AddressKind,
 }
 
-/// Who can reach an address.
+/// Who can connect to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressKind {
-    /// Those whom the socket file's mode allows.
+    /// Users to whom the mode of the socket file grants access.
     Unix,
     /// All users of this machine, and their browsers.
     Loopback,
-    /// Other machines.
+    /// Other machines, too.
     Open,
 }

@@ -1,5 +1,5 @@
-//! What the kernel counts for each worker: private memory and CPU time. Whoever shows a status asks the kernel, which walks all pages of
-//! a process for that; neither master nor front has the time.
+//! The kernel's counters of each worker: private memory and CPU time. The viewer of a status reads them, because the
+//! kernel walks all pages of a process for that, which would delay master and front.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use wire::control::WorkerStatus;
 
 use super::Cpu;
 
-/// What the kernel counts for one worker; `None` where it was not asked, or the worker has ended.
+/// The kernel's counters of one worker; `None`: not read, or the worker has ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Memory that no other process has, in bytes.
@@ -25,13 +25,13 @@ pub struct Usage {
 pub struct Usages(BTreeMap<i32, Usage>);
 
 impl Usages {
-    /// Asks the kernel for CPU times, and `private` for private memory.
+    /// Reads the CPU times from the kernel, and calls `private` for private memory.
     pub fn of(workers: &[WorkerStatus], private: impl Fn(i32) -> Option<u64>) -> Usages {
         let usage = |pid| Usage { private_bytes: private(pid), cpu_ms: Cpu::millis(pid) };
         Usages(workers.iter().map(|worker| (worker.pid, usage(worker.pid))).collect())
     }
 
-    /// The usage of a process.
+    /// The usage of a process; empty if it is unknown.
     pub fn get(&self, pid: i32) -> Usage {
         self.0.get(&pid).copied().unwrap_or_default()
     }

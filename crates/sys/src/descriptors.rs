@@ -32,7 +32,7 @@ pub fn keep_inherited_from_children() {
 /// Lowest descriptor of the server; lower numbers are left to programs.
 const FOR_PROGRAMS: RawFd = 64;
 
-/// Moves a descriptor above those of programs, which may need the lowest numbers, or numbers below 1024 (select).
+/// Moves a descriptor above those of programs, which may require the lowest numbers, or numbers below 1024 (select).
 pub fn out_of_the_way(fd: OwnedFd) -> io::Result<OwnedFd> {
     let high = fcntl(&fd, FcntlArg::F_DUPFD_CLOEXEC(FOR_PROGRAMS))?;
     // SAFETY: the kernel just created the descriptor for the caller.

@@ -1,5 +1,5 @@
-//! Checks for files that root writes under names from the configuration. Whoever may write to the folder can replace the file by a
-//! link, through which root would write to any file of the machine.
+//! Checks for files that root writes under names from the configuration. A user who may write to the folder can replace
+//! the file by a link, through which root would write to any file of the machine.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -11,8 +11,8 @@ const STICKY: u32 = 0o1000;
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 
-/// Why another user than root controls `path`, as part of a message. `None`: only root does, or this process does not
-/// run as root and has no more rights than its user.
+/// Why another user than root controls `path`, as part of a message. `None`: only root does, or this process has no
+/// more rights than its user.
 pub fn because(path: &Path) -> Option<String> {
     if !geteuid().is_root() || path.starts_with("/dev") {
         return None;

@@ -10,7 +10,7 @@ use nix::unistd::{ForkResult, Pid, getpid, getppid};
 
 use super::pidfd::pidfd_open;
 
-/// Forks. `None` in the child.
+/// Forks. Returns `None` in the child.
 pub fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: the calling process has one thread, so no other thread can hold a lock in the child.
     match unsafe { nix::unistd::fork() }? {

@@ -48,7 +48,8 @@ impl SharedMemory for Mapping {
         unsafe { slice::from_raw_parts(self.0.as_ptr(), WORDS) }
     }
 
-    // Bytes are copied at once, because the compiler never joins stores of atomic words: for a page of 100 kB they took a fifth of a worker's time.
+    // Bytes are copied as a block, because the compiler never joins stores of atomic words: for a page of 100 kB such
+    // stores took a fifth of a worker's time.
     fn write(&self, at: usize, bytes: &[u8]) {
         let Some(room) = LENGTH.checked_sub(at.saturating_mul(8)) else { return };
         let length = bytes.len().min(room);

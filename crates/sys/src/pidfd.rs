@@ -8,7 +8,7 @@ use nix::libc;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid};
 
-/// Opens a descriptor of a process. It keeps referring to the process when the id is reused.
+/// Opens a descriptor of a process. The descriptor still refers to the same process after the pid was reused.
 pub fn pidfd_open(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: the call takes two integers and returns a new descriptor or -1.
     let fd = Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) })?;

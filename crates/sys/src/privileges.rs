@@ -20,7 +20,8 @@ pub struct Account {
     pub gid: u32,
 }
 
-/// The account of `User` and `Group`. `None`: this process is not root's, or neither is given, and it keeps its account.
+/// The account of `User` and `Group`. `None`: the process was not started by root, or neither directive is set, so the
+/// account does not change.
 pub fn account(user: Option<&str>, group: Option<&str>) -> anyhow::Result<Option<Account>> {
     if !geteuid().is_root() || (user.is_none() && group.is_none()) {
         return Ok(None);
@@ -30,8 +31,8 @@ pub fn account(user: Option<&str>, group: Option<&str>) -> anyhow::Result<Option
     Ok(Some(Account { name: CString::new(user.name)?, uid: user.uid.as_raw(), gid: gid.as_raw() }))
 }
 
-/// Becomes the account of `User` and `Group` when started by root, else does nothing. To be called before any code of the
-/// site runs and before any byte of a client is read.
+/// Changes to the account of `User` and `Group` if started by root. Must be called before any code of the site runs and
+/// before any byte of a client is read.
 pub fn become_user(user: Option<&str>, group: Option<&str>) -> anyhow::Result<()> {
     account(user, group)?.map_or(Ok(()), |account| become_account(&account))
 }

@@ -73,7 +73,8 @@ pub fn die_with(master: Pid) -> io::Result<()> {
 /// Process id of the master that a worker follows. Written once before the signal can arrive, read in its handler.
 static FOLLOWED: AtomicI32 = AtomicI32::new(0);
 
-/// Ends a worker with the master, even during a request, but not with its mold, after whose end the master adopts it.
+/// Ends a worker with the master, even during a request, but not with its mold: the master adopts the worker when the
+/// mold ends.
 pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
     FOLLOWED.store(master.as_raw(), Ordering::Relaxed);
     let handler: extern "C" fn(i32) = parent_ended;

@@ -9,16 +9,16 @@ use nix::unistd::Pid;
 /// Stop of a traced process at a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SystemCall {
-    /// Before the system call.
+    /// The process is about to enter the system call.
     Entered {
         /// Number of the system call, such as `SYS_openat`.
         number: i64,
         /// Arguments in registers, some of which are addresses in the process.
         arguments: [u64; 6],
     },
-    /// After the system call.
+    /// The process has returned from the system call.
     Left {
-        /// Whether it failed.
+        /// Whether the system call failed.
         failed: bool,
     },
 }

@@ -1,5 +1,5 @@
 //! Descriptor 2 is the error log: the main server's or, during a request, that of the request's host. Output of Perl
-//! and of programs that it starts goes there, too.
+//! and of programs that Perl starts is written there, too.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -8,7 +8,7 @@ use config::{Config, Host};
 
 #[derive(Default)]
 pub struct ErrorLogs {
-    /// Copy of the main server's log. `None` if no host has a log of its own.
+    /// Copy of the main server's log. `None`: no host has its own log.
     main: Option<OwnedFd>,
     /// Logs of [`Config::error_logs`], in the same order.
     own: Vec<OwnedFd>,
@@ -28,7 +28,7 @@ impl ErrorLogs {
         self.main.iter().chain(&self.own).map(AsRawFd::as_raw_fd)
     }
 
-    /// Replaces a log that was reopened: number 0 is the main server's, the others follow.
+    /// Replaces a log that was reopened: number 0 is the main server's, higher numbers are those of hosts.
     pub fn renew(&mut self, number: u16, log: OwnedFd) -> io::Result<()> {
         match number.checked_sub(1) {
             None => {

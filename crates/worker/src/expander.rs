@@ -64,29 +64,28 @@ pub fn run(control: OwnedFd) -> anyhow::Result<()> {
 struct Expander {
     master: Master,
     perl: Interpreter,
-    /// ServerRoot is the one that the configuration sets.
+    /// Facts of the start, with the ServerRoot of the configuration.
     facts: Facts,
     within: Within,
     /// Number of sections so far; the main server is the first.
     sections: u16,
     /// Number of virtual hosts so far, without those made by Perl.
     hosts: u16,
-    /// Whether the current directives were made by Perl. Their virtual hosts have no number that Perl code could
-    /// know.
+    /// Whether the current directives were made by Perl. Perl code cannot know a number of their virtual hosts.
     in_made: bool,
     /// Steps that wait until perl is started, as in mod_perl 2.
     waiting: Waiting,
     /// `PerlPostConfigRequire` files, which run at the end of each reading.
     post_config: Vec<StartUp>,
-    /// Whether the current directives belong to another pool. The mold of that pool loads them; they add nothing to
-    /// the configuration.
+    /// Whether the current directives belong to another pool. The mold of that pool loads their code; they do not
+    /// change the configuration.
     elsewhere: bool,
 }
 
 /// Waiting steps. mod_perl 2 starts perl at the first directive that needs it, or at the end of the configuration;
 /// earlier steps wait.
 enum Waiting {
-    /// No step waits: perl is started.
+    /// No step waits, because perl is started.
     Never,
     /// Steps before the start of perl.
     Steps(Vec<StartUp>),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Maximum of paths: clients choose paths, so the map must be bounded. Further paths are counted together.
 const MOST: usize = 500;
-/// Maximum length of a path, in bytes; the rest is cut off.
+/// Maximum length of a path, in bytes; the rest is truncated.
 const LONGEST: usize = 200;
 /// Entry for paths beyond `MOST`.
 const OTHERS: &[u8] = b"(other paths)";

@@ -85,7 +85,7 @@ pub struct WorkerIdentity {
     pub generation: u32,
     /// Pid of the process that started the front; Apache::Scoreboard uses it to find the scoreboard.
     pub master: u32,
-    /// When the mold forked it.
+    /// When the mold forked the worker.
     pub forked: Instant,
 }
 
@@ -161,8 +161,8 @@ impl Worker {
         Worker { site, port, identity, is_forked, limit, memory, growth, has_children: false, fork_us: 0, record }
     }
 
-    /// Answers requests until the front orders it to leave, its limit is reached, or the front has gone; then exits.
-    /// Returns only in the fork of a worker that is promoted to mold.
+    /// Answers requests until the front orders the worker to exit, its limit is reached, or the front has ended; then
+    /// exits. Returns only in the fork of a worker that is promoted to mold.
     pub fn run(mut self) -> Successor {
         let code = match self.answer_all() {
             Ok(End::Leave) => 0,
@@ -252,7 +252,7 @@ impl Worker {
         true
     }
 
-    /// Waits for the next message. While children run, `SIGCHLD` is used to reap them at once; a worker without
+    /// Waits for the next message. While children run, `SIGCHLD` is used to reap them immediately; a worker without
     /// children waits in a single call.
     fn wait(&mut self, buffer: Vec<u8>) -> io::Result<Option<Inbound>> {
         let reaping = if self.has_children { Some(sys::reap_at_once()?) } else { None };

@@ -71,7 +71,7 @@ impl LogContext {
         let address = String::from_utf8_lossy(&self.address);
         match self.port {
             _ if address.is_empty() => None,
-            // No TCP client has port 0.
+            // Port 0 means a Unix socket; no TCP client has it.
             0 => Some("unix:".to_owned()),
             port => Some(format!("{address}:{port}")),
         }
@@ -95,7 +95,7 @@ pub fn note(result: Result<(), Interrupted>) {
     }
 }
 
-/// Logs a Perl error as it is.
+/// Logs a Perl error unchanged.
 pub fn report(text: &str) {
     apache::say(apache::Level::Error, text.trim_end());
 }

@@ -1,6 +1,6 @@
 //! Memory limit of a worker. The master measures workers from outside, which is slow; a program that leaks a megabyte
-//! per request exceeds its limit sooner. So the worker samples its own memory before a request, at most every few
-//! milliseconds, and leaves after that request if it is too large.
+//! per request exceeds its limit sooner. The worker therefore samples its own memory before a request, at most every
+//! few milliseconds, and exits after that request if it is too large.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -39,8 +39,8 @@ pub struct TooLarge {
 }
 
 impl MemoryLimit {
-    /// Creates the limit of a worker that starts now in `slot`. Sets RLIMIT_DATA to the current data plus the
-    /// ceiling, if there is one.
+    /// Creates the limit of a worker that starts now in `slot`. If a ceiling is set, RLIMIT_DATA becomes the current
+    /// data plus the ceiling.
     pub fn new(words: Rc<Words>, slot: u32, max_private: Option<u64>) -> MemoryLimit {
         let statm = File::open("/proc/self/statm").ok();
         let has = statm.as_ref().and_then(Has::read).unwrap_or_default();
@@ -52,7 +52,7 @@ impl MemoryLimit {
         MemoryLimit { words, slot, max_private, statm, born_with: has.anonymous, next }
     }
 
-    /// Anonymous memory of this worker in bytes; `None` if the last sample is too recent.
+    /// Anonymous memory of this worker in bytes; `None`: the last sample is too recent.
     pub fn look(&mut self) -> Option<u64> {
         let now = Instant::now();
         if now < self.next {
@@ -90,7 +90,7 @@ impl MemoryLimit {
 /// Memory of this process, in bytes.
 #[derive(Debug, Default)]
 struct Has {
-    /// Resident and not shared: no file backs it.
+    /// Resident memory without a file behind it.
     anonymous: u64,
     /// Private writable address space, which the kernel compares with RLIMIT_DATA.
     data: u64,

@@ -137,7 +137,7 @@ fn cut(mut text: String) -> String {
 struct Child {
     slot: Slot,
     pid: Pid,
-    /// pidfd, readable when the process has ended. Without one (pidfd_open failed), the child is polled every
+    /// pidfd, readable when the process has ended. `None`: pidfd_open failed, and the child is polled every
     /// `ASKED_EVERY` ms.
     process: Option<OwnedFd>,
 }
@@ -163,7 +163,7 @@ impl Child {
 struct Mold {
     master: Master,
     generation: GenerationNumber,
-    /// Shared with every worker that this mold forks.
+    /// The loaded site, shared with every worker that this mold forks.
     site: Rc<Site>,
     children: Vec<Child>,
     retiring: bool,

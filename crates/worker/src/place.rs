@@ -19,7 +19,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         document_root: server.map(|h| h.document_root.to_string_lossy().into_owned()).unwrap_or_default(),
         server_root: config.server_root.to_string_lossy().into_owned(),
         server_name: server.and_then(|h| h.server_name.clone()).unwrap_or_default(),
-        // httpd's text if ServerAdmin is not set.
+        // httpd's text for a missing ServerAdmin.
         server_admin: server.and_then(|h| h.server_admin.clone()).unwrap_or_else(|| "[no address given]".into()),
         set_vars: settings.set_vars.clone(),
         set_env: settings.set_env.clone(),

@@ -49,7 +49,7 @@ impl Kinds {
     }
 }
 
-/// Same without a cache, by the file's first bytes.
+/// [`Kinds::is_program`] without the cache.
 pub fn is_program(file: &Path) -> bool {
     head(file).is_ok_and(|head| shebang::is_foreign(&head))
 }

@@ -9,7 +9,7 @@ pub struct RequestLimit {
 }
 
 impl RequestLimit {
-    /// Draws this worker's own limit, so that workers born together do not leave together. 0 is no limit.
+    /// Draws the limit of this worker, so that workers born together do not exit together. 0: no limit.
     pub fn draw(range: &RangeInclusive<u64>) -> RequestLimit {
         let (least, most) = (*range.start(), *range.end());
         if most == 0 {

@@ -23,7 +23,7 @@ extern "C" fn apache_set_current(r: u64) -> c_int {
     status(with(r, |_| ()).map(|()| crate::request_stack::run(r)))
 }
 
-/// The number of the record that `look_up` makes; 0 when it made none.
+/// The number of the record that `look_up` makes; 0: it made none.
 fn looked_up(r: u64, look_up: impl FnOnce(&dyn crate::Engine) -> Option<u64>) -> Result<u64, Stale> {
     with(r, |_| ())?;
     Ok(engine(look_up).flatten().unwrap_or(0))

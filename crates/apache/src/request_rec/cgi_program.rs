@@ -8,7 +8,7 @@ use super::environment::of_cgi;
 use super::tables::Id;
 use wire::frame::Flags;
 
-/// `PATH` when the configuration sets none; httpd's own default begins so.
+/// `PATH` when the configuration sets none; httpd's own default begins with these folders.
 const PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
 /// Variables of the server's own environment that CGI programs get, as in httpd.

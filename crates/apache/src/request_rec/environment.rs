@@ -56,10 +56,10 @@ impl Api {
     }
 }
 
-/// Adds to `%ENV` what `$r->subprocess_env` has, when earlier phases have filled it; else the variables of CGI.
+/// Adds the content of `$r->subprocess_env` to `%ENV` if earlier phases have filled it; otherwise the CGI variables.
 pub(crate) fn programs(r: &mut RequestRec, each: Each<'_>) {
     if r.place.handler.as_deref() == Some("psgi") {
-        return; // the request's variables are in PSGI's own
+        return; // the request's variables are in the PSGI environment
     }
     if !(r.place.setup_env && r.tables.is_filled(Id::SubprocessEnv)) {
         return cgi(r, each);
@@ -143,8 +143,8 @@ pub(crate) fn path_as_sent(frame: &Frame) -> Option<Vec<u8>> {
     (!climbs).then_some(decoded)
 }
 
-/// The variables that the configuration set for this request, or for the one that was redirected to it. They
-/// come first, so that variables of PSGI and CGI replace them.
+/// The variables that the configuration set for this request, or for the request redirected to it. Variables of PSGI
+/// and CGI follow and replace them.
 pub(crate) fn variables(frame: &Frame, each: Each<'_>) {
     for pair in frame.field(Field::Env).split(|byte| *byte == 0) {
         if let Some(at) = pair.iter().position(|byte| *byte == b'=') {
@@ -188,7 +188,7 @@ fn of_request(r: &RequestRec, each: Each<'_>) {
     each(b"SERVER_PROTOCOL", r.frame.field(Field::Protocol));
 }
 
-/// httpd 2.4's variables.
+/// Variables that httpd 2.4 sets.
 fn of_httpd(r: &RequestRec, each: Each<'_>) {
     each(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
     // A handler or a rule that has named another file has left the alias.
@@ -212,7 +212,7 @@ fn of_client(r: &RequestRec, each: Each<'_>) {
     }
 }
 
-/// The client's name and user, where they are known.
+/// The client's name and user, if known.
 fn of_visitor(r: &RequestRec, each: Each<'_>) {
     let names = [(&b"REMOTE_HOST"[..], Text::RemoteHost), (b"REMOTE_USER", Text::User), (b"AUTH_TYPE", Text::AuthType)];
     for (name, field) in names {

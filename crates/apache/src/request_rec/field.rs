@@ -20,7 +20,7 @@ macro_rules! fields {
 }
 
 fields! {
-    /// Byte strings.
+    /// A field with a byte string.
     Text {
         TheRequest, Protocol, Method, Uri, UnparsedUri, Args, Filename, PathInfo, ScriptName, Hostname,
         ContentType, ContentEncoding, StatusLine, User, AuthType, Handler,
@@ -32,7 +32,7 @@ fields! {
 }
 
 fields! {
-    /// Integers.
+    /// A field with an integer.
     Number {
         Status, MethodNumber, HeaderOnly, NoCache, SentHeader, BytesSent, RequestTime,
         RemotePort, LocalPort, ServerPort, IsVirtual, AllowOptions, Aborted, LogLevel, BodyLength,
@@ -50,7 +50,7 @@ impl Text {
 }
 
 impl Number {
-    /// Only the record that has the client's answer knows it.
+    /// Whether only the record with the client's response knows the field.
     pub fn is_of_answer(self) -> bool {
         matches!(self, Number::Aborted | Number::Gone)
     }

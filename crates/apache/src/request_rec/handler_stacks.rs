@@ -4,14 +4,14 @@
 use super::RequestRec;
 use crate::Place;
 
-/// Which handlers of a phase run.
+/// The source of a phase's handlers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stack {
-    /// The configured ones.
+    /// The handlers of the configuration.
     Configured,
     /// The configured ones, then pushed ones.
     Pushed,
-    /// Others instead of the configured ones.
+    /// Handlers that Perl code has set in place of the configured ones.
     Replaced,
 }
 

@@ -8,7 +8,7 @@ impl RequestRec {
     /// One value of a table, read without filling the table.
     pub fn table_value(&mut self, number: u32, name: &[u8]) -> Option<&[u8]> {
         if number == Id::HeadersIn as u32 && !self.tables.is_filled(Id::HeadersIn) {
-            // Only cookies can have several fields that the table joins.
+            // Only Cookie may have several fields, which the table joins.
             let is_one = !name.eq_ignore_ascii_case(b"cookie");
             if is_one || self.frame.headers().filter(|(name, _)| *name == b"cookie").nth(1).is_none() {
                 return self.frame.headers().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value);

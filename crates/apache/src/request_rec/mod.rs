@@ -47,7 +47,7 @@ pub struct Incoming {
     pub client: Box<dyn Client>,
 }
 
-/// The relations of a record to the others of its client, by their indices.
+/// Links from a record to other records of the same client, by index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Links {
     pub main: Option<usize>,
@@ -58,7 +58,7 @@ pub(crate) struct Links {
 /// The work that is left when the response has been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
-    /// The status that was sent.
+    /// Status as sent to the client.
     pub status: u16,
     /// Cleanups are registered: call `Apache::run_cleanups`, then [`crate::end`].
     pub cleanup: bool,
@@ -67,7 +67,7 @@ pub struct Finished {
 /// Results of a finished request, for the worker.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// Why the worker leaves after the request, if it does.
+    /// Why the worker exits after the request, if it does.
     pub leaving: Option<LeaveReason>,
     /// The front could not be reached: no further request will come.
     pub front_is_gone: bool,
@@ -84,7 +84,7 @@ pub(crate) struct RequestRec {
     pub tables: Tables,
     pub output: Output,
     pub filtering: Filtering,
-    /// The request's body passes filters.
+    /// Whether the request's body passes filters.
     pub filters_body: bool,
     /// Length of the filtered body.
     body_length: Option<u64>,
@@ -177,7 +177,7 @@ impl RequestRec {
         Split { script: self.frame.field(Field::Path).len(), file: 0 }
     }
 
-    /// The path as programs see it.
+    /// The path as Perl code sees it.
     pub fn uri(&self) -> &[u8] {
         let sent = self.sent.get_or_init(|| uri_as_sent(&self.frame));
         sent.as_deref().unwrap_or_else(|| self.frame.field(Field::Path))
@@ -234,8 +234,7 @@ impl RequestRec {
             Text::UnparsedUri => Some(frame.field(Field::Target)),
             Text::Args => Some(frame.field(Field::Query)).filter(|query| !query.is_empty()),
             Text::Filename => Some(&frame.field(Field::Filename)[..split.file]),
-            // The alias names a file with extra segments, and the URL has none: PATH_INFO is the end of the
-            // file's name.
+            // The alias names a file with extra segments and the URL has none: PATH_INFO is the end of the file name.
             Text::PathInfo if split.script == path.len() && split.file > 0 => {
                 frame.field(Field::Filename).get(split.file..)
             }
@@ -305,13 +304,13 @@ impl RequestRec {
             self.method_number = Some(self.number(Number::MethodNumber));
         }
         self.said[field as usize] = Some(value.map(<[u8]>::to_vec));
-        // mod_perl 2 stores the line beside the status, which stays as it is.
+        // mod_perl 2 stores the line beside the status, which is unchanged.
         if field == Text::StatusLine && api() == Api::One {
             self.status = value.and_then(status_of).unwrap_or(self.status);
         }
     }
 
-    /// In mod_perl 2 a handler that sets the content type prints no header lines, whatever ParseHeaders says.
+    /// In mod_perl 2 a handler that sets the content type prints no header lines, even under PerlOptions +ParseHeaders.
     pub fn notice_type(&mut self, field: Text) {
         let answers = |name: &[u8]| name == b"PerlResponseHandler" || name == b"PerlHandler";
         if field == Text::ContentType && api() == Api::Two && self.output.is_untouched() {

@@ -53,7 +53,8 @@ impl RequestRec {
         self.output.failed.is_some() || self.has_client_left()
     }
 
-    /// The front gives up an answer without a body, too, whose client has not left: the program goes on to its end, as in httpd.
+    /// Whether the response has no receiver. The front also abandons a response without a body, whose client is still
+    /// connected: as in httpd, its program runs to the end.
     fn has_client_left(&self) -> bool {
         self.output.front_is_gone() || (self.output.client_is_gone && !self.has_no_body())
     }
@@ -64,7 +65,7 @@ impl RequestRec {
         has_front && self.has_client_left() && !self.output.is_ended()
     }
 
-    /// Nobody needs more of the answer.
+    /// Whether the rest of the response would be dropped.
     pub fn is_unwanted(&self) -> bool {
         self.is_unheard() || self.output.client_is_gone
     }

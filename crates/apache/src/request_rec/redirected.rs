@@ -1,4 +1,4 @@
-//! What a redirected request finds of the request before it.
+//! Facts about the original request that a redirected request can read.
 
 use super::RequestRec;
 use super::cgi_program;

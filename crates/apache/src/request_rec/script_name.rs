@@ -31,10 +31,10 @@ pub(crate) fn split(frame: &Frame, location: &str) -> Split {
 
 thread_local!(static KNOWN: RefCell<HashMap<Vec<u8>, (usize, u64)>> = RefCell::default());
 
-/// How long a split is cached, in microseconds. Whether the script exists and when it changed is still checked
-/// for each request.
+/// Time that a split is cached, in µs. The existence and modification time of the script are still checked for each
+/// request.
 const BELIEVED: u64 = 1_000_000;
-/// Most cached splits: clients choose the names.
+/// Maximum number of cached splits: clients choose the names.
 const MAX_KNOWN: usize = 1000;
 
 fn remembered(file: &[u8], now: u64, look: impl FnOnce() -> usize) -> usize {
@@ -51,7 +51,7 @@ fn remembered(file: &[u8], now: u64, look: impl FnOnce() -> usize) -> usize {
     })
 }
 
-/// The length of `whole` without the suffix `rest`; all of it when it has no such suffix.
+/// The length of `whole` without the suffix `rest`; all of `whole` if it has another suffix.
 fn without(whole: &[u8], rest: &[u8]) -> usize {
     whole.strip_suffix(rest).unwrap_or(whole).len()
 }
@@ -79,9 +79,9 @@ fn look(file: &[u8]) -> FileKind {
     }
 }
 
-/// How much of `file` names something: up to an existing file, or to the first segment that a folder lacks. A
-/// name that exists as a whole costs one look at the disk. Otherwise the path is walked from the root, up to
-/// the first missing segment.
+/// Length of the prefix of `file` that names a file or folder: up to an existing file, or to the first segment that a
+/// folder lacks. A name that exists as a whole costs one file system lookup. Otherwise the path is walked from the
+/// root.
 fn existing(file: &[u8], look: impl Fn(&[u8]) -> FileKind) -> usize {
     if look(file) != FileKind::Nothing {
         return file.len();

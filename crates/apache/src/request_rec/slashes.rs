@@ -19,7 +19,7 @@ pub(crate) fn beyond(uri: &[u8], length: usize) -> &[u8] {
     while let Some(byte) = uri.get(at) {
         let is_repeated = *byte == b'/' && at > 0 && uri.get(at - 1) == Some(&b'/');
         if merged == length {
-            // A script whose name ends with a slash owns all slashes that stand there.
+            // A script whose name ends with a slash owns all slashes that follow its name.
             let is_its_own = at > 0 && uri.get(at - 1) == Some(&b'/');
             if !(is_repeated && is_its_own) {
                 break;

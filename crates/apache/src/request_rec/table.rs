@@ -49,7 +49,7 @@ impl Table {
         }
     }
 
-    /// Replaces the first entry of that name where it stands, and drops the others.
+    /// Replaces the first entry with that name, and drops the others.
     pub fn set(&mut self, name: &[u8], value: &[u8]) {
         let Some(at) = self.position(name) else { return self.add(name, value) };
         let first = &mut self.entries[at];

@@ -42,7 +42,7 @@ impl Tables {
         self.tables.len() as u32 - 1
     }
 
-    /// The table, filled or not.
+    /// The table, whether filled or not.
     pub fn of(&self, id: Id) -> &Table {
         &self.tables[id as usize]
     }
@@ -59,7 +59,7 @@ impl Tables {
         self.tables.get_mut(number as usize)
     }
 
-    /// Marks a table as filled. Returns true the first time, if the table is one that is filled late.
+    /// Marks a table as filled. Returns true the first time for a table that is filled on demand.
     pub fn must_fill(&mut self, number: u32) -> bool {
         match self.filled.get_mut(number as usize) {
             Some(filled) => !std::mem::replace(filled, true),

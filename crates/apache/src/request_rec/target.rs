@@ -14,7 +14,7 @@ pub struct Target {
     pub query: Vec<u8>,
     /// The file; empty until the path is translated.
     pub filename: Vec<u8>,
-    /// The URI as a handler named it, made absolute (`$r->unparsed_uri`); empty where none did.
+    /// The URI as written by a handler, made absolute (`$r->unparsed_uri`); empty: no handler wrote one.
     pub unparsed: Vec<u8>,
 }
 

@@ -13,7 +13,7 @@ use super::target::{Target, frame};
 pub(crate) enum Translation {
     /// The phase runs: only a handler's file counts.
     Pending,
-    /// The frame has the file.
+    /// The frame holds the translated file name.
     #[default]
     Done,
     /// A handler ended the phase without naming a file. `$r->filename` is the URI then, as in httpd.

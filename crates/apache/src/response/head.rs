@@ -91,7 +91,7 @@ impl RequestRec {
         headers
     }
 
-    /// The reason phrase in `$r->status_line`, when the line's status is the one that is sent.
+    /// The reason phrase in `$r->status_line`, if the line has the status that is sent.
     pub fn reason(&self, status: u16) -> Vec<u8> {
         let line = self.known_text(Text::StatusLine).filter(|line| status_of(line) == Some(status));
         let words = line.and_then(|line| line.trim_ascii().splitn(2, |byte| *byte == b' ').nth(1));
@@ -187,8 +187,9 @@ impl RequestRec {
         self.end_header();
     }
 
-    /// mod_perl 2 parses a script's header when the output goes to the filters, which see the status.
-    /// ModPerl::Registry, which restores the status when the script has returned, does not.
+    /// Applies the status of a script's header. mod_perl 2 parses the header when the output is passed to the filters,
+    /// which see that status. ModPerl::Registry, which restores the status when the script has returned, does not see
+    /// it.
     fn take_script_status(&mut self, status: u16) {
         match self.filtering {
             Filtering::On => self.status_for_filters = Some(status),
@@ -231,8 +232,8 @@ impl RequestRec {
 }
 
 impl RequestRec {
-    /// Stores a script's header in the table that error responses keep, unless it describes the body. A
-    /// repeated header replaces the earlier one, except for cookies.
+    /// Stores a script's header in the table that error responses include, unless it describes the body. A repeated
+    /// header replaces the earlier one, except for cookies.
     fn script_field(&mut self, name: &[u8], value: &[u8]) {
         match &name.to_ascii_lowercase()[..] {
             b"content-length" | b"transfer-encoding" => self.tables.of_mut(Id::HeadersOut).set(name, value),

@@ -20,7 +20,7 @@ impl RequestRec {
         }
     }
 
-    /// Ends the program's output.
+    /// Finishes the program's output.
     pub(super) fn end_chunks(&mut self) {
         if let Some(rest) = self.output.unchunk.as_mut().map(Unchunk::rest) {
             self.write_content(&rest);
@@ -65,7 +65,7 @@ impl RequestRec {
         }
     }
 
-    /// `$r->basic_http_header`: the next output begins with header lines, whatever PerlSendHeader says.
+    /// `$r->basic_http_header`: the next output begins with header lines, regardless of PerlSendHeader.
     pub fn expect_header(&mut self) {
         if self.output.is_untouched() {
             self.output.stage = Stage::Script;
@@ -165,7 +165,7 @@ impl RequestRec {
         self.write_body(bytes);
     }
 
-    /// Checks for the client, so that a program does not make a long response for nobody.
+    /// Checks whether the client is connected, so that a program does not write a long response without a receiver.
     pub fn look_for_client(&mut self) {
         if !self.output.client_is_gone {
             let presence = self.client.presence();

@@ -7,9 +7,9 @@ use chrono::DateTime;
 /// Result of looking for a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scan {
-    /// No blank line yet.
+    /// No blank line was received yet.
     Incomplete,
-    /// This line is not a header.
+    /// The output has this line, which is not a header.
     Bad(Vec<u8>),
     /// A complete header; the body begins at `length`.
     Whole { header: ScriptHeader, length: usize },
@@ -28,7 +28,7 @@ pub(crate) struct ScriptHeader {
     pub others: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Looks for a complete header.
+/// Searches for a complete header.
 pub(crate) fn scan(output: &[u8]) -> Scan {
     match end(output) {
         Some(length) => match parse(&output[..length]) {
@@ -95,8 +95,8 @@ impl ScriptHeader {
 /// Length in bytes of `Sun Nov  6 08:49:37 1994`. Some scripts append a zone, which httpd ignores.
 const ASCTIME: usize = 24;
 
-/// Converts a date such as `Tue, 2 Mar 2021 12:30:00 +0100` to HTTP's form. Like httpd, drops an invalid date,
-/// and replaces one in the future by the present.
+/// Converts a date such as `Tue, 2 Mar 2021 12:30:00 +0100` to HTTP's form. As in httpd, an invalid date is dropped,
+/// and a future date is replaced by the current time.
 fn in_gmt(date: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(date).ok()?.trim();
     let mail = || DateTime::parse_from_rfc2822(text).ok().map(SystemTime::from);

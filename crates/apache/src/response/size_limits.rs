@@ -3,20 +3,20 @@
 
 use wire::reply::{HEADER, LogKind, MAX_PACKET, MAX_PAYLOAD};
 
-/// All headers of a head, in bytes.
+/// Maximum size of all headers of a head, in bytes.
 pub(crate) const MAX_HEADERS: usize = 56 * 1024;
 /// Path of a file or redirect that is the response, in bytes.
 pub(crate) const MAX_TARGET: usize = 32 * 1024;
-/// Reason phrase, in bytes.
+/// Maximum length of a reason phrase, in bytes.
 const MAX_REASON: usize = 512;
-/// All values for the access log, in bytes.
+/// Maximum size of all values for the access log, in bytes.
 const MAX_VALUES: usize = 6 * 1024;
 /// Overhead of a header or a log value, in bytes.
 const EACH: usize = 9;
 /// Further overhead of a head or an end, in bytes.
 const AROUND: usize = HEADER + 16;
 
-// A small response is one packet: head, body and end.
+// A small response must fit into one packet with head, body and end.
 const _: () = assert!(2 * AROUND + MAX_HEADERS + MAX_REASON + HEADER + MAX_PAYLOAD + MAX_VALUES <= MAX_PACKET);
 
 /// Encoded length of a header.
@@ -29,7 +29,7 @@ pub(crate) fn fits(headers: &[(Vec<u8>, Vec<u8>)]) -> bool {
     headers.iter().map(|(name, value)| length(name, value)).sum::<usize>() <= MAX_HEADERS
 }
 
-/// The reason phrase, shortened to its limit.
+/// The reason phrase, truncated to its maximum length.
 pub(crate) fn reason(words: &[u8]) -> Vec<u8> {
     words[..words.len().min(MAX_REASON)].to_vec()
 }

@@ -20,7 +20,7 @@ fn died(r: &mut RequestRec) {
     end(r, 500);
 }
 
-/// Runs a handler and formats what the front receives: `status headers: body`, and the end.
+/// Runs a handler and formats the front's messages as `status headers: body`, followed by the end.
 fn heard(place: Place, handler: impl FnOnce(&mut RequestRec)) -> String {
     let kept = FakeFront::default();
     let mut r = record(place, "/cgi/a.pl", &[], None);

@@ -10,9 +10,9 @@ use crate::request_stack::{speaking, with};
 /// The response, once the handlers have returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The handlers' output.
+    /// The handlers have written the response.
     Answered,
-    /// The handlers declined: respond with this file.
+    /// The handlers declined: the front responds with this file.
     File(Vec<u8>),
     /// The handlers' output cannot be sent: respond with this status.
     Error(u16),
@@ -26,8 +26,8 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// mod_perl 1 takes 1 (the value of a last `print`), 200 and values above 600 for OK. mod_perl 2 takes 200
-    /// for a status with a page, like all others, unless there is output.
+    /// mod_perl 1 takes 1 (the value of a final `print`), 200 and values above 600 for OK. mod_perl 2 takes 200, like
+    /// other values, for a status with an error page, unless there is output.
     fn of(code: i32) -> Verdict {
         match code {
             -1 => Verdict::Declined,
@@ -115,7 +115,7 @@ impl RequestRec {
     }
 }
 
-/// See [`Outcome`].
+/// The outcome of a request whose handler returned `code`.
 pub fn outcome(request: u64, code: i32) -> Outcome {
     speaking(request, |r| r.outcome(code)).unwrap_or(Outcome::Answered)
 }
@@ -125,7 +125,7 @@ pub fn has_said(request: u64, status: i32) -> bool {
     status > 0 && with(request, |r| r.output.head_status().map(i32::from) == Some(status)).unwrap_or(false)
 }
 
-/// The file that is the response when all handlers decline; `None` when the request has none.
+/// The file that is the response when all handlers decline, if the request has one.
 pub fn declined_file(request: u64) -> Option<Vec<u8>> {
     with(request, RequestRec::declined_file).ok().flatten()
 }
@@ -184,7 +184,7 @@ pub fn discard(request: u64) -> bool {
     with(request, RequestRec::discard).unwrap_or(false)
 }
 
-/// `$r->custom_response` for that status, if a handler has set it; an inner `None` removes the configured one.
+/// The `$r->custom_response` for that status, if a handler has set it; an inner `None` removes the configured one.
 pub fn custom_response(request: u64, status: u16) -> Option<Option<Vec<u8>>> {
     let find =
         |r: &mut RequestRec| r.custom_responses.iter().rfind(|(s, _)| *s == status).map(|(_, text)| text.clone());

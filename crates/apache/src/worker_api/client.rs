@@ -21,7 +21,7 @@ pub fn header_in(request: u64, name: &[u8]) -> Option<Vec<u8>> {
     with(request, |r| r.table_value(Id::HeadersIn as u32, name).map(<[u8]>::to_vec)).ok().flatten()
 }
 
-/// All headers that the client sent.
+/// All request headers.
 pub fn headers_in(request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
     let all = |r: &mut crate::request_rec::RequestRec| {
         let table = r.table(Id::HeadersIn as u32)?;
@@ -30,8 +30,8 @@ pub fn headers_in(request: u64) -> Vec<(Vec<u8>, Vec<u8>)> {
     with(request, all).ok().flatten().unwrap_or_default()
 }
 
-/// Whether a variable is set for the request, or for the one that was redirected to it: facts that the front
-/// has established about the client hold after a redirect, too.
+/// Whether a variable is set for the request, or for the request redirected to it: facts about the client from the
+/// front remain valid after a redirect.
 pub fn has_variable(request: u64, name: &str) -> bool {
     let is_meant = |mut key: &[u8]| {
         while key != name.as_bytes() {

@@ -12,7 +12,7 @@ pub fn enter_phase(request: u64, phase: u32) -> Stack {
     stacks.map_or(Stack::Configured, |stacks| stacks.of(phase))
 }
 
-/// Which of the phase's handlers run, after handlers may have pushed others.
+/// The handlers of the phase that run, considering handlers pushed by Perl code.
 pub fn stack(request: u64, phase: u32) -> Stack {
     with(request, |r| r.stacks.of(phase)).unwrap_or(Stack::Configured)
 }

@@ -19,13 +19,13 @@ pub struct Requested {
     pub number: u64,
     /// Index of the virtual host.
     pub host: u16,
-    /// The path as programs see it.
+    /// The path as Perl code sees it.
     pub path: Vec<u8>,
-    /// The name that stands for the file; empty until the path is translated.
+    /// Name of the file; empty until the path is translated.
     pub filename: Vec<u8>,
 }
 
-/// See [`Requested`].
+/// The facts about a request for resolving its location.
 pub fn requested(request: u64) -> Requested {
     let requested = with(request, |r| Requested {
         number: r.frame.id(),
@@ -36,7 +36,7 @@ pub fn requested(request: u64) -> Requested {
     requested.unwrap_or_default()
 }
 
-/// Values that handlers have set.
+/// Values set by handlers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetByHandlers {
     /// `$r->uri`, decoded.
@@ -49,7 +49,7 @@ pub struct SetByHandlers {
     pub document_root: Option<Vec<u8>>,
 }
 
-/// See [`SetByHandlers`].
+/// The values set by handlers of a request.
 pub fn set_by_handlers(request: u64) -> SetByHandlers {
     let said = with(request, |r| SetByHandlers {
         uri: r.known_text(Text::Uri).unwrap_or_default().to_vec(),
@@ -76,7 +76,7 @@ pub fn server_name(request: u64) -> (String, u16) {
     with(request, name).unwrap_or_default()
 }
 
-/// The client came over TLS.
+/// Whether the client is connected over TLS.
 pub fn is_https(request: u64) -> bool {
     with(request, |r| r.frame.flags().has(Flags::HTTPS)).unwrap_or(false)
 }
@@ -101,7 +101,7 @@ pub fn path_info(request: u64) -> Vec<u8> {
     with(request, |r| r.text(Text::PathInfo).map(<[u8]>::to_vec)).ok().flatten().unwrap_or_default()
 }
 
-/// `$r->handler`, if a handler has set it: an inner `None` is undef.
+/// `$r->handler`, if set by a handler: an inner `None` is undef.
 pub fn handler(request: u64) -> Option<Option<Vec<u8>>> {
     let set = |r: &mut RequestRec| r.has_set(Text::Handler).then(|| r.known_text(Text::Handler).map(<[u8]>::to_vec));
     with(request, set).ok().flatten()

@@ -1,4 +1,4 @@
-//! Handler names that nothing defines. Requests for them fail, so `check` reports them.
+//! Unknown handler names. Requests for them fail, so `check` reports them.
 
 use crate::draft::Draft;
 use crate::syntax::tree::ConfigError;

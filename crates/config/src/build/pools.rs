@@ -34,7 +34,7 @@ impl Draft {
         for number in self.config.pool_numbers().skip(1) {
             let mut own = Vec::new();
             self.collect(DEFAULT, number, tree, &mut own);
-            // Generation by the pool's own directives, or by those in its places, or the server's.
+            // Generation from the pool's own directives, else from those in its places, else the server's.
             let said = speaks_of(own.into_iter()).map(|(generation, _)| generation);
             let generation = said.unwrap_or(self.config.perl.generation);
             if let Some(named) = self.config.named_mut(number) {

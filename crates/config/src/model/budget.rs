@@ -22,11 +22,12 @@ pub enum ReforkWhen {
     Off,
     /// When the measured savings repay it.
     Auto,
-    /// When a worker has answered this many requests, then a worker of that mold, and so on.
+    /// After each number of requests: the first number for a worker of the first mold, the second for a worker of the
+    /// next mold, and so on.
     After(Vec<u64>),
 }
 
-/// Limits of a worker beside its number of requests. `None`: no limit.
+/// Limits of a worker besides its number of requests. `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkerLimits {
     /// `MaxMemoryPerChild`: private memory, in bytes.

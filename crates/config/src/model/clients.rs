@@ -74,11 +74,11 @@ settings! {
     /// `RequestReadTimeout`. `None`: the main server's value.
     #[derive(Clone, Copy, PartialEq, Eq, Default)]
     host struct ReadTimeouts {
-        /// The TLS handshake.
+        /// Pace of the TLS handshake.
         pub handshake: Option<Pace>, keep;
-        /// The head of a request.
+        /// Pace of a request's head.
         pub header: Option<Pace>, keep;
-        /// The body of a request.
+        /// Pace of a request's body.
         pub body: Option<Pace>, keep;
     }
 }

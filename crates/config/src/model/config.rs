@@ -29,7 +29,7 @@ pub struct Config {
     pub server_root: PathBuf,
     /// `User`: the user of the front and of Perl processes, when root starts the server.
     pub user: Option<String>,
-    /// `Group`: their group.
+    /// `Group`: group of the workers.
     pub group: Option<String>,
     /// `PidFile`: contains the master's process id while it runs.
     pub pid_file: Option<PathBuf>,

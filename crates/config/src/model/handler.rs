@@ -3,7 +3,7 @@
 /// `SetHandler`
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Handler {
-    /// `default-handler` or `None`: a file, sent by the front.
+    /// A file that the front sends: `default-handler` or `None`.
     #[default]
     Default,
     /// `perl-script`: the PerlHandler list.
@@ -26,10 +26,10 @@ pub enum Handler {
     Named(String),
 }
 
-/// What names the handler of a place. In httpd's order: each one wins over those before it.
+/// Source of a place's handler, in httpd's order: a later one takes precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum NamedBy {
-    /// Nothing does: files are sent.
+    /// No directive: files are sent.
     #[default]
     Default,
     /// `ScriptAlias`

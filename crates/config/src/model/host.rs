@@ -63,7 +63,7 @@ pub struct Host {
     pub tls: Tls,
     /// `Protocols`
     pub protocols: Protocols,
-    /// Positions of its connection handlers.
+    /// Positions of the host's connection handlers.
     pub connections: ConnectionHandlers,
 }
 

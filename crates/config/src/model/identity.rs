@@ -6,7 +6,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// `ServerTokens`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tokens {
-    /// Not set: programs get the version, clients do not; both get the components.
+    /// No directive: programs get the version, clients do not; both get the components.
     #[default]
     Unsaid,
     /// `Cameleer`
@@ -24,7 +24,7 @@ pub enum Tokens {
 }
 
 impl Tokens {
-    /// The value of this word.
+    /// Parses a word of `ServerTokens`.
     pub fn parse(word: &str) -> Result<Tokens, String> {
         Ok(match word.to_ascii_lowercase().as_str() {
             "prod" | "productonly" => Tokens::Prod,
@@ -106,7 +106,7 @@ impl Signature {
         format!("<hr>\n<address>{software} Server at {name} Port {}</address>\n", named.port)
     }
 
-    /// The value of this word.
+    /// Parses a word of `ServerSignature`.
     pub fn parse(word: &str) -> Result<Signature, String> {
         Ok(match word.to_ascii_lowercase().as_str() {
             "off" => Signature::Off,
@@ -124,7 +124,7 @@ fn escape(text: &str) -> String {
 /// `UseCanonicalName`: source of name and port in links to the server itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CanonicalName {
-    /// The `Host` header.
+    /// The name in the `Host` header.
     #[default]
     Off,
     /// `ServerName`
@@ -134,7 +134,7 @@ pub enum CanonicalName {
 }
 
 impl CanonicalName {
-    /// The value of this word.
+    /// Parses a word of `UseCanonicalName`.
     pub fn parse(word: &str) -> Result<CanonicalName, String> {
         Ok(match word.to_ascii_lowercase().as_str() {
             "off" => CanonicalName::Off,

@@ -111,5 +111,5 @@ pub fn by_key<K: Ord + Clone, V: Clone>(outer: &mut BTreeMap<K, V>, inner: &BTre
     outer.extend(inner.iter().map(|(key, value)| (key.clone(), value.clone())));
 }
 
-/// The field is merged elsewhere.
+/// No-op for fields that are merged by other code.
 pub fn apart<O, I>(_: &mut O, _: &I) {}

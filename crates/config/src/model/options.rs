@@ -61,7 +61,7 @@ pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
     Ok((if signed == 0 { PartialOptions::Set(add) } else { PartialOptions::Change { add, remove } }, ignored))
 }
 
-/// The option of this name. `None`: httpd has it, but it is not supported.
+/// The option with this name. `None`: an option of httpd that is not supported.
 fn known(name: &str) -> Result<Option<Options>, String> {
     let none = Options::default();
     Ok(Some(match name.to_ascii_lowercase().as_str() {

@@ -183,7 +183,7 @@ const LEVELS: [(&str, PerlHtaccess); 4] = [
 ];
 
 impl PerlHtaccess {
-    /// The value of this word.
+    /// Parses a word of `PerlHtaccess`.
     pub fn parse(word: &str) -> Result<PerlHtaccess, String> {
         let known = LEVELS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         known.map(|(_, level)| *level).ok_or_else(|| format!("expected Off, Vars, Handlers or On, got \"{word}\""))

@@ -29,7 +29,7 @@ pub struct PoolShare {
     pub id: u32,
     /// Section of the directive, for the status page.
     pub place: String,
-    /// Size of the part.
+    /// Size of the pool's part.
     pub size: ShareSize,
 }
 

@@ -131,7 +131,7 @@ pub struct NamedPool {
     pub pool: Pool,
     /// Perl's switches in the pool.
     pub perl: PerlSwitches,
-    /// Whether it is a virtual host.
+    /// Whether the pool belongs to a virtual host.
     pub is_host: bool,
     /// Section with process settings of `<WorkerPool>`. `None` for a virtual host, which has its own.
     pub base: Option<u16>,

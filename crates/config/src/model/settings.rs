@@ -26,7 +26,7 @@ pub struct Section {
     pub scope: Scope,
     /// Index of the `<Directory>` that contains a `<Files>`, and must apply as well.
     pub inside: Option<u16>,
-    /// Settings of the section, which are merged over those of outer sections.
+    /// Settings that the section itself sets; they are merged over those of outer sections.
     pub said: PartialSettings,
     /// Position in the merge order.
     pub rank: Rank,
@@ -42,7 +42,8 @@ settings! {
     section struct PartialSettings {
         /// `AllowOverride`
         allow_override: Option<Overrides>;
-        /// `SetHandler None`: `handler` stands for what ScriptAlias, AddHandler and the defaults say.
+        /// Whether the section has `SetHandler None`: the handler is determined by ScriptAlias, AddHandler and the
+        /// defaults.
         unsets_handler: bool;
     }
 
@@ -53,9 +54,9 @@ settings! {
         mount: String;
         /// Argument of the innermost section, as written: mod_perl 2's `$r->location`.
         section: String;
-        /// What names `handler`.
+        /// Directive that determines `handler`.
         named_by: NamedBy;
-        /// `ScriptAlias` leads here.
+        /// Whether a `ScriptAlias` maps the path.
         script_alias: bool;
     }
 
@@ -193,7 +194,7 @@ impl Settings {
         self.options.exec_cgi || self.script_alias && self.handler == Handler::CgiScript
     }
 
-    /// The same settings with another handler.
+    /// These settings with another handler.
     pub fn with_handler(&self, handler: &Handler) -> Settings {
         Settings { handler: handler.clone(), named_by: NamedBy::Extension, ..self.clone() }
     }

@@ -22,7 +22,7 @@ impl Config {
         self.translate_below(host, path, &self.hosts[usize::from(host)].document_root)
     }
 
-    /// As [`Config::translate`], with another document root that a program set for the request.
+    /// As [`Config::translate`], with a document root that a program has set for the request.
     pub fn translate_below(&self, host: u16, path: &str, document_root: &Path) -> Mapping {
         match self.alias_of(host, path) {
             Some((alias, filename)) => Mapping { filename, script_alias: alias.script },
@@ -93,7 +93,7 @@ fn parents(path: &Path) -> usize {
     path.components().filter(|part| *part == Component::ParentDir).count()
 }
 
-/// As httpd: what follows the path of the alias stands directly behind its file's name, with no slash that neither has.
+/// As in httpd, the rest of the path is appended directly to the file name of the alias, without an extra slash.
 fn beside(to: &Path, rest: &str) -> PathBuf {
     if to.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return join(to, rest);

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 /// Treatment of an unsupported directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsupported {
-    /// An error.
+    /// The directive is an error.
     Refused,
-    /// A warning.
+    /// The directive causes a warning.
     Ignored,
 }
 
@@ -18,7 +18,7 @@ use Unsupported::{Ignored, Refused};
 /// Directives with the same treatment and advice.
 struct Group {
     fate: Unsupported,
-    /// Follows "is not supported".
+    /// Text after "is not supported".
     advice: &'static str,
     /// Names separated by spaces. `Name=value` is harmless with exactly that value, `Name:word` with that first word.
     names: &'static str,

@@ -155,8 +155,8 @@ fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Our log modules that correspond to a module of httpd. `ssl`, `ssl_module` and `mod_ssl.c` name the same one. Empty: the
-/// module logs nothing here.
+/// Log modules of Cameleer that correspond to a module of httpd. `ssl`, `ssl_module` and `mod_ssl.c` name the same
+/// module. Empty: the module has no messages in Cameleer.
 fn modules_of(name: &str) -> &'static [&'static str] {
     let name = name.to_ascii_lowercase();
     let name = name.strip_prefix("mod_").unwrap_or(&name);

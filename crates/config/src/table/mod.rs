@@ -51,7 +51,7 @@ pub fn is_about_requests(name: &str) -> bool {
     find(name).is_none_or(|row| row.contexts.has(Context::VirtualHost))
 }
 
-/// Every name and alias.
+/// Every name and alias of the table.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     all().flat_map(Row::names)
 }

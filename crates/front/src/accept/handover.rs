@@ -61,7 +61,7 @@ pub async fn serve(connection: &Connection, generation: InUse, host: u16, socket
         Ok(ticket) => ticket,
         Err(why) => return complain(client, &why),
     };
-    // A queued request keeps workers in its pool by itself, so the generation need not be marked as used.
+    // A queued request keeps workers in its pool without further marks, so the generation need not be marked as used.
     drop(generation);
     match ended(&ticket).await {
         Ok(()) => tell(client, &ticket),

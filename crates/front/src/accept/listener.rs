@@ -39,7 +39,8 @@ pub struct Listeners {
 }
 
 enum Listener {
-    /// A TCP listener and its address; with `None`, it listens on all, and each connection is asked for its own.
+    /// A TCP listener and its address; `None`: it listens on all addresses, and each connection is queried for its
+    /// local one.
     Tcp(AsyncFd<TcpListener>, Option<Address>),
     Unix(AsyncFd<UnixListener>),
 }

@@ -40,7 +40,7 @@ pub struct Acceptor {
 struct Thread {
     /// Number of connections of the thread.
     connections: Arc<AtomicUsize>,
-    /// Channel to the thread; `None` for this thread.
+    /// Channel to the thread; `None` for the current thread.
     way: Option<UnboundedSender<Handover>>,
 }
 
@@ -98,7 +98,7 @@ impl Acceptor {
         let (remote, local) = (&accepted.remote, &accepted.local);
         let stands_for_others = proxy_protocol::is_expected(&generation.config, remote, local);
         let Some(permit) = self.enter(&generation, (!stands_for_others).then_some(remote)) else {
-            // Only an HTTP client understands the response of `turn_away`.
+            // Only an HTTP client understands the response that `turn_away` sends.
             let speaks_http = generation.config.host_of_connections(local.socket).is_none();
             let socket = accepted.stream.into_socket().ok().filter(|_| speaks_http);
             return socket.map_or((), |socket| server.limit.turn_away(socket));

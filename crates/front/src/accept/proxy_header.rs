@@ -41,7 +41,7 @@ pub fn parse(header: &[u8]) -> ParseStatus {
     whole.map_or(ParseStatus::Wrong, ParseStatus::Done)
 }
 
-/// Total length of a version 2 header; `None` until its length field is there.
+/// Total length of a version 2 header; `None`: the length field has not arrived.
 fn length(header: &[u8]) -> Option<usize> {
     let length = header.get(SIGNATURE.len() + 2..)?.first_chunk()?;
     Some(FIXED + usize::from(u16::from_be_bytes(*length)))

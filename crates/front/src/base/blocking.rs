@@ -23,13 +23,13 @@ use base::log;
 const MOST: usize = 64;
 /// Most threads of [`store`]. If that disk hangs, the threads of [`run`] still read other files.
 const MOST_STORING: usize = 4;
-/// Most threads of [`compute`]. More than there are processors would only take time from one another and from the
-/// threads that serve clients.
+/// Maximum number of threads of [`compute`]. More threads than processors would only compete with the threads that
+/// serve clients.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, Into::into));
 /// Idle time after which a thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The system refuses a thread, and the pool has none. Answered with 503.
+/// The pool has no thread and the system refuses another one. Answered with 503.
 #[derive(Debug)]
 pub struct NoThread;
 
@@ -97,7 +97,7 @@ where
     result
 }
 
-/// Most threads of [`compute`].
+/// Maximum number of threads of [`compute`].
 pub fn processors() -> usize {
     *PROCESSORS
 }

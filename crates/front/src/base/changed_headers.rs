@@ -8,7 +8,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 pub struct ChangedHeaders(Vec<(HeaderName, Option<HeaderValue>)>);
 
 impl ChangedHeaders {
-    /// Creates a set of changes.
+    /// Creates a set of changes; a value of `None` removes the header.
     pub fn new(changes: impl IntoIterator<Item = (HeaderName, Option<HeaderValue>)>) -> ChangedHeaders {
         ChangedHeaders(changes.into_iter().collect())
     }

@@ -9,7 +9,7 @@ pub enum Failure {
     RequestTimeout,
     /// The worker ended during the request.
     WorkerGone,
-    /// The worker broke the protocol.
+    /// The worker has violated the protocol.
     WorkerLied,
 }
 

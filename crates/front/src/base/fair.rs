@@ -20,7 +20,7 @@ const DEEPEST: usize = 16;
 /// Most folders whose last turn is stored; when there are more, the table is cleared.
 const REMEMBERED: usize = 10_000;
 
-/// Random keys of the hash, so that nobody can construct two folders with one digest.
+/// Random keys of the hash, so that a client cannot construct two folders with the same digest.
 static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// Identifies a candidate for a turn: a digest for each folder on the path, then one that includes the client.

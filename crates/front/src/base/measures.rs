@@ -21,7 +21,7 @@ const STRIPES: usize = 16;
 pub struct Finished {
     /// Status of the response; 499 if the client left before it.
     pub status: u16,
-    /// From the complete head to the last byte.
+    /// Time from the complete head to the last byte.
     pub took: Duration,
     /// Time at a worker, if the request was submitted to one.
     pub worker: Option<Worked>,
@@ -30,9 +30,9 @@ pub struct Finished {
 /// Time of a request in the queue and at a worker.
 #[derive(Debug, Clone, Copy)]
 pub struct Worked {
-    /// From submission to the start at a worker.
+    /// Time from submission to the start at a worker.
     pub waited: Duration,
-    /// From the start to the end at the worker.
+    /// Time from the start to the end at the worker.
     pub served: Duration,
 }
 
@@ -45,7 +45,7 @@ pub struct Totals {
     pub took: Histogram<u64>,
     /// Queueing times of requests that were submitted to a worker, in µs.
     pub waited: Histogram<u64>,
-    /// Times at workers, in µs.
+    /// Service times of workers, in µs.
     pub served: Histogram<u64>,
 }
 

@@ -18,7 +18,7 @@ pub struct Refusal {
     pub header: Option<(HeaderName, HeaderValue)>,
     /// Whether to close the connection, because the rest of the request was not read or is invalid.
     pub close: bool,
-    /// Text of the page; `None`: the usual one for the status.
+    /// Text of the page; `None`: the default text of the status.
     pub why: Option<&'static str>,
 }
 

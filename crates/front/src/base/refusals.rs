@@ -1,12 +1,13 @@
-//! Delays refusals for want of a worker. A client that is refused at once may retry at once; answering thousands would
-//! take the processors that workers need. So refusals beyond a number in each second are sent a second later.
+//! Delays refusals for lack of a worker. A client that is refused immediately may retry immediately; answering
+//! thousands would use the processors that workers need. Refusals beyond a number in each second are therefore sent a
+//! second later.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Refusals in each second that are sent at once; more than a site of normal size sees.
+/// Number of refusals in each second that are sent without delay; more than a site of normal size sees.
 const AT_ONCE: u32 = 500;
-/// Delay of the others; at most as long as `Retry-After`.
+/// Delay of further refusals; at most as long as `Retry-After`.
 const LATER: Duration = Duration::from_secs(1);
 
 /// Count of refusals of all threads.

@@ -77,13 +77,13 @@ pub struct Counters {
 /// Counts of refused requests, as reported in [`Shed`].
 #[derive(Default)]
 pub struct ShedCounters {
-    /// Requests that waited for their `QueueTimeout`.
+    /// Number of requests refused after their `QueueTimeout`.
     pub queue_timeout: AtomicU64,
     /// Requests that found the queue full, or were shed in an overload.
     pub queue_full: AtomicU64,
-    /// Requests that exceeded a `SpeedLimit`.
+    /// Number of requests refused by a `SpeedLimit`.
     pub speed_limit: AtomicU64,
-    /// Requests that exceeded a `MaxConcurrentReqs`.
+    /// Number of requests refused by a `MaxConcurrentReqs`.
     pub max_concurrent: AtomicU64,
 }
 

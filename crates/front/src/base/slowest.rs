@@ -29,7 +29,7 @@ struct Windows {
 }
 
 impl Slowest {
-    /// Records a request of duration `took`, if it is slow enough; `tell` describes it.
+    /// Records a request of duration `took`, if it is slow enough; `tell` builds its description.
     pub fn note(&self, took: Duration, tell: impl FnOnce() -> SlowRequest) {
         let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         if took_us <= self.floor_us.load(Relaxed) {

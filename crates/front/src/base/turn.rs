@@ -1,6 +1,5 @@
-//! A hook that a thread of the front calls after each piece of work for a client. A busy thread does not sleep, so what
-//! would wake it must be polled.
-//! what it would be woken for must not wait for that.
+//! A hook that a thread of the front calls after each piece of work for a client. A busy thread does not sleep, so the
+//! hook polls the sources that would otherwise wake it.
 
 use std::cell::Cell;
 

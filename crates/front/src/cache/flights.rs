@@ -16,7 +16,7 @@ use crate::base::lock::lock;
 pub enum Outcome {
     /// The response is stored, or the leader gave up: search the cache again.
     Look,
-    /// The response cannot be shared; each waiter asks a worker itself.
+    /// The response cannot be shared; each waiting request asks a worker itself.
     Alone,
     /// The program failed.
     Failed,

@@ -11,8 +11,7 @@ use http::header::HeaderName;
 pub struct Key {
     /// The virtual host, the path as routed, and the query. A purge removes all responses of a resource.
     pub resource: Box<[u8]>,
-    /// How the client asked for the resource: scheme, port, host name and target as sent, headers by which proxies
-    /// rewrite them, and variables.
+    /// The URL as sent: scheme, port, host name and target, headers by which proxies rewrite them, and variables.
     pub asked: Vec<u8>,
 }
 
@@ -65,9 +64,8 @@ pub fn add_header(to: &mut Vec<u8>, name: &HeaderName, headers: &HeaderMap) {
     to.push(b';');
 }
 
-/// Headers by which a proxy names the original request, and by which programs take it for a different one. All are
-/// part of the key.
-/// `X-Forwarded-For` and `X-Forwarded-By` are left out: they would give each client a cache of its own.
+/// Headers in which a proxy passes the original request, and from which programs take another URL. All are part of the
+/// key. `X-Forwarded-For` and `X-Forwarded-By` are left out: they would give each client its own cache.
 pub fn says_what_was_asked(name: &HeaderName) -> bool {
     const OTHERS: [&str; 16] = [
         "front-end-https",

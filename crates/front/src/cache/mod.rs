@@ -32,7 +32,7 @@ use key::Key;
 use store::Store;
 pub use store::{Found, Kept};
 
-/// How long requests do not wait for each other after a response could not be stored.
+/// Time after an unstorable response during which requests for the resource do not wait for one another.
 const PASSED_FOR: Duration = Duration::from_secs(60);
 
 /// Number of entries that a purge checks per lock: a fraction of a millisecond.

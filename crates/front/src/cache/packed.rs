@@ -21,7 +21,7 @@ impl Packing {
         Packing { cache: cache.clone(), kept: kept.clone() }
     }
 
-    /// The body in this coding, if it was compressed before. `Some(None)`: compression does not make it shorter.
+    /// The body in this coding, if it was compressed before. `Some(None)`: the compressed body is not shorter.
     pub fn packed(&self, coding: Coding, level: u32) -> Option<Option<Bytes>> {
         self.kept.forms.get(coding, level)
     }

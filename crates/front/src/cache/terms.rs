@@ -171,9 +171,8 @@ impl Offer<'_> {
         control.s_maxage.or(control.max_age).or_else(until)
     }
 
-    /// The heuristic lifetime (RFC 9111, section 4.2.2), by mod_cache's rules.
-    /// Responses to a query or a cookie get none: they may be for one client, or depend on input that the client
-    /// chose.
+    /// The heuristic lifetime (RFC 9111, section 4.2.2), by mod_cache's rules. Responses to a query or a cookie get
+    /// none: they may be meant for one client, or depend on the client's input.
     fn implicit(&self, control: &AnswerControl) -> Result<Duration, Unfit> {
         const USUAL: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
         if !USUAL.contains(&self.status.as_u16()) && !control.public {

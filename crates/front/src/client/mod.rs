@@ -38,7 +38,7 @@ pub enum Phase {
     Kept,
 }
 
-/// A request, as its connection sees it.
+/// The pending request of a connection.
 pub trait Pending {
     /// Called when the response was sent as far as it will be; with the bytes received and sent for this request.
     fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant);
@@ -46,13 +46,13 @@ pub trait Pending {
     /// Called when the client does not get its whole response.
     fn cut(&self);
 
-    /// Called when the client sends nothing more. Returns whether it still gets the response.
+    /// Called when the client sends no more bytes. Returns whether the client still gets the response.
     fn hang_up(&self) -> bool;
 }
 
 /// Settings of a connection, from the generation that served when it was made.
 pub struct Terms {
-    /// The configuration.
+    /// The configuration in force when the connection was accepted.
     pub config: Arc<Config>,
     /// Error logs, for mistakes of clients.
     pub error_logs: Arc<ErrorLogs>,
@@ -77,7 +77,7 @@ pub struct Client {
     pub served: Cell<u32>,
     /// An interim response (103), which the stream sends before the next response begins.
     pub interim: RefCell<Vec<u8>>,
-    /// State of TLS.
+    /// TLS state of the connection.
     pub security: Security,
     /// Number of running requests on a multiplexed connection (HTTP/2); `None` for HTTP/1.
     streams: Cell<Option<u32>>,

@@ -1,5 +1,5 @@
-//! The register of open connections: counts them, finds idle ones, and wakes all when the front stops. Entries contain
-//! what other threads may see of a connection.
+//! The register of open connections: counts them, finds idle ones, and wakes all when the front stops. An entry holds
+//! the facts about a connection that other threads may read.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -33,7 +33,7 @@ pub struct Entry {
     remote: Address,
     /// Number of answered requests.
     served: AtomicU32,
-    /// When the wait for another request began, in µs after [`BEGINNING`]; 0 if it does not wait.
+    /// When the wait for another request began, in µs after [`BEGINNING`]; 0: the connection does not wait.
     kept_since: AtomicU64,
     /// The connection is to be closed as soon as it is idle, to make room for another.
     evicted: AtomicBool,

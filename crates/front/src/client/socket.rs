@@ -1,5 +1,5 @@
-//! A client's socket. A TCP socket is registered with the runtime only when a task must wait for it. So a request that
-//! arrives with its connection, and is answered at once, needs no epoll entry.
+//! A client's socket. A TCP socket is registered with the runtime only when a task must wait for it. A request that
+//! arrives with its connection and is answered immediately therefore needs no epoll entry.
 
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream as PlainStream};
@@ -29,7 +29,7 @@ pub enum Socket {
 pub struct Unwatched {
     /// The stream; `None` once it is registered.
     stream: Option<PlainStream>,
-    /// The first read is done. Further reads go through the runtime, whose budget limits them.
+    /// The first read is done. Further reads use the runtime, whose budget limits them.
     read: bool,
     /// The first read has emptied the socket.
     drained: bool,
@@ -74,8 +74,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Runs `act` on an unregistered socket. `None`: the socket is registered, now or before, so the caller must use
-    /// the runtime.
+    /// Runs `act` on an unregistered socket. `None`: the socket is registered, and the caller must use the runtime.
     fn at_once<T>(&mut self, act: impl FnOnce(&mut Unwatched) -> io::Result<T>) -> io::Result<Option<T>> {
         let Socket::Unwatched(socket) = self else { return Ok(None) };
         match act(socket) {
@@ -86,7 +85,7 @@ impl Socket {
 }
 
 impl Unwatched {
-    /// The stream, of which nothing was read ahead.
+    /// The stream. Fails if bytes were already read.
     pub fn into_stream(self) -> io::Result<PlainStream> {
         self.stream.ok_or_else(|| ErrorKind::NotConnected.into())
     }

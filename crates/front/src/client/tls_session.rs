@@ -34,7 +34,7 @@ impl Security {
     /// Notes the end of the handshake.
     pub fn agree(&self, session: Session) {
         self.handshake.set(None);
-        // A connection has one handshake, so none was set before.
+        // A connection has one handshake, so the cell is empty.
         let _ = self.session.set(session);
     }
 

@@ -29,9 +29,9 @@ pub struct CountedIo {
 
 /// The layer below HTTP.
 pub enum Transport {
-    /// Without TLS.
+    /// A connection without TLS.
     Plain(CountedIo),
-    /// With TLS.
+    /// A connection with TLS.
     Tls(Box<TlsStream<CountedIo>>),
 }
 

@@ -14,7 +14,7 @@ use crate::workers::Worker;
 #[derive(Default)]
 pub struct Generations {
     state: Mutex<State>,
-    /// Incremented by each change.
+    /// Version of the list, incremented by each change.
     changes: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ impl Generations {
         self.changes.load(SeqCst)
     }
 
-    /// All generations.
+    /// A registered TCP socket (`Listen 80`).
     pub fn all(&self) -> Vec<Arc<Generation>> {
         lock(&self.state).all.clone()
     }
@@ -47,7 +47,7 @@ impl Generations {
         lock(&self.state).serving.clone()
     }
 
-    /// Makes `generation` answer new requests, and supersedes the others, which finish their requests.
+    /// A Unix socket (`Listen /run/site.sock`).
     pub fn serve_with(&self, generation: &Arc<Generation>) {
         self.change(|state| state.serving = Some(generation.clone()));
         for other in self.all().iter().filter(|other| !Arc::ptr_eq(other, generation)) {

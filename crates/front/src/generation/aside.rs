@@ -19,7 +19,7 @@ use files::open::{Links, Opened, Opener, Patience, Way, is_there, leads_through_
 /// The kind of a file operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// Open the file.
+    /// Wraps an unregistered, non-blocking stream.
     Open,
     /// Test whether the path exists.
     There,
@@ -123,7 +123,7 @@ impl Lacking {
     }
 }
 
-/// Also checks the path for symbolic links: the event thread needs the result later and must not block for it.
+/// Also checks the path for symbolic links: the event thread needs the result later and must not block while it checks.
 fn looked_at(path: &Path, opened: Opened) -> Opened {
     let has_plain_path = leads_through_no_link(path, &opened, Patience::Unlimited).ok();
     Opened { has_plain_path, ..opened }

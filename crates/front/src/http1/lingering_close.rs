@@ -44,7 +44,7 @@ pub async fn dismiss(connection: &Connection, io: &mut StrictIo) {
     }
 }
 
-/// Closes the connection such that everything sent arrives.
+/// Closes the connection so that all sent bytes arrive.
 pub async fn part(client: &Client, io: &StrictIo) {
     io.end_with_reset(false);
     if client.session().is_none() && is_done(io).await {

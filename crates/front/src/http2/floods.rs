@@ -61,7 +61,7 @@ impl Floods {
         self.flooded.is_some()
     }
 
-    /// Which limit was exceeded, for the error log.
+    /// Name of the exceeded limit, for the error log.
     pub fn what(&self) -> Option<&'static str> {
         self.flooded
     }

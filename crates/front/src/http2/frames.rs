@@ -53,7 +53,7 @@ pub struct Frames {
 }
 
 impl Frame {
-    /// Parses a header and the start of the payload; `None`: more bytes are needed.
+    /// Parses a header and the beginning of the payload; `None`: more bytes are needed.
     fn of(seen: &[u8]) -> Option<Frame> {
         let ([high, mid, low, kind, flags, stream @ ..], start) = seen.split_first_chunk::<HEAD>()?;
         let length = u32::from_be_bytes([0, *high, *mid, *low]) as usize;

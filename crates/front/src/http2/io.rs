@@ -38,8 +38,7 @@ impl FrameIo {
             incoming: Frames::of_client(),
             outgoing: Frames::of_server(),
             floods: Floods::new(limits),
-            // h2 holds at most this many streams that are not accepted yet: those that may be open, and those that were
-            // reset.
+            // Maximum number of streams that h2 holds before they are accepted: open and reset ones.
             meter: Meter::new(limits.streams.saturating_add(limits.resets) as usize),
             blind: false,
         })))

@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::frames::{HEADERS, Piece, RST_STREAM};
 use crate::client::Pending;
 
-/// All streams of a connection that are not over.
+/// All unfinished streams of a connection.
 #[derive(Default)]
 pub struct Meter {
     /// Streams that h2 has accepted as requests.
@@ -41,7 +41,7 @@ pub struct Traffic {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StreamEnd {
-    /// The whole response was sent.
+    /// The complete response was sent.
     Whole,
     /// The stream was reset, or its connection has ended.
     Cut,
@@ -107,7 +107,7 @@ impl Meter {
         }
     }
 
-    /// Ends all streams when the connection is over.
+    /// Ends all streams after the connection has ended.
     pub fn close(&mut self) {
         self.known.drain().for_each(|(_, traffic)| traffic.finish(StreamEnd::Cut));
     }

@@ -39,7 +39,7 @@ use super::request::services::Connection;
 use config::Config;
 use io::FrameIo;
 
-/// Most requests of a connection that are begun before other tasks run, because one packet may contain a hundred.
+/// Maximum number of requests of a connection that are begun before other tasks run; one packet may contain a hundred.
 const TURN: usize = 8;
 /// Time after GOAWAY until a connection without streams is closed.
 const LEAVE: Duration = Duration::from_secs(1);

@@ -47,7 +47,7 @@ pub async fn send(response: Response<ResponseBody>, mut respond: SendResponse<By
     }
 }
 
-/// Converts the head to HTTP/2, and adds what hyper adds for HTTP/1.1.
+/// Converts the head to HTTP/2, with the headers that hyper adds for HTTP/1.1.
 fn complete(head: &mut Parts, body: &ResponseBody) {
     head.version = Version::HTTP_2;
     head.extensions.clear();

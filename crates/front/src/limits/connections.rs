@@ -24,7 +24,7 @@ pub const EVICTED_AT_ONCE: usize = 32;
 const OURS: u64 = 32;
 /// Descriptors of each worker beside one bell for each thread.
 const OF_A_WORKER: u64 = 2;
-/// Interval between equal warnings.
+/// Minimum interval between two equal warnings.
 const TOLD_FOR: Duration = Duration::from_secs(60);
 /// Most clients whose last warning is stored.
 const MAX_TOLD: usize = 1000;
@@ -186,7 +186,7 @@ impl ConnectionLimit {
 }
 
 impl Permit {
-    /// Charges the permit to a client; it was charged to none.
+    /// Charges the permit to a client; before, no client was charged.
     fn take(&mut self, network: Option<Network>) {
         if let Some(network) = network {
             *lock(&self.counts.by_client).entry(network).or_default() += 1;

@@ -23,7 +23,7 @@ const KEPT: usize = 1024 * 1024;
 
 pub struct AccessLogs {
     files: Vec<Mutex<LogFile>>,
-    /// For each host: index of the file, format, and condition on requests.
+    /// The access logs of each host: index of the file, format, and condition on requests.
     hosts: Vec<Vec<(usize, Format, Option<Condition>)>>,
     wants_answer: bool,
     clock: ClockText,
@@ -118,7 +118,7 @@ impl LogFile {
         }
     }
 
-    /// Writes the buffered lines; `None` if there are none.
+    /// Writes the buffered lines; `None`: there are none.
     fn flush(&mut self) -> Option<()> {
         if self.lines.is_empty() {
             return None;

@@ -54,7 +54,7 @@ pub struct Entry<'a> {
     pub tls: &'a dyn Fn(&str) -> Option<String>,
     /// Variables set by the configuration and the cache.
     pub variables: &'a Variables,
-    /// Target of the routing, once known.
+    /// Result of the routing, once known.
     pub place: Option<Place<'a>>,
     pub status: u16,
     /// Headers of the response; stored only if a format uses one.
@@ -65,7 +65,7 @@ pub struct Entry<'a> {
     pub trace_id: Option<String>,
     /// When the head was complete.
     pub received: SystemTime,
-    /// From `received` to the last byte.
+    /// Time from `received` to the last byte.
     pub took: Duration,
     /// Body bytes sent, without chunk headers.
     pub body_bytes: u64,
@@ -94,9 +94,9 @@ pub struct Place<'a> {
 pub struct Worker<'a> {
     /// Time in the queue.
     pub waited: Duration,
-    /// From the complete head to the start at the worker.
+    /// Time from the complete head to the start at the worker.
     pub began: Duration,
-    /// From the start to the end at the worker.
+    /// Time from the start to the end at the worker.
     pub served: Duration,
     /// Slot and process id of the worker.
     pub served_by: Option<(Slot, i32)>,
@@ -104,7 +104,7 @@ pub struct Worker<'a> {
     pub end: Option<&'a End>,
 }
 
-/// µs since 1970.
+/// Converts a time to µs since 1970.
 pub fn since_1970(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }

@@ -58,7 +58,7 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
         LogItem::ResponseHeader(name) => header(out, entry.answer.into_iter().flat_map(|answer| answer.get_all(name))),
         LogItem::FromWorker(kind, name) => {
             let told = entry.end().and_then(|end| end.log.iter().find(|(k, n, _)| k == kind && n == name.as_bytes()));
-            // Variables that no worker received, such as those of the cache, are known only to the front.
+            // Variables that no worker received, such as the cache's, are known only to the front.
             let ours = || entry.variables.get(name).filter(|_| *kind == LogKind::Env).map(str::as_bytes);
             escape_or_dash(out, told.map(|(_, _, value)| &value[..]).or_else(ours));
         }

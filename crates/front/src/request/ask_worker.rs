@@ -20,7 +20,7 @@ use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::Handler;
 
-/// Asks a worker, and turns its reply into the result of the request.
+/// Sends the request to a worker, and returns its reply as the result of the request.
 pub async fn work(
     context: &RequestContext,
     head: &Parts,

@@ -43,7 +43,7 @@ pub async fn clear(context: &RequestContext, body: Option<Source>) -> Left {
     }
 }
 
-/// Whether to read the body. A client that waits for `100 Continue` may never send it, and must not be asked to.
+/// Whether the body should be read. A client that waits for `100 Continue` may never send it, and must not be asked to.
 fn is_worth_it(context: &RequestContext, body: &Source) -> bool {
     let waits = context.head.version >= Version::HTTP_11 && context.head.headers.contains_key(EXPECT);
     let goes_on = context.keep_alive().is_on() && context.wants_keep_alive() && !context.client.must_close();

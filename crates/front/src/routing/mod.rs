@@ -36,7 +36,7 @@ const KEPT: usize = 8192;
 const KEPT_SETTINGS: usize = 4096;
 /// Estimated bytes of merged settings for each byte of their `.htaccess` files.
 const SETTINGS_OF_BYTE: usize = 16;
-/// Most bytes of all merged settings, by that estimate. When it is exceeded, all routes are computed anew.
+/// Maximum bytes of all merged settings, as estimated. When it is exceeded, all routes are computed anew.
 const MOST_SETTINGS: usize = 12 << 20;
 /// Most bytes of a stored route's key. Longer paths are probably never requested again.
 const LONGEST: usize = 512;
@@ -138,7 +138,7 @@ impl Routes {
         let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
         let found = self.look(config, &place)?;
         let settings = found.settings;
-        // Only the settings determine whether a PSGI program answers.
+        // Only the settings show whether a PSGI program answers.
         if is_for_psgi && !settings.is_psgi() {
             return Err(BadPath::Impossible.into());
         }
@@ -294,7 +294,7 @@ impl Routes {
     }
 }
 
-/// The path with its repeated slashes; `None` where `MergeSlashes` is on or there are none.
+/// The path with its repeated slashes; `None`: `MergeSlashes` is on or the path has none.
 fn sent(config: &Config, host: u16, path: &str, slashes: EncodedSlashes) -> Option<Rc<str>> {
     let merges = config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
     let sent = unmerged(path.as_bytes(), slashes).filter(|_| !merges)?;

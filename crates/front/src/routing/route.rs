@@ -52,7 +52,8 @@ pub struct Route {
     pub refusal: Option<StatusCode>,
     /// When the route expires, because a folder of it cannot be watched.
     pub(super) until: Option<Instant>,
-    /// A name within `filename` may be a file with rules of its own, not a folder; only the disk decides.
+    /// Whether a name within `filename` may be a file with its own rules rather than a folder; only the file system
+    /// decides.
     pub ambiguous: bool,
     /// See [`Memo`].
     pub memo: Memo,

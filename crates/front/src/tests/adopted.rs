@@ -20,7 +20,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let server = Server::with_workers(APP, 0, Script::default());
     let (front, worker) = pair().expect("a pair");
     let memory = wire::memory::create().expect("a memfd");
-    // Half an answer to the other front, and a request of it that was not begun.
+    // A partial response for the previous front, and a request of that front that was not begun.
     let mut half = Vec::new();
     Reply::Ready { fork_us: 1 }.put(0, &mut half);
     head(200, &[("X-Of", "the dead")]).put(1, &mut half);
@@ -33,7 +33,7 @@ fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
     let old = SocketFront::new(ends.0, ends.1, map, BLOCKS).expect("a port");
     old.send(&Order::Request { frame: &frame, body: None, reply_to: 0 }).map(drop).expect("sent");
 
-    // It has the number that the other front's had.
+    // The request has the same number as one of the previous front.
     let mut waits = server.client();
     waits.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     server.wait_for(|status| status.queued == 1);

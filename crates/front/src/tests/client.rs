@@ -18,7 +18,7 @@ pub struct Client {
 pub struct Answer {
     /// `200`
     pub status: u16,
-    /// Names in lower case.
+    /// Headers; names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
@@ -55,7 +55,7 @@ impl Client {
         self.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")).answer()
     }
 
-    /// The same with more headers, each with its end of line.
+    /// [`Self::get`] with more headers, each with its line end.
     pub fn get_with(&mut self, path: &str, headers: &str) -> Answer {
         self.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n")).answer()
     }
@@ -81,7 +81,7 @@ impl Client {
         answer
     }
 
-    /// Only the head of the next response.
+    /// Reads only the head of the next response.
     pub fn head(&mut self) -> Answer {
         let at = loop {
             match self.buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
@@ -102,21 +102,21 @@ impl Client {
         }
     }
 
-    /// The chunked body of a response whose head was read.
+    /// Reads the chunked body of a response whose head was read.
     pub fn rest_of_chunks(&mut self) -> Answer {
         let whole = self.chunks();
         let cut = whole.is_err();
         Answer { status: 0, headers: vec![], body: whole.unwrap_or_else(|part| part), cut }
     }
 
-    /// Everything until the front closes.
+    /// Reads until the front closes the connection.
     pub fn rest(&mut self) -> Vec<u8> {
         while self.fill() {}
         std::mem::take(&mut self.buffer)
     }
 
-    /// Whether the front has closed the connection, waiting for it.
-    /// Leaves without a doubt: the kernel says that the connection is no more, not only that nothing more will be sent.
+    /// Waits until the connection is closed, and returns whether it is. A TCP reset is required: an end of file shows
+    /// only that no more bytes will be sent.
     pub fn reset(self) {
         let at_once = nix::libc::linger { l_onoff: 1, l_linger: 0 };
         setsockopt(&self.socket, Linger, &at_once).expect("set");

@@ -1,4 +1,4 @@
-//! Workers that die, lie or stall, clients that leave: each costs exactly its own request.
+//! Workers that die, break the protocol or stall, and clients that disconnect: each affects exactly its own request.
 
 use std::sync::atomic::Ordering;
 
@@ -276,7 +276,7 @@ fn a_client_may_hang_up_before_its_worker_has_begun() {
     assert_eq!(stays.answer().status, 200);
 }
 
-/// Answers a request and says which it was. What the front says of clients that left is passed over.
+/// Answers a request and returns its path. Messages about clients that have disconnected are skipped.
 fn answer_next(worker: &mut WorkerPort) -> Vec<u8> {
     let frame = loop {
         match worker.next(Vec::new()) {

@@ -1,4 +1,4 @@
-//! HTTP as clients see it.
+//! HTTP behaviour as clients see it.
 
 use super::Server;
 use super::worker::{LARGE, Script};

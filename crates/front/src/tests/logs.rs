@@ -1,4 +1,4 @@
-//! Access logs, to the byte.
+//! Access logs are compared byte by byte.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use super::worker::Script;
 
 const APP: &str = "DocumentRoot ROOT/www\n<Location /app>\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
 
-/// The log of one request, with what changes from run to run replaced.
+/// The log of one request, with variable values replaced.
 fn logged(format: &str, request: &str) -> String {
     let text = format!("{APP}LogFormat \"{}\" x\nCustomLog ROOT/log x\n", format.replace('"', "\\\""));
     let mut server = Server::with_workers(&text, 1, Script::default());

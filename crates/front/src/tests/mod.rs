@@ -28,7 +28,7 @@ use config::{Bundle, Facts, parse};
 use client::Client;
 use worker::Script;
 
-/// No test waits for longer; what is waited for comes at once when all is well.
+/// Timeout of all waits in tests; a correct front answers immediately.
 const PATIENCE: TimeVal = TimeVal::new(10, 0);
 
 /// A front in a thread, and the test in the master's place.
@@ -61,7 +61,7 @@ impl Server {
         server
     }
 
-    /// The same with as many workers as `script` is given to.
+    /// Starts a server with `count` workers that follow `script`.
     fn with_workers(text: &str, count: u32, script: Script) -> Server {
         let mut server = Server::start(text);
         (0..count).for_each(|slot| server.worker(1, slot, script.clone()));
@@ -102,7 +102,7 @@ impl Server {
         self.control.send(&message, &[]).expect("said");
     }
 
-    /// Waits until the front says something that fits.
+    /// Waits for a message of the front that matches.
     fn hear(&self, fits: impl Fn(&FromFront) -> bool) -> FromFront {
         loop {
             let (said, _) = self.control.receive().expect("in time").expect("the front lives");
@@ -124,7 +124,7 @@ impl Server {
         self.hear(|said| matches!(said, FromFront::Ready { worker, .. } if worker.slot == slot));
     }
 
-    /// The worker's end of a socket that the front takes for a worker's, and what they share beside it.
+    /// The worker's end of a socket that the front takes for a worker's, and their shared memory.
     fn socket(&self, generation: GenerationNumber, slot: Slot) -> (OwnedFd, OwnedFd) {
         let (front, worker) = pair().expect("a pair");
         let memory = wire::memory::create().expect("a memfd");
@@ -155,7 +155,7 @@ impl Server {
         }
     }
 
-    /// Asks for the status until it fits.
+    /// Requests the status until it matches.
     fn wait_for(&self, fits: impl Fn(&FrontStatus) -> bool) -> FrontStatus {
         let start = std::time::Instant::now();
         loop {
@@ -188,13 +188,13 @@ impl Server {
     /// Stops the front and waits until it has answered everything.
     fn stop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
-        // A front that a test has told so before may have gone by now.
+        // A front that has received `Stop` before may already have ended.
         let _ = self.control.send(&ToFront::Stop, &[]);
         self.hear(|said| matches!(said, FromFront::Drained));
         thread.join().expect("no panic").expect("no error");
     }
 
-    /// What the first access log holds after the front has stopped.
+    /// Content of the first access log after the front has stopped.
     fn log(&mut self) -> String {
         self.stop();
         let mut text = String::new();

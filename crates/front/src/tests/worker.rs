@@ -1,4 +1,4 @@
-//! A worker without Perl: a thread that does what the request's path says.
+//! A worker without Perl: a thread whose action depends on the request's path.
 
 use std::io::{IoSlice, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -14,21 +14,21 @@ use wire::memory::blocks;
 use wire::reply::{End, Head, LeaveReason, LogKind, Outgoing, Reply};
 use wire::transport::{Inbound, WorkerPort, packet_buffer};
 
-/// What all workers of a test share.
+/// Shared state of all workers of a test.
 #[derive(Clone, Default)]
 pub struct Script {
-    /// Requests for `/wait` are answered when the test says so.
+    /// Requests for `/wait` are answered when the test opens this gate.
     gate: Arc<Mutex<Option<Receiver<()>>>>,
     /// Packets of `/large` that were sent.
     pub sent: Arc<AtomicUsize>,
-    /// Requests that were begun.
+    /// Number of requests begun.
     pub begun: Arc<AtomicUsize>,
-    /// What `/who` answers.
+    /// The response to `/who`.
     pub name: &'static str,
 }
 
 impl Script {
-    /// Whose workers answer `/who` with `name`.
+    /// A script whose workers answer `/who` with `name`.
     pub fn named(name: &'static str) -> Script {
         Script { name, ..Script::default() }
     }
@@ -38,20 +38,20 @@ impl Script {
         let _ = gate.as_ref().expect("a gate").recv();
     }
 
-    /// With the end that opens the gate, once for each message.
+    /// A script with a gate, and the sender that opens the gate once per message.
     pub fn gated() -> (Script, Sender<()>) {
         let (open, gate) = channel();
         (Script { gate: Arc::new(Mutex::new(Some(gate))), ..Script::default() }, open)
     }
 }
 
-/// What `WireMemory` is when nothing is said.
+/// Default of `WireMemory`.
 pub const BLOCKS: usize = blocks::MOST;
 
 /// Pieces of `/large`, of 32 KiB each.
 pub const LARGE: usize = 64;
 
-/// Answers until it is told to leave, or does what a bad worker does.
+/// Answers requests until it is asked to leave, or misbehaves as the path demands.
 pub fn run(mut port: WorkerPort, script: &Script) {
     port.say(&Reply::Ready { fork_us: 7 }).expect("said");
     while let Ok(Some(inbound)) = port.next(Vec::new()) {
@@ -76,7 +76,7 @@ pub fn port(socket: OwnedFd, memory: &OwnedFd) -> WorkerPort {
     WorkerPort::new(socket, packet_buffer(), sys::map_memory(memory).expect("mapped"), BLOCKS)
 }
 
-/// Says these at once.
+/// Sends these messages immediately.
 pub fn say(port: &mut WorkerPort, id: u64, replies: &[Reply<'_>]) {
     let mut packet = Vec::new();
     replies.iter().for_each(|reply| reply.put(id, &mut packet));
@@ -88,7 +88,7 @@ fn say_raw(port: &mut WorkerPort, packet: &[u8]) {
     let _ = port.send(&Outgoing { before: packet, ..Outgoing::default() });
 }
 
-/// A head.
+/// A response head.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> Reply<'static> {
     let headers = headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
     Reply::Head(Head { status, headers: headers.collect(), ..Head::default() })
@@ -103,7 +103,7 @@ fn whole(port: &mut WorkerPort, id: u64, body: &[u8]) -> bool {
     true
 }
 
-/// Says whether the worker goes on.
+/// Answers one request. Returns whether the worker continues.
 fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &Script) -> bool {
     let id = frame.id();
     let path = String::from_utf8_lossy(frame.field(Field::Path)).into_owned();
@@ -254,7 +254,7 @@ fn lie(port: &mut WorkerPort, id: u64, replies: &[Reply<'_>]) -> bool {
     true
 }
 
-/// What arrived, for a test to look at.
+/// The request as text, for assertions of a test.
 fn describe(frame: &Frame) -> Vec<u8> {
     let mut text = Vec::new();
     for field in [Field::Method, Field::Target, Field::Protocol, Field::Path, Field::Query, Field::ServerName] {

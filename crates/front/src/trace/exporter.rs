@@ -86,7 +86,7 @@ impl Sender {
     }
 }
 
-/// Spans that arrive within a second of the first; `None`: the queue is closed.
+/// Requests whose spans arrive within a second of the first; `None`: the queue is closed.
 fn gather(waiting: &Receiver<RequestSpan>) -> Option<Vec<RequestSpan>> {
     let mut batch = vec![waiting.recv().ok()?];
     let by = Instant::now() + WAIT;

@@ -12,7 +12,7 @@ pub struct RequestSpan {
     pub trace: TraceContext,
     /// When the head was complete, in µs since 1970.
     pub received_us: u64,
-    /// From `received_us` to the last byte.
+    /// Time from `received_us` to the last byte.
     pub took: Duration,
     pub method: String,
     pub path: String,
@@ -33,11 +33,11 @@ pub struct WorkerSpan {
     pub slot: u32,
     pub pid: i32,
     pub generation: u32,
-    /// From submission, after the body, to the start at a worker.
+    /// Time from submission, after the body, to the start at a worker.
     pub waited: Duration,
-    /// From the complete head to the start at a worker.
+    /// Time from the complete head to the start at a worker.
     pub began: Duration,
-    /// From the start to the end at the worker.
+    /// Time from the start to the end at the worker.
     pub served: Duration,
     /// Spans of the program: names and values, see `wire::reply::LogKind::Span`.
     pub parts: Vec<(Vec<u8>, Vec<u8>)>,

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-/* Handles that a program has kept beyond its request: they stay valid, but fail, so that they never reach
- * the next request's descriptors. */
+/* Handles that a program has retained beyond its request: they remain valid but fail, so that they never access the
+ * next request's descriptors. */
 
 static SSize_t closed_read(pTHX_ PerlIO *f, void *bytes, Size_t count)
 {
@@ -72,14 +72,14 @@ static IV close_nothing(pTHX_ PerlIO *f)
 static PerlIO_funcs closed_layer = CLOSED(closed_read, closed_seek);
 static PerlIO_funcs input_layer = CLOSED(input_read, input_seek);
 
-/* Closes a handle whose slot in perl's table stays taken: an IO of the request still refers to it. */
+/* Closes a handle whose slot in perl's table remains in use, because an IO of the request still refers to it. */
 void cml_close_handle(pTHX_ PerlIO *f)
 {
     PerlIO_close(f);
     PerlIO_push(aTHX_ f, &closed_layer, "w", NULL);
 }
 
-/* Makes the input that replaces a psgi.input that was kept. */
+/* Makes the input that replaces a psgi.input that the program has retained. */
 IO *cml_closed_input(pTHX)
 {
     IO *const io = newIO();

@@ -9,7 +9,7 @@ enum { HANDLES_PER_TABLE = 64, MAX_HOME = 32 };
 /* Handles of start-up code and of perl itself: they lead to the descriptors of every request. */
 static PerlIO *home[MAX_HOME];
 static size_t home_count;
-static int home_writes; /* whether start-up code has a handle to descriptor 1, which requests can use without an operator that sets a flag */
+static int home_writes; /* start-up code has a handle to descriptor 1, whose use sets no flag */
 
 typedef void (*visitor)(pTHX_ PerlIO *f);
 

@@ -105,8 +105,8 @@ static int is_elsewhere(struct stat *st)
     return was_elsewhere;
 }
 
-/* The same at the end of a request, which is one call into Perl: if the last check was in the turn before,
- * nothing has happened since. */
+/* is_elsewhere at the end of a request, which is one call into Perl: a check in the turn before is still valid, because
+ * no code has run since. */
 static int is_elsewhere_at_end(void)
 {
     struct stat st;
@@ -140,7 +140,7 @@ static int may_be_touched(pTHX)
     return cml_forked_in_request || cml_start_up_writes() || cml_has_foreign_code(aTHX) || cml_touched & (CML_WROTE | CML_COPIED);
 }
 
-/* Between calls into Perl nothing changes that a second check could find. */
+/* Whether descriptors were checked in this turn. Between calls into Perl a second check could find no change. */
 static int was_looked_at(void)
 {
     return !cml_is_guarded() && looked_in == cml_turn;
@@ -172,8 +172,8 @@ void cml_drain_fd1(void)
         fallocate(out_memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, out_read);
 }
 
-/* Gives the next request another memfd. A handle that was kept writes nowhere; a background child gets an
- * error, so that its output, which belongs to no request, cannot fill the memory. */
+/* Gives the next request another memfd. A retained handle then has no effect; a background child gets an error, so that
+ * its output, which belongs to no request, cannot fill the memory. */
 static void renew_out_memfd(void)
 {
     if (ftruncate(out_memfd, 0) == 0)
@@ -217,7 +217,7 @@ void cml_put_stdin_back(void)
     cml_stdin_is(-1);
 }
 
-/* Empties descriptor 0, whatever file it is. */
+/* Empties the file at descriptor 0, whichever it is. */
 void cml_empty_stdin(void)
 {
     dup2(in_memfd, 0);

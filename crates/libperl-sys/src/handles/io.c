@@ -17,7 +17,7 @@ int cml_say(const char *bytes, size_t count)
     return 0;
 }
 
-/* print looks at the flag, not at what the layer returns. */
+/* print checks the handle's error flag, not the result of the layer. */
 static int failed(PerlIO *f)
 {
     PerlIOBase(f)->flags |= PERLIO_F_ERROR;
@@ -124,8 +124,8 @@ static PerlIO *unbuffered(PerlIO *f)
     return f;
 }
 
-/* perl reopens a standard handle by moving the new file to its descriptor, and keeps the handle: the shim's
- * handle would still write to the response. A plain handle on the same descriptor follows the file. */
+/* perl reopens a standard handle by moving the new file to its descriptor, and retains the handle: the shim's handle
+ * would still write to the response. A plain handle on the same descriptor follows the file. */
 void cml_before_reopen(pTHX_ GV *gv, int has_descriptor)
 {
     IO *const io = GvIO(gv);

@@ -1,7 +1,7 @@
 #include "../internal.h"
 
-/* perl's operators that print. On STDOUT print and say are as in mod_perl 1: for a reference to a text they print the text. mod_perl 1 ties
- * STDOUT to $r, whose PRINT does this; here STDOUT is a plain handle, which is faster. */
+/* perl's operators that print. On STDOUT print and say behave as in mod_perl 1: for a reference to a text they print
+ * the text. mod_perl 1 ties STDOUT to $r, whose PRINT does this; Cameleer uses a plain handle, which is faster. */
 
 static Perl_ppaddr_t print_of_perl, say_of_perl, printf_of_perl, syswrite_of_perl, write_of_perl;
 
@@ -40,8 +40,8 @@ static int copy_of_output(pTHX_ int is_named)
     return fd == 1 || cml_is_output(fd) ? fd : -1;
 }
 
-/* What such a handle has written joins the answer at once: a program without end would fill the memory, and never learn that its
- * client has left. */
+/* Output through such a handle joins the response immediately: otherwise an endless program would fill the memory, and
+ * never notice that its client has disconnected. */
 static OP *printed(pTHX_ OP *next, int copy)
 {
     if (copy >= 0) {
@@ -50,7 +50,7 @@ static OP *printed(pTHX_ OP *next, int copy)
         RESTORE_ERRNO;
     }
     if (cml_output_failed(aTHX) && copy >= 0)
-        *PL_stack_sp = &PL_sv_undef; /* the operator itself has succeeded */
+        *PL_stack_sp = &PL_sv_undef; /* the operator itself succeeded */
     return next;
 }
 
@@ -79,7 +79,7 @@ static OP *printf_op(pTHX)
     return printed(aTHX_ printf_of_perl(aTHX), copy);
 }
 
-/* STDOUT itself is such a handle here: syswrite goes by the descriptor. */
+/* STDOUT itself is such a handle, and syswrite uses its descriptor. */
 static OP *syswrite_op(pTHX)
 {
     cml_touched |= CML_WROTE;
@@ -89,7 +89,7 @@ static OP *syswrite_op(pTHX)
     return printed(aTHX_ syswrite_of_perl(aTHX), copy);
 }
 
-/* `write`, of a format. */
+/* The operator `write`, for formats. */
 static OP *write_op(pTHX)
 {
     return printed(aTHX_ write_of_perl(aTHX), -1);

@@ -14,8 +14,8 @@ typedef struct {
 
 static standard in, out, err;
 static PerlIO *in_handle;
-static U32 in_references; /* to in.io, those of start-up code included */
-static SV *err_tie;       /* a tie of STDERR by start-up code stays: the log belongs to no request */
+static U32 in_references; /* references to in.io, including those of start-up code */
+static SV *err_tie;       /* a tie of STDERR by start-up code is retained: the log belongs to no request */
 /* $| of STDOUT after start-up: mod_perl 1 resets it for every request, mod_perl 2 does not. */
 static int keeps_autoflush;
 static U8 born_autoflush;
@@ -66,7 +66,7 @@ void cml_plain_output(pTHX)
     IoFLAGS(out.io) &= ~IOf_FLUSH;
 }
 
-/* Undoes `*STDOUT = *OTHER`, `undef *STDOUT` and `*STDOUT = *OTHER{IO}`; the other globs keep their values. */
+/* Reverts `*STDOUT = *OTHER`, `undef *STDOUT` and `*STDOUT = *OTHER{IO}`; the other globs are unchanged. */
 static int restore_glob(pTHX_ standard *s)
 {
     if (GvGP(s->gv) == s->gp && s->gp->gp_io == s->io)
@@ -109,19 +109,19 @@ static void renew_stdin(pTHX)
 void cml_rewind_stdin(pTHX)
 {
     if (IoIFP(in.io) != in_handle || !PerlIOValid(in_handle))
-        return; /* a handle of start-up code in the mold, or one that is about to be renewed */
+        return; /* a handle of start-up code in the mold, or a handle that is about to be renewed */
     PerlIO_seek(in_handle, 0, SEEK_SET);
     PerlIO_clearerr(in_handle);
     IoLINES(in.io) = 0;
 }
 
-/* The program has kept a psgi.input, which shares STDIN's IO: gives STDIN a new IO. */
+/* Gives STDIN a new IO, because the program has retained a psgi.input, which shares STDIN's IO. */
 static void replace_io(pTHX)
 {
     IO *const kept = in.io;
     in.io = newIO();
     in.gp->gp_io = (IO *)SvREFCNT_inc((SV *)in.io);
-    SvREFCNT_dec((SV *)kept); /* the glob's reference */
+    SvREFCNT_dec((SV *)kept); /* releases the glob's reference */
     IoIFP(in.io) = IoIFP(kept);
     IoTYPE(in.io) = IoTYPE_RDONLY;
     IoIFP(kept) = IoOFP(kept) = NULL;
@@ -135,7 +135,7 @@ static void restore_stdin(pTHX_ int is_changed)
         cml_psgi_forget_input(aTHX);
         replace_io(aTHX);
     }
-    if (is_changed || cml_touched & CML_COPIED) /* another file may have got descriptor 0 */
+    if (is_changed || cml_touched & CML_COPIED) /* another file may be at descriptor 0 */
         cml_empty_stdin();
     cml_put_stdin_back();
     if (is_changed || IoIFP(in.io) != in_handle || !is_fresh(in_handle))
@@ -192,7 +192,7 @@ void cml_worker_boot(pTHX)
     restore_glob(aTHX_ &in);
     restore_glob(aTHX_ &out);
     restore_glob(aTHX_ &err);
-    if (!cml_out_handle) /* a mold that was a worker has one already */
+    if (!cml_out_handle) /* a mold that was a worker already has one */
         cml_out_handle = cml_new_handle(aTHX_ &cml_out_layer);
     point(out.io, cml_out_handle, IoTYPE_WRONLY);
     restore_handle(aTHX_ err.io, &cml_err_handle, &cml_err_layer);
@@ -233,7 +233,7 @@ unsigned cml_restore_handles(pTHX)
 {
     unsigned left = 0;
     cml_psgi_end(aTHX);
-    const int was_closed = !PerlIOValid(IoIFP(in.io)); /* another handle may have got descriptor 0 */
+    const int was_closed = !PerlIOValid(IoIFP(in.io)); /* another handle may use descriptor 0 */
 
     if (restore_glob(aTHX_ &in))
         left |= CML_LEFT_STDIN;

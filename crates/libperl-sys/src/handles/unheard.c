@@ -2,37 +2,38 @@
 
 #include <errno.h>
 
-/* Output for a client that has left. A program that prints without end would hold its worker for as long as RequestTimeout allows.
- * So output fails first, then it dies, and in the end the program is left as by exit, which no eval of its own stops.
+/* Output for a client that has left. A program that prints without end would hold its worker for as long as
+ * RequestTimeout allows. Output therefore first fails, then dies, and finally ends the program as exit does, which no
+ * eval of the program stops.
  *
  *                         fails      dies       ends
  *   mod_perl 1            once       never      at the second output
- *   mod_perl 2            never      4 times    at the fifth, for programs that catch what httpd's print dies of
+ *   mod_perl 2            never      4 times    at the fifth, for programs that catch the errors of httpd's print
  *   a writer of PSGI      once       3 times    at the fifth
  *
- * What runs after that (destructors, END blocks, cleanups) sees output fail, up to LAST_WORDS times. */
+ * For code that runs afterwards (destructors, END blocks, cleanups) output fails, up to LAST_WORDS times. */
 
 enum { LAST_WORDS = 1000, CAUGHT = 16 };
 
 typedef struct {
     unsigned fails, dies;
-    unsigned failed; /* outputs of this request that nobody sees */
+    unsigned failed; /* dropped outputs of this request */
 } patience;
 
 static patience of_mod_perl_1 = {1, 0, 0}, of_mod_perl_2 = {0, 4, 0}, of_writer = {1, 3, 0}, of_filter = {4, 0, 0};
 
-static int dies;         /* the API is mod_perl 2's */
-static int is_due;       /* one of them was by an operator or by C code that is still at work */
-static int has_ended;    /* the request's program was ended */
-static int is_ending;    /* until the guard has seen it */
-static unsigned thrown, thrown_in; /* how often in this turn of perl, which one */
+static int dies;         /* whether the API is mod_perl 2's */
+static int is_due;       /* whether a dropped output came from an operator or from C code that still runs */
+static int has_ended;    /* whether the request's program was ended */
+static int is_ending;    /* whether the guard has still to handle that end */
+static unsigned thrown, thrown_in; /* number of exceptions in this turn of perl, and the turn */
 
 void cml_printing_dies(void)
 {
     dies = 1;
 }
 
-/* For the next request. */
+/* Resets the state for the next request. */
 void cml_forget_unheard(void)
 {
     of_mod_perl_1.failed = of_mod_perl_2.failed = of_writer.failed = of_filter.failed = thrown = 0;
@@ -57,7 +58,8 @@ static int is_exhausted(const patience *p)
     return p->failed >= (has_ended ? LAST_WORDS : p->fails + p->dies);
 }
 
-/* As exit. Within a subrequest that is an exception: where the program's evals stop one after the other, the process ends. */
+/* Ends the program as exit does. In a subrequest exit is an exception: if the program's evals catch it repeatedly, the
+ * process ends. */
 static void end_program(pTHX_ patience *p)
 {
     p->failed = 0;
@@ -73,7 +75,8 @@ static void end_program(pTHX_ patience *p)
     my_exit(0);
 }
 
-/* An APR::Error, as httpd's mod_perl 2 throws it: first that the connection was reset, then that it is no more. */
+/* Throws an APR::Error as httpd's mod_perl 2 does: the first reports a reset connection, further ones an aborted
+ * connection. */
 static void die_as_mod_perl_2(pTHX_ const char *method, int is_first)
 {
     dSP;
@@ -97,7 +100,7 @@ static void die_as_writer(pTHX)
     croak("PSGI: the client has left at %s line %" UVuf ".\n", CopFILE(at), (UV)CopLINE(at));
 }
 
-/* One more output has gone nowhere. Returns where it is to fail. */
+/* Counts a dropped output, and lets the program fail: by errno, by die, or by its end. */
 static void fail(pTHX_ patience *p, const char *method)
 {
     is_due = 0;
@@ -114,8 +117,8 @@ static void fail(pTHX_ patience *p, const char *method)
     errno = is_first ? ECONNRESET : ECONNABORTED;
 }
 
-/* A layer of PerlIO has written something that nobody sees. It may not die: the operator or the function that called it does so
- * afterwards. Where that is C code of others, perl ends the program between two operators. */
+/* Notes that a PerlIO layer has written output that was dropped. A layer must not die: the calling operator or function
+ * does so afterwards. If the caller is foreign C code, perl ends the program between two operators. */
 void cml_layer_failed(void)
 {
     dTHXa(cml_perl);
@@ -139,7 +142,7 @@ void cml_unheard_between_operators(pTHX)
         cml_output_failed(aTHX);
 }
 
-/* For methods of $r and of mod_perl 2's filters, which have no name here and only fail. */
+/* Notes dropped output of methods of $r and of mod_perl 2's filters, which have no name and only fail. */
 void cml_said_to_nobody(pTHX_ const char *method)
 {
     fail(aTHX_ !method && dies ? &of_filter : of_print(), method);

@@ -2,9 +2,9 @@
 
 #include <time.h>
 
-/* The current activity of this process, for another process that reads its memory: no system call, no lock.
- * The request's number stands before and after the data; a reader trusts the data when both numbers are
- * equal and not 0. */
+/* The current activity of this process, for another process that reads its memory without a system call or a lock
+ * here. The request's number precedes and follows the data; a reader trusts the data when both numbers are equal
+ * and not 0. */
 
 cml_activity cml_activity_now;
 

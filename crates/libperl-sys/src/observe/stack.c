@@ -6,9 +6,9 @@
 
 #ifdef USE_ITHREADS
 
-/* Most contexts that are read, from the innermost. */
+/* Maximum number of contexts read, from the innermost one. */
 #define MOST_CONTEXTS 400
-/* Most stacks: a sort, a tie or a signal begins another. */
+/* Maximum number of stacks: a sort, a tie or a signal begins another. */
 #define MOST_STACKS 32
 
 static int fetch(const cml_memory *memory, const void *address, void *into, size_t length)
@@ -19,7 +19,7 @@ static int fetch(const cml_memory *memory, const void *address, void *into, size
 typedef struct {
     cml_frame *frames;
     size_t count, room;
-    const COP *place; /* the place of the next frame */
+    const COP *place; /* place of the next frame */
 } walk;
 
 static void add(walk *w, cml_frame_kind kind, const void *sub)
@@ -39,7 +39,7 @@ static void add_context(walk *w, const PERL_CONTEXT *cx)
         add(w, CML_FRAME_SUB, cx->blk_format.cv);
         w->place = cx->blk_oldcop;
         break;
-    case CXt_EVAL: /* a block belongs to its sub; a string or a file is a frame of its own */
+    case CXt_EVAL: /* an eval block belongs to its sub; an eval of a string or a file is a frame of its own */
         if (CxTRYBLOCK(cx))
             break;
         add(w, CxOLD_OP_TYPE(cx) == OP_ENTEREVAL ? CML_FRAME_EVAL : CML_FRAME_FILE, NULL);
@@ -84,7 +84,7 @@ static const void *called_in_c(const cml_memory *memory, const PerlInterpreter *
     return body.xcv_flags & CVf_ISXSUB ? called : NULL;
 }
 
-/* Most arguments that are skipped on the way to the called method. */
+/* Maximum number of arguments skipped on the way to the called method. */
 #define MOST_ARGUMENTS 200
 
 /* The method of a method call: the operator that finds it is the call's last. */
@@ -95,7 +95,7 @@ static const SV *method_of(const cml_memory *memory, const PerlInterpreter *perl
     for (int i = 0; i < MOST_ARGUMENTS && fetch(memory, next, &op, sizeof(UNOP)); i++) {
         if (op.op_moresib)
             next = op.op_sibparent;
-        else if (i == 0 && op.op_flags & OPf_KIDS) /* a list that was optimized away */
+        else if (i == 0 && op.op_flags & OPf_KIDS) /* a list that perl has optimized away */
             next = op.op_u.op_first;
         else
             break;
@@ -208,7 +208,7 @@ size_t cml_method_name_of(const cml_memory *memory, uintptr_t name, char *into, 
     if (!fetch(memory, (const void *)name, &head, sizeof head) || !fetch(memory, head.sv_any, &body, sizeof body))
         return 0;
     if ((head.sv_flags & (SVf_IsCOW | SVppv_STATIC)) != SVf_IsCOW || body.xpv_len_u.xpvlenu_len)
-        return 0; /* not a shared string, which perl's compiler makes for these names */
+        return 0; /* not a shared string, although perl's compiler shares these names */
     return key(memory, SvSHARED_HEK_FROM_PV(head.sv_u.svu_pv), into, room);
 }
 
@@ -264,7 +264,7 @@ size_t cml_place_of(const cml_memory *memory, uintptr_t place, char *into, size_
 
 #endif
 
-/* perl's name of an operator: `sleep`, `match`. */
+/* perl's name of an operator, such as `sleep` or `match`. */
 const char *cml_operator_name(size_t operator)
 {
     return operator < MAXO ? PL_op_name[operator] : "";

@@ -2,8 +2,8 @@
 
 #include <sys/wait.h>
 
-/* Exit statuses of children that the worker has reaped. A program that waits for such a child in a later
- * request gets its status, as if the child had stayed a zombie. */
+/* Exit statuses of children that the worker has reaped. A program that waits for such a child in a later request gets
+ * its status, as if the child were still a zombie. */
 
 typedef struct {
     int pid; /* 0: the slot is free */
@@ -23,7 +23,7 @@ void cml_child_has_ended(int pid, int status)
     next = (next + 1) % KEPT;
 }
 
-/* Forgets a child whose pid a new child has got. */
+/* Forgets a child whose pid was reused for a new child. */
 void cml_forget_child(int pid)
 {
     for (unsigned i = 0; count > 0 && i < KEPT; i++)
@@ -33,14 +33,14 @@ void cml_forget_child(int pid)
         }
 }
 
-/* Runs in a forked child, which has none of these children. */
+/* Forgets all children; runs in a forked child, which is not their parent. */
 void cml_forget_children(void)
 {
     memset(kept, 0, sizeof kept);
     count = 0;
 }
 
-/* Takes the entry of `pid`, or the oldest for -1, and sets $? to its status. Returns 0 when there is none. */
+/* Takes the entry of `pid`, or the oldest for -1, and sets $? to its status. Returns 0 without an entry. */
 static int take(pTHX_ int pid)
 {
     for (unsigned i = 0; count > 0 && i < KEPT; i++) {
@@ -56,7 +56,7 @@ static int take(pTHX_ int pid)
     return 0;
 }
 
-/* Replaces `wait` and `waitpid`; returns whether the result was known. */
+/* Replaces `wait` and `waitpid`; returns whether the status was recorded. */
 int cml_wait_is_over(pTHX)
 {
     dSP;

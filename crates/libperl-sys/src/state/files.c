@@ -52,7 +52,7 @@ void cml_know_files(void)
     closedir(folder);
 }
 
-/* Leaves the descriptor unchanged if the file cannot be opened: Cameleer::StartUp has logged its name. */
+/* Reopens a file. If the file cannot be opened, the descriptor is unchanged: Cameleer::StartUp has logged its name. */
 static void reopen(const file *known)
 {
     struct stat now;
@@ -70,7 +70,7 @@ static void reopen(const file *known)
     close(own);
 }
 
-/* Runs in a fresh worker. */
+/* Reopens the files; runs in a fresh worker. */
 void cml_reopen_files(void)
 {
     for (size_t i = 0; i < file_count; i++)

@@ -16,7 +16,7 @@ static struct plain {
     {";", CML_LEFT_SUBSCRIPT_SEPARATOR, NULL, NULL},
     {"\"", CML_LEFT_LIST_SEPARATOR, NULL, NULL},
     {"0", CML_LEFT_NAME, NULL, NULL},
-    {"_", 0, NULL, NULL}, /* no code relies on its value, so a change needs no log line */
+    {"_", 0, NULL, NULL}, /* code does not rely on this value, so a change needs no log line */
 };
 
 static SV *input_separator, *output_separator; /* copies of $/ and $\; NULL: undef */
@@ -72,7 +72,7 @@ void cml_remember_globals(pTHX)
     remember_locale(aTHX);
 }
 
-/* Restores the value without the variable's magic: that of $0 would cut the title that ps shows. */
+/* Restores the value without the magic of the variable: that of $0 would truncate the title in the output of ps. */
 static unsigned restore_plain(pTHX_ const struct plain *p)
 {
     SV *const now = GvSVn(p->gv);
@@ -126,7 +126,7 @@ unsigned cml_restore_globals(pTHX)
         PL_dowarn ^= G_WARN_ON;
         left |= CML_LEFT_WARNINGS;
     }
-    /* srand of one request must not make the next request's numbers repeat. */
+    /* srand in one request must not make the next request's numbers repeat. */
     if (cml_touched & CML_SEEDED)
         PL_srand_called = FALSE;
     return left;

@@ -7,14 +7,14 @@
  * PL_psig_ptr, PL_warnhook and PL_diehook refer to the element of %SIG itself. A new handler changes the
  * element's value, not the pointer, so values are copied and compared. */
 
-static SV *handlers[SIG_SIZE]; /* copies; NULL: none */
+static SV *handlers[SIG_SIZE]; /* copies; NULL: no handler */
 static SV *warn_hook, *die_hook;
 static struct sigaction home_action[NSIG];
 static GV *sig_gv;
 static char existed[SIG_SIZE];
 static STRLEN name_count;
 
-/* An undefined handler counts as none. */
+/* Returns the handler, or NULL for an undefined one. */
 static SV *defined(SV *handler)
 {
     return handler && (SvROK(handler) || SvOK(handler)) ? handler : NULL;
@@ -45,7 +45,7 @@ static void remember_names(pTHX_ HV *sig)
 void cml_remember_handlers(pTHX)
 {
     if (!sig_gv)
-        sig_gv = gv_fetchpvs("SIG", GV_ADD, SVt_PVHV); /* perl makes PL_psig_ptr when %SIG is first named */
+        sig_gv = gv_fetchpvs("SIG", GV_ADD, SVt_PVHV); /* perl creates PL_psig_ptr at the first use of %SIG */
     for (int i = 1; PL_psig_ptr && i < SIG_SIZE; i++)
         remember(aTHX_ &handlers[i], PL_psig_ptr[i]);
     remember(aTHX_ &warn_hook, PL_warnhook);
@@ -103,9 +103,8 @@ static int was_only_read(pTHX_ int number)
     return sigaction(number, NULL, &action) != 0 || action.sa_handler == home_action[number].sa_handler;
 }
 
-/* Restores the action itself, not perl's default for a removed handler: the worker has handlers of its own
- * for some signals, and start-up code may have set flags. A pending signal of the removed handler is
- * dropped. */
+/* Restores the action itself, not perl's default for a removed handler: the worker has its own handlers for some
+ * signals, and start-up code may have set flags. A pending signal of the removed handler is dropped. */
 static unsigned restore_signal(pTHX_ int number)
 {
     const int was_set = defined(PL_psig_ptr[number]) != NULL;
@@ -128,7 +127,7 @@ static unsigned restore_signal(pTHX_ int number)
     PL_psig_pend[number] = 0;
     if (number < NSIG)
         sigaction(number, &home_action[number], NULL);
-    /* The end of `local $SIG{X}` leaves undef and the default action: that is not reported as a change. */
+    /* The end of `local $SIG{X}` results in undef and the default action, which is not reported as a change. */
     return was_set || handlers[number] ? CML_LEFT_SIGNAL : 0;
 }
 

@@ -4,7 +4,7 @@
  * of modules. A PSGI application's changes stay, because PSGI servers never restore @INC; from then on other
  * handlers return to that value. */
 
-static AV *home_inc; /* copies */
+static AV *home_inc; /* copies of the paths */
 static int is_apps;
 
 void cml_inc_is_apps(void)
@@ -17,7 +17,7 @@ static int is_same(pTHX_ SV *now, SV *kept)
     if (!now)
         return !SvOK(kept);
     if (SvGMAGICAL(now))
-        return 0; /* tied: reading it would run its code */
+        return 0; /* tied: a read would run its code */
     return cml_is_same(aTHX_ now, kept);
 }
 

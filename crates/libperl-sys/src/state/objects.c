@@ -73,7 +73,7 @@ void cml_first_process(void)
 
 typedef struct {
     list *own;
-    size_t next, end; /* of the inherited ones */
+    size_t next, end; /* of the inherited objects */
 } search;
 
 /* Whether the object is an inherited one. The address of an inherited object that was freed may hold a new

@@ -25,7 +25,7 @@ static void drop_pending(const sigset_t *blocked)
     }
 }
 
-/* Compares signal by signal: a sigset_t has room for more, which the C library leaves undefined. */
+/* Compares signal by signal, because a sigset_t has unused bits, which the C library does not define. */
 int cml_are_same_signals(const sigset_t *one, const sigset_t *other)
 {
     for (int signal = 1; signal < NSIG; signal++)

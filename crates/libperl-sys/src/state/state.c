@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Restores the process to its state at birth, so that a request leaves nothing to the next one. Changes are
- * reported by name: a script that leaves them behind was written for a process that ends. */
+/* Restores the process to its state at birth, so that no state of a request remains for the next one. Changes are
+ * reported by name: a script that makes them was written for a process that ends. */
 
 static int home = -1;
 static struct stat home_stat;
@@ -19,7 +19,7 @@ void cml_remember_state(void)
     if (home >= 0)
         close(home);
     home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (home < 0) /* a folder that the worker's user may not enter is of no use to anybody */
+    if (home < 0) /* a folder that the worker's user may not enter is useless */
         home = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     fstat(home, &home_stat);
     home_umask = umask(022);
@@ -34,7 +34,7 @@ void cml_remember_state(void)
     cml_touched = 0;
 }
 
-/* Most values are plain texts: these are compared without calling perl. */
+/* Whether both values are plain texts, as most are: they are compared without calling perl. */
 static int are_texts(const SV *now, const SV *kept)
 {
     return (SvFLAGS(now) & SvFLAGS(kept) & SVf_POK) && !SvROK(now) && !SvROK(kept) && !SvUTF8(now) == !SvUTF8(kept);
@@ -66,8 +66,8 @@ static unsigned restore_folder(void)
     return is_elsewhere() && fchdir(home) == 0 ? CML_LEFT_CWD : 0;
 }
 
-/* Whether the request has left the home folder and cannot return to it: the permission to enter it may be gone. What runs behind
- * the response stays where the request was. */
+/* Whether the request has left the home folder and cannot return to it, because the permission to enter it may be gone.
+ * Code that runs after the response remains in the request's folder. */
 int cml_lost_home(void)
 {
     if (!is_elsewhere())
@@ -76,7 +76,7 @@ int cml_lost_home(void)
     const int is_lost = fchdir(home) != 0;
     if (here >= 0) {
         if (!is_lost && fchdir(here) != 0)
-            cml_touched &= ~CML_LEFT_CWD; /* it is at home already */
+            cml_touched &= ~CML_LEFT_CWD; /* the process is already at home */
         close(here);
     }
     return is_lost;
@@ -128,12 +128,12 @@ unsigned cml_restore_state(void)
     restoring r = {0};
     cml_look(aTHX);
     r.left |= cml_restore_timers() | restore_folder() | restore_umask();
-    r.left |= cml_restore_mask(); /* before the handlers go: a blocked signal must not meet the default action */
+    r.left |= cml_restore_mask(); /* before the handlers: a blocked signal must not cause the default action */
     /* Destructors and layers may die here; the handles are restored nevertheless. */
     if (cml_guarded_whole(aTHX_ whole_body, &r) != CML_OK)
         cml_guarded_whole(aTHX_ handles_body, &r);
     const unsigned lost = is_elsewhere() ? CML_LEFT_CWD : 0;
-    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS | lost; /* checked again after the next request */
+    cml_touched &= CML_CHROOTED | CML_IDENTITY | CML_BORE | CML_BOUNDS | lost; /* checked after the next request, too */
     cml_env_end();
     return r.left;
 }

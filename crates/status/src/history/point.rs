@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::{Ring, Second};
 
-/// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those of the worst second,
-/// because a mean would hide it. All other states are means.
+/// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those of
+/// the worst second, because a mean would hide it. All other values are means.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Point {
     /// The first second of the interval, as Unix time.
     pub time: u32,
-    /// How many seconds of the interval have a record.
+    /// Number of seconds of the interval that have a record.
     pub seconds: u32,
     /// Responses per second with status 1xx or 2xx.
     pub ok: f64,

@@ -7,7 +7,7 @@ use wire::control::{FrontStatus, ServerCounts, Spreads, WorkerState};
 use super::Second;
 use crate::Status;
 
-/// Keeps the previous status, to compare the next one with it.
+/// Compares each status with the previous one.
 #[derive(Debug, Default)]
 pub struct Recorder {
     front: Option<FrontStatus>,

@@ -13,15 +13,15 @@ use super::second::{SIZE, Second};
 
 /// The seconds of seven days.
 pub const WEEK: u32 = 7 * 24 * 3600;
-/// How many seconds are kept without a file.
+/// Number of seconds stored without a file.
 pub const SECONDS_IN_MEMORY: u32 = 3600;
 
-/// Bytes before the first slot.
+/// Size in bytes of the header before the first slot.
 const HEADER: u64 = 4096;
 const MAGIC: &[u8; 16] = b"cameleer history";
 /// Increase this when the layout of a record changes.
 const VERSION: u32 = 1;
-/// How many slots are read in one go.
+/// Number of slots read at once.
 const AT_ONCE: u32 = 3600;
 
 /// An open history file.
@@ -34,9 +34,9 @@ pub struct Ring {
 /// Why a file cannot be used.
 #[derive(Debug)]
 pub enum Damage {
-    /// It is not a history file, or its header is damaged.
+    /// The file is no history file, or its header is damaged.
     NotOurs,
-    /// An earlier or later version wrote it.
+    /// The file was written by an earlier or later version.
     OtherVersion,
     /// An error of reading or writing.
     Io(io::Error),
@@ -92,7 +92,7 @@ impl Ring {
         let (mut from, to) = self.within_reach(times)?.into_inner();
         let mut bytes = vec![0; AT_ONCE as usize * SIZE];
         while from <= to {
-            // As many slots as are contiguous in the file.
+            // Number of slots that are contiguous in the file.
             let count = (to - from).saturating_add(1).min(AT_ONCE).min(self.seconds - from % self.seconds);
             let there = self.fill(&mut bytes, count as usize * SIZE, self.place(from))?;
             let (places, _) = there.as_chunks();
@@ -110,7 +110,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Cuts the time range to what the ring can hold: its newest record and those before it.
+    /// Restricts the time range to the capacity of the ring, counted back from its newest record.
     fn within_reach(&self, times: RangeInclusive<u32>) -> io::Result<RangeInclusive<u32>> {
         let (from, to) = times.into_inner();
         if to.saturating_sub(from) < self.seconds {

@@ -23,7 +23,7 @@ struct Share {
     new: f64,
     /// The content differs from the mold's.
     written: f64,
-    /// Only a reference count differs from the mold's.
+    /// Weight of a page on which only a reference count differs from the mold's.
     counted: f64,
     /// The content is the same as the mold's again.
     restored: f64,

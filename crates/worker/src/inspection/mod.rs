@@ -23,8 +23,7 @@ use base::log;
 /// CPU time limit of a child that inspects, in seconds.
 const MOST_SECONDS: u64 = 20;
 
-/// Writes the report `what` as JSON to `into`. `with` holds the descriptors that came with the request. Errors are
-/// logged.
+/// Writes the report `what` as JSON to `into`. `with` holds the descriptors passed with the request. Errors are logged.
 pub fn tell(site: &Site, growth: &Growth, what: Inspection, into: OwnedFd, with: Vec<OwnedFd>) {
     let told = match what {
         Inspection::Loaded => {
@@ -75,8 +74,8 @@ fn bound_inspection() {
     let _ = setrlimit(Resource::RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS);
 }
 
-/// Writes to `into`, as JSON, what `code` would cost a worker that loads it. A child of this mold measures it, so
-/// that the mold stays unchanged; the child's end closes `done`.
+/// Writes to `into`, as JSON, the memory that `code` would cost a worker. A child of this mold measures it, so that the
+/// mold is unchanged; the end of the child closes `done`.
 pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
     let mold = getpid();
     match sys::fork() {

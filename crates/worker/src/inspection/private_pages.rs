@@ -64,8 +64,8 @@ fn writable(line: &str) -> Option<Run> {
 /// Number of pages read at once.
 const AT_ONCE: usize = 64;
 
-/// Calls `each` with the address and bytes of every page of `run`, and with the mold's bytes there. These are `None` if
-/// the mold has no page or only zeroes.
+/// Calls `each` with the address and bytes of every page of `run`, and with the mold's bytes of that page. `None`: the
+/// mold has no page there or only zeroes.
 pub fn compare(
     run: &Run,
     ours: &File,

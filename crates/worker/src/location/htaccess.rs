@@ -40,7 +40,7 @@ pub fn found(
         if let Some(text) = first.transpose()? {
             wire::overrides::put(way, &text, &mut pairs);
         } else if !folder.is_dir() {
-            // A missing folder has nothing below it, however long the path is.
+            // Below a missing folder there are no files.
             break;
         }
     }

@@ -43,7 +43,7 @@ impl HtaccessCache {
         self.turn.set(self.turn.get() + 1);
     }
 
-    /// The text of a file; `None` if there is no such file.
+    /// The text of a file; `None`: no such file.
     pub fn read(&self, file: &Path) -> Result<Option<Rc<str>>, String> {
         let before = match self.known.borrow_mut().get(file) {
             Some(known) if known.looked_at == self.turn.get() => {

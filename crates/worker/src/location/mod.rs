@@ -21,7 +21,7 @@ pub(super) struct LocationKey {
     pub script: bool,
     /// The encoded `.htaccess` files that apply, as received.
     pub overrides: Vec<u8>,
-    /// Lines that Perl code added for this request.
+    /// Configuration lines that Perl code added for this request.
     pub added: Vec<AddedLines>,
     /// Handler given by the file's extensions, if no SetHandler applies.
     pub handler: Option<Handler>,
@@ -43,7 +43,7 @@ impl LocationKey {
 
 /// A location's settings, with the resolved Perl code.
 pub(super) struct ResolvedLocation {
-    /// Key of the settings.
+    /// Key of the merged settings.
     pub key: LocationKey,
     pub settings: Rc<Settings>,
     pub place: Rc<apache::Place>,

@@ -95,7 +95,7 @@ impl Site {
         proven(proof, rules, request)
     }
 
-    /// Asks PerlAuthenHandlers, then PerlAddAuthnProviders, for the client's identity; DECLINED if none knows it.
+    /// Runs PerlAuthenHandlers, then PerlAddAuthnProviders, to identify the client; DECLINED if none identifies it.
     fn perl_knows(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
         let mut said = self.first(location, request, Phase::Authen)?;
         for handler in &location.settings.access.passwords.handlers {
@@ -168,7 +168,7 @@ impl Site {
         admitted(self.verdict(part, visitor)?, rules, visitor)
     }
 
-    /// Judges part of a location's rules, looking up facts such as the host name until the verdict is final.
+    /// Judges part of a location's rules, and looks up facts such as the host name until the verdict is final.
     fn verdict(&self, part: &AccessRules, visitor: Visitor<'_>) -> Result<Verdict, Stop> {
         if part.is_open() {
             return Ok(Verdict::Allowed);
@@ -201,7 +201,7 @@ impl Site {
                 return Err(Stop(500));
             }
             match judged {
-                // Look up the name again: the one in the frame may be unverified.
+                // The name in the frame may be unverified, so it is looked up again.
                 Verdict::NeedsName => name = Some(names::look_up(&names::System, facts.client, true)),
                 settled => return Ok(settled),
             }

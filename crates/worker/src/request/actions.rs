@@ -1,4 +1,4 @@
-//! `Action` and `Script` for a request whose phases ran here: a script answers for a file.
+//! `Action` and `Script` for a request whose phases ran in the worker: a script answers for a file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,8 +15,8 @@ use config::Handler;
 use files::mime;
 
 impl Site {
-    /// Redirects the request to the script that answers for its handler, file type or method. Returns DECLINED
-    /// without such a script, and 500 for an unknown configured handler.
+    /// Redirects the request to the script for its handler, file type or method. Returns DECLINED without such a
+    /// script, and 500 for an unknown configured handler.
     pub(super) fn act(&self, location: &ResolvedLocation, request: u64, handler: Option<&str>) -> i32 {
         let actions = &location.settings.response.actions;
         let file = apache::filename(request);

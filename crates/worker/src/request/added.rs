@@ -26,7 +26,7 @@ impl Site {
         self.renewals.borrow().iter().rev().find(|(of, _)| *of == request).map_or(location, |(_, now)| now.clone())
     }
 
-    /// Adds configuration lines if they are allowed there.
+    /// Adds configuration lines, if they are allowed at this place.
     pub(super) fn add_lines(&self, request: u64, lines: &AddedLines) -> Result<(), String> {
         self.read_added(lines)?;
         self.renew(request, |key| key.added.push(lines.clone()))

@@ -13,9 +13,9 @@ use crate::location::ResolvedLocation;
 use crate::site::Site;
 use base::path::{PATH, Text, normalise, stays_below};
 
-/// Answer for a folder.
+/// The result for a folder.
 enum Folder {
-    /// This URI answers instead.
+    /// The request is redirected to this URI.
     Index(Vec<u8>),
     /// The URI lacks the trailing slash; redirect the client to this URI.
     Moved(Vec<u8>),

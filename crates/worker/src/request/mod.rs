@@ -1,4 +1,4 @@
-//! One request: from its frame to its `End`, and back to the worker's initial state.
+//! Handles one request: from its frame to its `End`, and back to the worker's initial state.
 
 mod access_control;
 mod actions;
@@ -130,7 +130,7 @@ impl Site {
         }
         if apache::finish().is_some_and(|finished| finished.cleanup) {
             self.clean_up(location.as_deref(), request);
-            // A cleanup may have changed the process in a way that makes it leave.
+            // A cleanup handler may have changed the process in a way that requires its exit.
             if leaves.is_none() {
                 self.must_leave().into_iter().for_each(apache::leave_after);
             }
@@ -175,7 +175,8 @@ impl Site {
         location
     }
 
-    /// Runs a request and sends its answer, or that of the redirect that it leads to. Returns the request's location.
+    /// Runs a request and sends its response, or that of the redirect that it results in. Returns the request's
+    /// location.
     pub(super) fn process(
         &self,
         request: u64,

@@ -4,8 +4,8 @@
 //!   PostReadRequest ─▶ Trans ─▶ sections ─▶ HeaderParser ─▶ Access ─▶ Authen ─▶ Authz ─▶ Type ─▶ Fixup ─▶ Handler
 //! ```
 //!
-//! A phase's handlers run until one returns a value other than OK and DECLINED. DONE ends the request as it is, a
-//! status ends it as an error; both are the [`Stop`] that leaves through `?`.
+//! A phase's handlers run until one returns a value other than OK and DECLINED. DONE ends the request without an error,
+//! a status ends it as an error; both are a [`Stop`], which is returned as an error.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -47,7 +47,7 @@ pub enum RequestKind {
 }
 
 impl Site {
-    /// Runs the phases before the answer. Returns the request's final location, whose handler answers.
+    /// Runs the phases before the response. Returns the request's final location, whose handler answers.
     pub(super) fn prepare(
         &self,
         request: u64,
@@ -123,7 +123,7 @@ impl Site {
         }
     }
 
-    /// Same as `first`, for a phase in which OK and DECLINED are equivalent.
+    /// [`Self::first`] for a phase in which OK and DECLINED are equivalent.
     pub(super) fn all(&self, location: &Rc<ResolvedLocation>, request: u64, phase: Phase) -> Going {
         self.first(location, request, phase).map(drop)
     }
@@ -238,8 +238,8 @@ impl Site {
         if apache::api() == apache::Api::One {
             return self.respond_with(&handler, location, request);
         }
-        // With mod_perl 2's own handler STDOUT is the server's, and only `$r` writes to the client. A subrequest may
-        // have another handler.
+        // Under mod_perl 2's own handler STDOUT belongs to the server, and only `$r` writes to the client. A subrequest
+        // may have another handler.
         let before = self.perl.stdout_is_log(handler == Handler::ModPerl);
         let said = self.respond_with(&handler, location, request);
         self.perl.stdout_is_log(before);
@@ -313,8 +313,8 @@ fn ends(phase: Phase, said: i32) -> bool {
     }
 }
 
-/// Status from `die 404` or `exit 403`: mod_perl 1 uses a number as status if `$@` holds nothing else but its place.
-/// Here only 300 to 599 count.
+/// Status from `die 404` or `exit 403`: mod_perl 1 uses a number as status if `$@` holds only the number and its place.
+/// Cameleer restricts it to 300 to 599.
 fn status_said(interrupted: &Interrupted) -> Option<u16> {
     let code = match interrupted {
         Interrupted::Unheard => None,

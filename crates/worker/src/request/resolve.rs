@@ -59,7 +59,7 @@ impl Site {
         let file = Path::new(OsStr::from_bytes(filename));
         let root = root(&self.config, host, file);
         let way = Way { root, path: file, links: Links::of(location.settings.options) };
-        // If the path cannot be examined, the program will report the error.
+        // If the path cannot be examined, the program reports the error.
         let is_refused = || self.opener.is_refused(way, Patience::Unlimited).unwrap_or(false);
         location.settings.handler != Handler::Psgi && is_refused()
     }

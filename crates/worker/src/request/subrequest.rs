@@ -1,4 +1,4 @@
-//! Subrequests: requests that Perl code looks up, and may run as a part of its own answer.
+//! Subrequests, which Perl code looks up, and may run as a part of its own response.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -23,9 +23,9 @@ pub(super) fn no_uri() -> Vec<u8> {
         apache::Api::Two => Vec::new(),
     }
 }
-/// Bytes of a file copied at once.
+/// Number of bytes of a file copied at once.
 const PIECE: usize = 32 * 1024;
-/// Bytes of a file that filters get at once; large enough for most files as a whole.
+/// Number of bytes of a file that filters get at once; large enough for most files.
 const FILTERED_PIECE: u64 = 1024 * 1024;
 
 impl Site {

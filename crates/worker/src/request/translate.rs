@@ -15,9 +15,9 @@ use config::Htaccess;
 
 /// The file and the location of a path.
 pub struct TranslatedPath {
-    /// Without `.` and `..`, which could bypass the sections of the target.
+    /// The path without `.` and `..`, which could bypass the sections of the target.
     pub path: Vec<u8>,
-    /// Without `.` and `..`, for the same reason.
+    /// The file name without `.` and `..`, which could bypass the sections of the target.
     pub filename: Vec<u8>,
     /// The location's key, or the status of a refusal.
     pub key: Result<LocationKey, Stop>,
@@ -99,7 +99,7 @@ impl Site {
             match way.metadata() {
                 Ok(it) if it.is_dir() => {}
                 Ok(it) if it.is_file() => return way,
-                // A missing path has nothing below it.
+                // Below a missing path there are no files.
                 _ => break,
             }
         }

@@ -40,9 +40,9 @@ pub struct WarmUpRequest<'a> {
 /// Result of a warm-up request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUpAnswer {
-    /// Perl has answered with this status.
+    /// Perl has answered, with this status.
     Status(u16),
-    /// A worker would leave after this request.
+    /// A worker would exit after this request.
     Leaves,
     /// Perl does not answer this target.
     NotPerl,

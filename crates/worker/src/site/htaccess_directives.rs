@@ -14,8 +14,8 @@ const FIRST: u32 = 1 << 16;
 const MOST: u32 = 4096;
 
 impl Site {
-    /// Numbers by which modules know the sections of a location. Passes the directives of its `.htaccess` files to
-    /// the modules.
+    /// Passes the directives of a location's `.htaccess` files to the modules. Returns the numbers by which modules
+    /// identify the sections of the location.
     pub(super) fn sections_for_modules(&self, host: u16, applied: &Applied) -> Result<Vec<u32>> {
         let known = self.config.sections.len() as u32;
         if !applied.files.iter().any(|file| file.has_own_directives()) {

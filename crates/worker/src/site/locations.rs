@@ -30,7 +30,7 @@ impl Site {
         let location = self.location_by(&key)?;
         let mut file = Path::new(OsStr::from_bytes(file));
         if location.settings.script_alias && location.settings.handler_depends_on_the_file() {
-            // The path after a program's name is PATH_INFO, whose extension does not count.
+            // The path after a program's name is PATH_INFO, whose extension is ignored.
             file = file.ancestors().find(|above| above.is_file()).unwrap_or(file);
         }
         match location.settings.handler_of(file).cloned() {
@@ -132,7 +132,7 @@ impl Site {
         Ok(applied)
     }
 
-    /// The merged settings, and the numbers by which Perl code knows the sections.
+    /// The merged settings, and the numbers by which Perl code identifies the sections.
     fn settings(&self, key: &LocationKey) -> Result<(Settings, Vec<u32>), Interrupted> {
         let applied = self.applied(key).map_err(Interrupted::Died)?;
         for step in applied.files.iter().flat_map(|file| &file.start_up) {

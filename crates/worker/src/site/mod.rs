@@ -23,7 +23,7 @@ use locations::MAX_LOCATIONS;
 
 /// State that a worker needs to answer requests.
 pub struct Site {
-    /// The interpreter.
+    /// The interpreter of this process.
     pub perl: Interpreter,
     /// The configuration of this generation.
     pub config: Rc<Config>,
@@ -55,7 +55,7 @@ pub struct Site {
     /// The `.htaccess` files read for requests inside this process.
     pub(super) htaccess_cache: HtaccessCache,
     registry: OnceCell<Code>,
-    /// Which files the kernel executes instead of a worker compiling them.
+    /// Cache of the files that the kernel executes rather than a worker compiling them.
     pub(super) kinds: Kinds,
     /// Runs handlers pushed by Perl code.
     pub(super) pushed: Option<Code>,

@@ -27,7 +27,7 @@ impl std::fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// The error for a failed step. In a `<Perl>` section the line is the one that Perl reports.
+/// The error of a failed step. In a `<Perl>` section it has the line that Perl reports.
 pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
     let in_section = matches!(step.step, StartUpStep::Section { .. });
     let at = if in_section { blamed(&step.at, &error.to_string()) } else { step.at.clone() };
@@ -35,7 +35,7 @@ pub fn mistake(step: &StartUp, error: &Interrupted) -> ConfigError {
     ConfigError { at: Some(at), message }
 }
 
-/// The line of `begin`'s file that the Perl error names; `begin` if the error names none.
+/// The line of `begin`'s file that the Perl error names; `begin` for an error without a line.
 pub fn blamed(begin: &At, error: &str) -> At {
     let named = error.split_once(&format!(" at {} line ", begin.file)).map(|(_, rest)| rest);
     let digits = named.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());

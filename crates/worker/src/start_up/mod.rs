@@ -23,7 +23,7 @@ use config::{
     regular, split_words, table,
 };
 
-/// Boots Perl for a configuration, which may be known only in part.
+/// Boots Perl for a configuration, which may still be incomplete.
 pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     let hooks: Hooks = apache::hooks();
     apache::speak(api_of(config));
@@ -34,8 +34,8 @@ pub fn boot(config: &Config, facts: &Facts) -> anyhow::Result<Interpreter> {
     Ok(perl)
 }
 
-/// Prepares what every start-up step relies on: our library in `@INC`, and `MOD_PERL` set before the first module is
-/// loaded.
+/// Prepares perl for the start-up steps: adds Cameleer's library to `@INC` and sets `MOD_PERL` before the first module
+/// is loaded.
 fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -> anyhow::Result<()> {
     let quoted = |folder: &Path| -> anyhow::Result<String> {
         Ok(folder.to_str().context("the Perl library's path is not UTF-8")?.replace(['\\', '\''], ""))
@@ -45,7 +45,8 @@ fn prepare(perl: &Interpreter, library: &Path, config: &Config, facts: &Facts) -
     let folders = format!("unshift @INC, '{library}'{objects}; require Cameleer; require Cameleer::PSGI;");
     perl.eval(&folders, file!(), line!())?;
     if api_of(config) == apache::Api::Two {
-        // mod_perl 2's modules share their names with Debian's packages, so our folder is only added in this process.
+        // mod_perl 2's modules have the same names as Debian's packages, so Cameleer's folder is only added in this
+        // process.
         perl.eval(&format!("unshift @INC, '{library}2';"), file!(), line!())?;
     }
     if speaks_mod_perl(config, facts) {
@@ -112,8 +113,8 @@ fn main_base(config: &Config) -> usize {
     config.hosts.first().map_or(0, |host| usize::from(host.base))
 }
 
-/// Takes over changes that start-up code made in `%ENV` to variables of PerlSetEnv. In mod_perl 2 such changes last
-/// for requests, too.
+/// Applies changes that start-up code made in `%ENV` to the variables of PerlSetEnv. In mod_perl 2 such changes affect
+/// requests, too.
 pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
     if config.perl.generation == Generation::One {
         return;
@@ -131,7 +132,7 @@ fn set_env(perl: &Interpreter, name: &str, value: &str) -> Result<(), Interrupte
     perl.call(c"Cameleer::set_env", Some(&format!("{name}={value}")))
 }
 
-/// Whether the site uses mod_perl. Otherwise it is a plain PSGI site, whose modules must not detect mod_perl.
+/// Whether the site uses mod_perl. A plain PSGI site does not, and its modules must not detect mod_perl.
 pub fn speaks_mod_perl(config: &Config, facts: &Facts) -> bool {
     if config.perl.generation == Generation::Two {
         return true;
@@ -194,8 +195,8 @@ pub fn take_all(perl: &Interpreter, config: &Config, check: bool) -> Result<Load
     if mistakes.is_empty() { Ok(Loaded { apps, fatal }) } else { Err(Mistakes(mistakes)) }
 }
 
-/// Reports every handler that the configuration names and Perl does not find. With a PerlDispatchHandler nothing is
-/// checked, since a dispatcher may interpret names its own way.
+/// Reports every configured handler that Perl does not find. With a PerlDispatchHandler no handler is checked, since a
+/// dispatcher may interpret names in its own way.
 fn missing_handlers(perl: &Interpreter, config: &Config) -> Vec<ConfigError> {
     let mut ours = config.sections.iter().filter(|section| section.pool == config.own_pool);
     if ours.any(|section| section.said.phases.dispatch.is_some()) {
@@ -223,7 +224,7 @@ pub fn take(perl: &Interpreter, config: &Config, step: &StartUp, apps: &mut Apps
     }
 }
 
-/// Runs one step that may define what later configuration needs.
+/// Runs one step that may define names for the configuration after it.
 pub fn load(perl: &Interpreter, step: &StartUp) -> Result<(), Interrupted> {
     match &step.step {
         StartUpStep::Module(name) | StartUpStep::LoadModule(name) => perl.require_module(name),
@@ -251,7 +252,7 @@ pub struct Within {
     /// Kind of the section, for example `Location`; empty outside sections.
     pub kind: String,
     pub path: String,
-    /// What a `.htaccess` file may override, in httpd's numbers: the classes, and the `Options` if not all are
+    /// Overrides allowed in a `.htaccess` file, in httpd's numbers: the classes, and the `Options` if not all are
     /// allowed.
     pub allowed: Option<(u32, Option<u32>)>,
 }

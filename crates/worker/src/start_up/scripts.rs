@@ -102,7 +102,7 @@ fn find(folder: &Path, depth: usize, scripts: &mut Vec<PathBuf>) -> io::Result<(
         if scripts.len() >= MAX_FILES {
             break;
         }
-        // Skip dangling symbolic links.
+        // A dangling symbolic link has no metadata.
         let Ok(metadata) = fs::metadata(&path) else { continue };
         if metadata.is_dir() && depth > 0 {
             find(&path, depth - 1, scripts)?;

@@ -36,7 +36,7 @@ fn ranked<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
         (*count, *last) = (*count + 1, at);
     }
     let mut ranked: Vec<_> = counts.into_iter().collect();
-    // Of equally frequent paths, the one requested last comes first.
+    // Among equally frequent paths, the one requested last comes first.
     ranked.sort_by_key(|(_, (count, last))| std::cmp::Reverse((*count, *last)));
     ranked.into_iter().take(CANDIDATES).map(|(path, _)| path.to_owned()).collect()
 }

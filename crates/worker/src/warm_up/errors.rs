@@ -11,13 +11,13 @@ pub struct Errors {
     /// Output of finished requests, and whether each was successful.
     said: VecDeque<Vec<u8>>,
     verdicts: VecDeque<bool>,
-    /// Output of the current request.
+    /// Last bytes of the current request's output.
     last: Vec<u8>,
 }
 
 /// Separates the output of two requests.
 const SEPARATOR: &[u8] = b"\0\x1ewarm-up\x1e\0";
-/// Keep at most this many trailing bytes of a request's stderr.
+/// Maximum number of trailing bytes of a request's stderr that are stored.
 const MOST_SAID: usize = 64 * 1024;
 
 /// Marks the end of a request's output.

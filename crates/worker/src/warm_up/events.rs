@@ -20,18 +20,17 @@ const ELSEWHERE: u64 = 7;
 /// An event read from the pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A request begins. The time limit and the grace period after it are known once its location is; zero is no
-    /// limit.
+    /// A request begins. Its time limit and the grace period after it follow from its location; zero: no limit.
     Begins { number: u64, limit: Option<(Duration, Duration)> },
     /// The request ended.
     Ends(WarmUpAnswer),
-    /// The request is skipped: its directive has enough.
+    /// The request is skipped, because its directive has enough requests.
     Skipped,
-    /// There are no more requests.
+    /// All requests are done.
     Done,
 }
 
-/// The write end of the pipe; `None` without a watcher.
+/// The write end of the pipe; `None`: no watcher.
 pub struct Events(pub Option<File>);
 
 impl Events {

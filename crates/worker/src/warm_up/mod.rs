@@ -1,5 +1,5 @@
-//! Warm-up: the mold answers some requests before it forks, so that all workers share the data and code that these
-//! load.
+//! Warm-up: the mold answers some requests before it forks, so that all workers share the data and code that those
+//! requests load.
 //!
 //! ```text
 //!   mold                           rehearsal, a fork of it
@@ -8,8 +8,8 @@
 //!     ▼ forks workers
 //! ```
 //!
-//! A request may crash its process, hang, or leave it unusable; then only the rehearsal is lost. Why each request
-//! runs twice: docs/decisions/0012-warm-up.md.
+//! A request may crash its process, hang, or leave it unusable; then only the rehearsal is lost.
+//! docs/decisions/0012-warm-up.md explains why each request runs twice.
 
 mod access_log;
 mod errors;
@@ -38,7 +38,7 @@ struct Group {
     at: At,
     site: WarmUpSite,
     targets: Vec<String>,
-    /// Maximum of requests to answer; only those that Perl answers count.
+    /// Maximum number of requests to answer; only requests that Perl answers count.
     most: usize,
     /// Whether the targets come from an access log. Then a target that Perl does not answer is no error.
     is_log: bool,
@@ -123,7 +123,7 @@ impl Plan {
             return;
         }
         let started = Instant::now();
-        // A third each for the rehearsal, for the mold's own run, and for the rest of the start.
+        // The time is divided in thirds: for the rehearsal, for the mold's own run, and for the rest of the start.
         let third = by.saturating_duration_since(started) / 3;
         let verdicts = match rehearsal::rehearse(site, &candidates, started + third) {
             Ok(verdicts) => verdicts,
@@ -189,8 +189,7 @@ struct Performed {
     failed: usize,
 }
 
-/// Answers in this process the requests that were successful in the rehearsal. A child watches that none takes too
-/// long.
+/// Answers in this process the requests that were successful in the rehearsal. A child limits the time of each.
 fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Performed {
     let mut performed = Performed::default();
     if candidates.is_empty() {

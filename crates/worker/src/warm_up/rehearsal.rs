@@ -75,7 +75,7 @@ fn act(site: &Rc<Site>, candidates: &[Candidate<'_>], known: &[Verdict], events:
     }
 }
 
-/// How many requests each directive still wants.
+/// Number of requests that each directive still needs.
 struct Wanted(HashMap<usize, usize>);
 
 impl Wanted {

@@ -9,7 +9,7 @@ pub struct Methods(u16);
 pub struct Limited<T> {
     /// Methods to which the value applies.
     pub methods: Methods,
-    /// The value.
+    /// The value that applies to these methods.
     pub what: T,
 }
 

@@ -66,24 +66,24 @@ pub enum Merging {
     Or,
 }
 
-/// Sources of passwords.
+/// Sources of passwords and their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PasswordProviders {
     /// Perl handlers, in the order of `AuthBasicProvider`.
     pub handlers: Vec<String>,
-    /// Position of the AuthUserFile among them.
+    /// Position of the AuthUserFile among the Perl providers.
     pub file: FileTurn,
 }
 
 /// Position of the AuthUserFile among the password providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileTurn {
-    /// Before the Perl handlers.
+    /// The file is searched before the Perl handlers run.
     First,
-    /// After the Perl handlers.
+    /// The file is searched after the Perl handlers have run.
     #[default]
     Last,
-    /// Not used.
+    /// The file is not used.
     Never,
 }
 

@@ -19,7 +19,7 @@ pub struct Requirement {
     pub what: Require,
 }
 
-/// A requirement.
+/// A condition on the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Require {
     /// `all granted`, `all denied`
@@ -44,7 +44,7 @@ pub enum Require {
     Group(Vec<String>),
     /// A name defined by PerlAddAuthzProvider.
     Provider(AuthzProvider),
-    /// Words for a Perl handler.
+    /// Words that a Perl handler interprets.
     Other,
     /// `not …`
     Not(Box<Require>),

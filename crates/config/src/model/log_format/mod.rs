@@ -10,7 +10,7 @@ mod time;
 pub use item::{LogItem, PortOf, Unit};
 pub use time::{TimeFormat, TimeShape};
 
-/// A compiled format.
+/// A compiled `LogFormat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format(Vec<Piece>);
 
@@ -21,7 +21,7 @@ pub enum Piece {
     Text(Vec<u8>),
     /// A value of the request.
     Value {
-        /// The value to log.
+        /// The item whose value is logged.
         item: LogItem,
         /// `-` is logged for other statuses.
         only: Option<Statuses>,
@@ -41,7 +41,7 @@ pub fn check(format: &str) -> Result<(), String> {
 }
 
 impl Format {
-    /// Compiles a format string.
+    /// Compiles a `LogFormat`.
     pub fn compile(format: &str) -> Result<Format, String> {
         let mut pieces = Vec::new();
         let mut text = Vec::new();
@@ -82,7 +82,8 @@ impl Format {
     }
 }
 
-/// Replaces escapes such as `\n` and `\t`. A backslash before any other character is kept.
+/// Replaces escapes such as `
+/// ` and `\t`. A backslash before any other character is written as is.
 fn escaped<'a>(after: &'a str, text: &mut Vec<u8>) -> &'a str {
     let known = [('n', b'\n'), ('t', b'\t'), ('r', b'\r'), ('\\', b'\\'), ('"', b'"')];
     for (letter, byte) in known {
@@ -95,7 +96,7 @@ fn escaped<'a>(after: &'a str, text: &mut Vec<u8>) -> &'a str {
     after
 }
 
-/// What follows a `%`: conditions, `<` or `>`, an argument, a letter.
+/// Parses the text after a `%`: conditions, `<` or `>`, an argument, a letter.
 fn directive(text: &str) -> Result<(Piece, &str), String> {
     let (mut rest, mut argument) = (text, None);
     let mut only = Statuses { except: false, codes: Vec::new() };

@@ -2,16 +2,16 @@
 
 use chrono::format::StrftimeItems;
 
-/// What `%{format}t` writes.
+/// Format of the time that `%{format}t` writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeFormat {
     /// Log the time when the response was complete, not when the request arrived.
     pub end: bool,
-    /// How the time is written.
+    /// Notation of the time.
     pub shape: TimeShape,
 }
 
-/// How a time is written.
+/// Notation of a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "httpd's names")]
 pub enum TimeShape {
@@ -39,7 +39,7 @@ impl TimeFormat {
             "usec" => TimeShape::Microseconds,
             "msec_frac" => TimeShape::MillisecondPart,
             "usec_frac" => TimeShape::MicrosecondPart,
-            // chrono fails, and `write!` then panics, when a format is wrong: it is refused here.
+            // chrono fails, and `write!` then panics, for a wrong format, so it is refused here.
             strftime if StrftimeItems::new(strftime).any(|item| item == chrono::format::Item::Error) => {
                 return Err(format!("%{{{argument}}}t: not a strftime format"));
             }

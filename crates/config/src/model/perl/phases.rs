@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub enum Phase {
     PostReadRequest,
     Trans,
-    /// mod_perl 2's: after the translation of the URI, before the sections of the file's folder.
+    /// mod_perl 2: after the translation of the URI, before the sections of the file's folder.
     MapToStorage,
     /// `PerlInitHandler` in a container: just before HeaderParser.
     Init,
@@ -26,13 +26,13 @@ pub enum Phase {
     ChildInit,
     ChildExit,
     Restart,
-    /// mod_perl 2's: in the mold, before PostConfig.
+    /// mod_perl 2: in the mold, before PostConfig.
     OpenLogs,
-    /// mod_perl 2's: in the mold, after everything is loaded.
+    /// mod_perl 2: in the mold, after all code is loaded.
     PostConfig,
-    /// mod_perl 2's: at the start of a connection in its worker.
+    /// mod_perl 2: at the start of a connection in its worker.
     PreConnection,
-    /// mod_perl 2's: handles a connection from its first byte to its last.
+    /// mod_perl 2: handles a connection from its first byte to its last.
     ProcessConnection,
 }
 

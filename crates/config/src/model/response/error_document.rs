@@ -5,7 +5,7 @@
 pub enum ErrorDocument {
     /// `default`: the plain page, even if an outer section sets another.
     Default,
-    /// A text.
+    /// A text that is sent as the page.
     Text(String),
     /// A URL path with its query. Its response is sent with the error's status.
     Local(String),

@@ -10,7 +10,7 @@ use crate::syntax::work;
 /// A line of `Header` or `RequestHeader`.
 #[derive(Debug, Clone)]
 pub struct HeaderRule {
-    /// The change.
+    /// The change of the header.
     pub action: Action,
     /// Header name in lower case.
     pub name: String,

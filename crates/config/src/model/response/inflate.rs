@@ -34,7 +34,7 @@ pub struct Bounds {
     pub length: u64,
     /// Maximum ratio of decompressed to compressed length,
     pub ratio: u64,
-    /// which may be exceeded in this many consecutive buffers.
+    /// number of consecutive buffers that may exceed it.
     pub burst: u64,
 }
 

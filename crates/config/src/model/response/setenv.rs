@@ -36,7 +36,7 @@ pub enum Condition {
     Env {
         /// The variable's name.
         name: String,
-        /// Whether it must be set, or must not.
+        /// Whether the variable must be set or unset.
         wanted: bool,
     },
     /// An expression that must be true.

@@ -13,7 +13,7 @@ use crate::syntax::tree::At;
 pub struct StartUp {
     /// Position of the directive.
     pub at: At,
-    /// The pool whose mold executes it.
+    /// The pool whose mold executes the step.
     pub pool: PoolNumber,
     /// The step.
     pub step: StartUpStep,

@@ -35,7 +35,7 @@ pub enum WarmUpSource {
 pub struct WarmUpUrl {
     /// Scheme and host with port, for a URL that is more than a path.
     pub site: Option<(Scheme, String)>,
-    /// The path with its query.
+    /// Path and query.
     pub target: String,
 }
 

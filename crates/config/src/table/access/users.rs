@@ -202,7 +202,7 @@ fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `Require what…`
+/// `Require requirement…`
 fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let what = Require::parse(args, &mut vocabulary(draft))?;
     if matches!(what, Require::Not(_)) {

@@ -179,7 +179,7 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if !kind.contains('/') {
         return Err(format!("expected a MIME type like text/html first, got \"{kind}\""));
     }
-    // As in httpd, a charset in the argument stays part of the type.
+    // As in httpd, a charset in the argument remains part of the type.
     let whole = if charset.is_empty() { kind.trim().to_owned() } else { args[0].clone() };
     add(draft, FileAspect::Type, &[&[whole], &args[1..]].concat());
     Ok(())

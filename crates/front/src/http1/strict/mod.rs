@@ -1,7 +1,7 @@
 //! A strict reader of HTTP/1.1 (RFC 9112). It checks each byte before hyper and refuses what the grammar does not
-//! allow. So hyper, a proxy in front and the application agree on where a request ends. No part of a body is taken for
-//! a request (request smuggling, RFC 9112, section 11.2). The reader does no I/O: bytes in, a verdict out; `Buffer`
-//! connects it to a connection.
+//! allow. Hyper, a proxy in front and the application therefore agree on where a request ends, and no part of a body is
+//! taken for a request (request smuggling, RFC 9112, section 11.2). The reader does no I/O: its input is bytes, its
+//! output a verdict; `Buffer` connects it to a connection.
 //!
 //! ```text
 //!   Head ──no body──▶ Head        Fixed ──Content-Length bytes──▶ Head
@@ -32,7 +32,7 @@ use head::{Framing, Head};
 pub use buffer::Buffer;
 pub use evidence::Evidence;
 
-/// How long the parts of a request's head may be, in bytes; `fields` is a number of header fields.
+/// Maximum lengths of the parts of a request's head, in bytes; `fields` is a number of header fields.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadLimits {
     /// `LimitRequestLine`
@@ -69,11 +69,11 @@ impl Violation {
 /// Verdict on the bytes shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scanned {
-    /// This many bytes from the beginning are correct and may be passed on.
+    /// This number of bytes from the beginning is correct and may be passed on.
     Pass(usize),
     /// A head or line is incomplete: show the same bytes again, followed by more.
     Wait,
-    /// The grammar is violated. The begin of the next request is unknown, so nothing more is read.
+    /// The bytes violate the grammar. The beginning of the next request is unknown, so no more bytes are read.
     Refuse(Violation),
 }
 
@@ -123,7 +123,7 @@ impl Scanner {
         self.odd.take()
     }
 
-    /// Excerpt of a refused head for the log; `bytes` are those shown to `scan` when it refused.
+    /// Excerpt of a refused head for the log; `bytes` are the bytes shown to `scan` when it refused.
     pub fn evidence(&self, bytes: &[u8]) -> Evidence {
         match &self.at {
             At::Head(head) => Evidence::of(bytes, head.at()),

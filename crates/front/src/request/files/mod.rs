@@ -74,9 +74,8 @@ impl LookupResult {
     }
 }
 
-/// The route of a worker's file, refined by its `<Files>` sections and its extension.
-/// `None` if the path alone decides the settings, so that the disk need not be asked which part of the path is the
-/// file.
+/// The route of a worker's file, refined by its `<Files>` sections and its extension. `None`: the path alone decides
+/// the settings, so that the file system need not be searched for the file in the path.
 pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, NotYet> {
     match (route.ambiguous || route.settings.handler_depends_on_the_file())
         .then(|| locate(generation, route, &route.filename))

@@ -26,7 +26,7 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
     with(page, REFRESH, HeaderValue::from(seconds.max(1)))
 }
 
-/// The status that the front knows by itself, without requests to other processes.
+/// The part of the status that the front knows without other processes.
 fn facts(context: &RequestContext, route: &Route) -> Facts {
     let front = context.services.status();
     let ours = std::process::id().cast_signed();

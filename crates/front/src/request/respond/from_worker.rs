@@ -121,7 +121,7 @@ fn content_length(value: &[u8]) -> Result<u64, BadHead> {
         .ok_or_else(|| BadHead(format!("Content-Length \"{}\" is not a number", value.escape_ascii())))
 }
 
-/// Whether a header belongs to the connection, which is the front's, or is the server's name.
+/// Whether the front sets this header: headers of the connection and the server's name.
 fn is_ours(name: &HeaderName) -> bool {
     use http::header::{CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
     const OURS: [HeaderName; 6] = [CONNECTION, SERVER, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];

@@ -70,7 +70,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
     let close = ending.close || last || old || open_ended || wants("nokeepalive") || leaving;
     if close {
         head.headers.insert(CONNECTION, CLOSE);
-        // hyper adds a keep-alive header to an HTTP/1.1 response for an HTTP/1.0 client.
+        // For an HTTP/1.0 client hyper adds a keep-alive header to an HTTP/1.1 response.
         head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
     context.status.set(head.status.as_u16());

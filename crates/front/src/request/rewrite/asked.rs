@@ -17,7 +17,7 @@ use files::open::{Links, Way};
 
 /// A request while rewrite rules process it.
 pub struct AskedOf<'a> {
-    /// The request's context.
+    /// Context of the request.
     pub context: &'a RequestContext,
     /// The request's current head.
     pub head: &'a Parts,

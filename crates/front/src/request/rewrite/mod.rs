@@ -71,7 +71,7 @@ pub async fn of_host<'a>(
 
 /// The effect of a folder's rules on a request.
 pub enum InFolder {
-    /// Unchanged.
+    /// The rules did not change the request.
     Same,
     /// Answer this head with the same route.
     Here(Box<Parts>),

@@ -84,9 +84,9 @@ pub fn path_of(context: &RequestContext, route: &Route, rules: &Rewrite, made: &
     }
 }
 
-/// The path that replaces the request's path when a host's rules name `file`. `None` if the PATH_INFO behind `file` is
-/// a suffix of the request's path, or if no file exists.
-/// For example, `^/v/(.*)$ /app.pl/in/$1` turns `/v/x` into `/app.pl/in/x`.
+/// The path that replaces the request's path when a host's rules name `file`. `None`: the PATH_INFO behind `file` is a
+/// suffix of the request's path, or no file exists. For example, `^/v/(.*)$ /app.pl/in/$1` turns `/v/x` into
+/// `/app.pl/in/x`.
 pub fn own_path(context: &RequestContext, route: &Route, made: &Rewritten, file: &Path) -> Option<Vec<u8>> {
     let generation = &context.generation;
     let (there, path_info) = bytes(file).split_at(lookup::existing_length(generation, route.host, file));

@@ -33,13 +33,13 @@ pub struct Folder {
     /// Stamps of the folder and its files, which reveal changes if the folder is not watched.
     stamps: Vec<Option<Stamp>>,
     version: Cell<FolderVersion>,
-    /// Names of subfolders and links; `None` while they are unknown, or if they are too many.
+    /// Names of subfolders and links; `None`: unknown, or too many to store.
     subfolders: RefCell<Option<HashSet<OsString>>>,
     /// Whether `subfolders` was read, or given up.
     is_listed: Cell<bool>,
     /// Number of lists of subfolders that were outdated on arrival.
     old_lists: Cell<u8>,
-    /// Missing names that requests looked for; `None` when they are too many to store.
+    /// Missing names that requests looked for; `None`: too many to store.
     missed: RefCell<Option<HashSet<OsString>>>,
     files: RefCell<Vec<(String, Rc<OverrideFile>)>>,
 }
@@ -107,7 +107,7 @@ impl Folder {
         self.missed.borrow().as_ref().is_none_or(|names| names.contains(name))
     }
 
-    /// The first existing file of `names`, parsed within `allowed`. `Err` names what must be read first.
+    /// The first existing file of `names`, parsed within `allowed`. `Err` names the files that must be read first.
     pub fn first_of(&self, path: &Path, names: &[String], allowed: Overrides) -> Result<Rc<OverrideFile>, Wanted> {
         let is_known = |found: &OverrideFile| match found {
             OverrideFile::Text(text) => text.meaning(allowed).is_some(),
@@ -259,7 +259,7 @@ impl OverrideFile {
 /// The text of a `.htaccess` file and its parsed forms.
 pub struct Text {
     text: Rc<str>,
-    /// The parsed file for each `AllowOverride` that was used; `None` if it is invalid, which was logged.
+    /// The parsed file for each `AllowOverride` in use; `None` for an invalid file, whose error was logged.
     meanings: RefCell<Vec<(Overrides, Option<Arc<Htaccess>>)>>,
 }
 
@@ -269,7 +269,7 @@ impl Text {
         &self.text
     }
 
-    /// The file parsed within `allowed`, if that was done already; `Some(None)` if it is invalid.
+    /// The file parsed within `allowed`, if it is stored; `Some(None)`: the file is invalid.
     pub fn meaning(&self, allowed: Overrides) -> Option<Option<Arc<Htaccess>>> {
         self.meanings.borrow().iter().find(|(known, _)| *known == allowed).map(|(_, file)| file.clone())
     }

@@ -1,6 +1,6 @@
 //! The `.htaccess` files that apply to a request (httpd manual, howto/htaccess.html and core, AllowOverride). httpd
-//! looks for one in each folder at each request; here that costs no system call. Files are stored for each folder and
-//! dropped when inotify reports a change (`watch`). A folder that cannot be watched is checked once a second
+//! looks for one in each folder at each request; Cameleer needs no system call for that. Files are stored for each
+//! folder and dropped when inotify reports a change (`watch`). A folder that cannot be watched is checked once a second
 //! (`RECHECK`).
 //!
 //! ```text
@@ -55,7 +55,8 @@ pub struct Store {
     looked: Cell<u64>,
     /// Texts of files that apply together, encoded for workers.
     texts: RefCell<Texts>,
-    /// The last folder whose files together were too expensive, so that this is logged once and not for each request.
+    /// The last folder whose files together were too expensive, so that the error is logged once rather than for each
+    /// request.
     complained: RefCell<Option<PathBuf>>,
 }
 
@@ -96,8 +97,8 @@ impl Store {
         self.changes.get()
     }
 
-    /// The files that apply to `filename`: those of its ancestors, and its own if it is a folder. `Err` names what must
-    /// be read first.
+    /// The files that apply to `filename`: those of its ancestors, and its own if it is a folder. `Err` names the files
+    /// that must be read first.
     pub fn chain(&self, host: u16, sections: &[u16], filename: &Path) -> Result<Chain, Unread> {
         let config = &self.config;
         let allowed: Vec<Overrides> = (1..=depth(filename)).map(|depth| config.overrides(sections, depth)).collect();
@@ -206,7 +207,7 @@ impl Store {
         folder
     }
 
-    /// Drops a folder and all below it. If none was stored, no route depends on them, so nothing changes.
+    /// Drops a folder and all below it. If none was stored, no route depends on them.
     fn forget(&self, path: &Path) {
         let before = self.folders.borrow().len();
         self.folders.borrow_mut().retain(|known, _| {

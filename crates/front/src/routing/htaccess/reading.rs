@@ -75,7 +75,7 @@ impl Unread {
     }
 
     /// Reads and parses from the outermost folder on, until the files together are too expensive. The request is then
-    /// refused whatever the others contain. May block.
+    /// refused whatever the remaining files contain. May block.
     pub fn take(self) -> Vec<Look> {
         let Unread { config, folders, mut load } = self;
         let mut looks = Vec::new();

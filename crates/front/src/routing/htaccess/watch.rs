@@ -1,5 +1,5 @@
-//! Watches folders by inotify (inotify(7)), for the store of `.htaccess` files. Folders on network file systems,
-//! symbolic links, and folders for which no watch is left are `Unwatched`; the store checks those itself.
+//! Watches folders by inotify(7), for the store of `.htaccess` files. Folders on network file systems, symbolic links,
+//! and folders beyond the limit on watches are `Unwatched`; the store checks those itself.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

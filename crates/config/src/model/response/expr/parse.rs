@@ -172,7 +172,7 @@ impl<'a> ExprReader<'a, '_> {
         Network::parse(&text).unwrap_or_else(|| Err(format!("expected an address or a network, got \"{text}\"")))
     }
 
-    /// A text without variables.
+    /// Parses text without variables.
     fn plain_text(&mut self) -> Result<String, String> {
         match self.value()?.0.as_slice() {
             [ExprPart::Text(text)] => Ok(text.clone()),

@@ -14,11 +14,11 @@ use config::response::compress::Coding;
 /// The action after the bytes of a [`Step`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// Expect more bytes.
+    /// More bytes follow.
     More,
     /// Flush, because the program pauses and its output should reach the client.
     Flush,
-    /// End the stream.
+    /// The stream ends.
     Finish,
 }
 
@@ -29,7 +29,7 @@ pub struct Step {
     pub then: Then,
 }
 
-/// A compressor and its state.
+/// A compressor of one coding, with its state.
 pub struct Encoder {
     codec: Codec,
     coding: Coding,
@@ -51,7 +51,8 @@ const BROTLI_WINDOW: u32 = 18;
 const ZSTD_WINDOW: u32 = 20;
 
 impl Encoder {
-    /// `length` is the total number of bytes, if known; zstd then chooses smaller tables for short bodies.
+    /// Creates an encoder. `length` is the total number of bytes, if known; zstd then uses smaller tables for short
+    /// bodies.
     pub fn new(coding: Coding, level: u32, length: Option<u64>) -> io::Result<Encoder> {
         let codec = match coding {
             Coding::Gzip => Codec::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::new(level)))),

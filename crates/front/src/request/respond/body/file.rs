@@ -1,5 +1,5 @@
-//! A body that is read from a file while it is sent. Cached data is read at once; otherwise another thread waits for
-//! the disk, so that the event thread never blocks.
+//! A body that is read from a file while it is sent. Cached data is read at once; otherwise another thread reads, so
+//! that the event thread never blocks.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -41,7 +41,7 @@ pub enum Segment {
 }
 
 impl FileBody {
-    /// A body of these segments of `file`.
+    /// A body that consists of these segments of `file`.
     pub fn new(file: Arc<File>, segments: impl Into<VecDeque<Segment>>) -> FileBody {
         let segments = segments.into();
         let left = segments.iter().map(Segment::len).sum();

@@ -32,7 +32,7 @@ pub enum BodySource {
     Empty,
     /// A complete body.
     Whole(Bytes),
-    /// A worker's output as it arrives; with the length, if known.
+    /// A worker's output, sent as it arrives, and its length if known.
     Stream(Ticket, Option<u64>),
     /// A file or some of its ranges.
     File(FileBody),
@@ -164,7 +164,7 @@ impl ResponseBody {
         self.context.head.method == Method::HEAD
     }
 
-    /// Marks the response as aborted: the client will not get the rest.
+    /// Marks the response as aborted: the client does not get the rest.
     pub fn cut(&self) {
         self.context.ending.set(Ending::Aborted);
     }

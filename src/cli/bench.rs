@@ -16,8 +16,8 @@ use bench::{self, Target, Template, Workload};
 use toolkit::{Misuse, print};
 
 const HINT: &str = "\
-Any HTTP server will do; Ctrl-C reports what was done so far. Exit code 1 when requests failed.
-docs/bench.md says how to read the numbers";
+Works with any HTTP server; Ctrl-C ends the test with a report. Exit code 1: requests failed.
+The report is explained in docs/bench.md";
 
 /// Default duration, in seconds.
 const SECONDS: f64 = 10.0;
@@ -28,90 +28,90 @@ const LARGEST_BODY: u64 = 256 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Bench {
-    /// What to ask; `http://` may be left out; unix:/path/of.sock:/page for a unix socket
+    /// URL to request; `http://` is optional; unix:/path/of.sock:/page for a unix socket
     url: String,
-    /// Ask over so many connections at the same time
+    /// Number of concurrent connections
     #[arg(short = 'c', long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
-    /// Ask on so many threads, each of which has its part of all
+    /// Number of threads, which share connections and requests
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Ask so many times
+    /// Total number of requests
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     requests: Option<u64>,
-    /// Ask for so long [default: 10, without -n]
+    /// Duration of the test [default: 10, without -n]
     #[arg(short = 't', long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<Duration>,
-    /// Do not count what is asked in the first seconds
+    /// Do not count requests of the first seconds
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     warm_up: Duration,
-    /// Ask so many times a second, however slow the answers (open loop)
+    /// Requests per second, independent of response times (open loop)
     #[arg(short = 'r', long, value_name = "R", value_parser = rate)]
     rate: Option<f64>,
-    /// At random distances, as visitors come
+    /// Send requests at random intervals (Poisson process)
     #[arg(long, requires = "rate")]
     poisson: bool,
-    /// Ask what a file has in its lines: paths, or URLs of this server
+    /// Request the paths, or URLs of this server, in the lines of a file
     #[arg(long, value_name = "FILE", conflicts_with = "log")]
     urls: Option<PathBuf>,
-    /// Ask for what an access log has: its GETs, in its order
+    /// Request the GETs of an access log, in its order
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// At its times, too, so many times as fast: 1x, 2x
+    /// Replay the log at its times, accelerated by this factor: 1x, 2x
     #[arg(long, value_name = "TIMES", requires = "log", conflicts_with_all = ["rate", "vs"], value_parser = times)]
     log_rate: Option<f64>,
-    /// Compare with another server, in turns
+    /// Compare with another server, in alternating rounds
     #[arg(long, value_name = "URL")]
     vs: Option<String>,
-    /// Connect to this unix socket; the URL says the rest
+    /// Connect to this unix socket; the URL sets host and path
     #[arg(long, value_name = "PATH", conflicts_with = "vs")]
     unix: Option<PathBuf>,
-    /// A connection for each request
+    /// Open a connection for each request
     #[arg(long)]
     close: bool,
-    /// Give up on an answer after so long
+    /// Timeout of a response
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = positive_seconds)]
     timeout: Duration,
-    /// Read answers at so many bits a second: 33.6k, 2M
+    /// Read responses at this many bits per second: 33.6k, 2M
     #[arg(long, value_name = "BITS", value_parser = bits, conflicts_with = "http2")]
     throttle: Option<f64>,
-    /// The method [default: GET, or POST with a body]
+    /// Request method [default: GET, or POST with a body]
     #[arg(short = 'X', long, value_name = "METHOD")]
     method: Option<http::Method>,
-    /// Another header; may be repeated
+    /// Additional request header; repeatable
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = header)]
     header: Vec<(HeaderName, HeaderValue)>,
-    /// A cookie; may be repeated
+    /// Cookie to send; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     cookie: Vec<String>,
-    /// Send what is in a file
+    /// Send the content of a file as the request body
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
-    /// Other statuses are failures [default: those below 400 are fine]
+    /// Accepted statuses, separated by commas [default: all below 400]
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(200..=999))]
     expect: Vec<u16>,
-    /// Answers without this text are failures
+    /// Count responses without this text as failures
     #[arg(long, value_name = "TEXT")]
     expect_body: Option<String>,
-    /// Speak HTTP/2; without TLS, without asking first
+    /// Use HTTP/2; without TLS by prior knowledge
     #[arg(long)]
     http2: bool,
-    /// Ask so many times at once on each connection
+    /// Number of concurrent requests on each HTTP/2 connection
     #[arg(long, value_name = "N", requires = "http2", conflicts_with = "close", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     streams: Option<u16>,
-    /// Take any certificate
+    /// Accept any certificate
     #[arg(long)]
     insecure: bool,
-    /// Trust these certificates, too
+    /// Trust the certificates in this file, too
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
-    /// For programs; times are seconds
+    /// Print JSON; times are in seconds
     #[arg(long)]
     json: bool,
-    /// For documents
+    /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
-    /// Write a page with pictures, too
+    /// Also write an HTML page with charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -289,12 +289,15 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 fn positive_seconds(text: &str) -> Result<Duration, String> {
     let time = seconds(text)?;
-    if time.is_zero() { Err("expected more than nothing".to_owned()) } else { Ok(time) }
+    if time.is_zero() { Err("expected a number above 0".to_owned()) } else { Ok(time) }
 }
 
 fn rate(text: &str) -> Result<f64, String> {
-    let rate: f64 = text.parse().map_err(|_| "expected requests a second, such as 500".to_owned())?;
-    (1e-6..=1e7).contains(&rate).then_some(rate).ok_or_else(|| "expected up to 10,000,000 requests a second".to_owned())
+    let rate: f64 = text.parse().map_err(|_| "expected requests per second, such as 500".to_owned())?;
+    (1e-6..=1e7)
+        .contains(&rate)
+        .then_some(rate)
+        .ok_or_else(|| "expected at most 10,000,000 requests per second".to_owned())
 }
 
 /// Parses a factor: `2x` is twice as fast.
@@ -309,13 +312,13 @@ fn bits(text: &str) -> Result<f64, String> {
         Some(number) => (number, 1e3),
         None => text.strip_suffix('M').map_or((text, 1.0), |number| (number, 1e6)),
     };
-    let bits = number.parse::<f64>().map_err(|_| "expected bits a second, such as 33.6k or 2M".to_owned())? * unit;
-    (100.0..=1e11).contains(&bits).then_some(bits).ok_or_else(|| "expected 100 bits a second or more".to_owned())
+    let bits = number.parse::<f64>().map_err(|_| "expected bits per second, such as 33.6k or 2M".to_owned())? * unit;
+    (100.0..=1e11).contains(&bits).then_some(bits).ok_or_else(|| "expected at least 100 bits per second".to_owned())
 }
 
 fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
     let (name, value) = text.split_once(':').ok_or("expected 'Name: value'")?;
-    let name = name.trim().parse().map_err(|_| "this is no name of a header")?;
-    let value = HeaderValue::from_str(value.trim()).map_err(|_| "this is no value of a header")?;
+    let name = name.trim().parse().map_err(|_| "invalid header name")?;
+    let value = HeaderValue::from_str(value.trim()).map_err(|_| "invalid header value")?;
     Ok((name, value))
 }

@@ -7,7 +7,7 @@ use config::program::CgiMode;
 const MOST_LINES: usize = 20;
 
 /// Message if the search has reached a limit.
-pub const CUT: &str = "the folders of CGI programs are large: not all of their files were looked at";
+pub const CUT: &str = "the folders of CGI programs are large: not all of their files were checked";
 
 /// Lists files that cannot run, risks of persistent scripts, and files not examined.
 pub fn report(programs: &Programs) -> Vec<String> {
@@ -16,7 +16,7 @@ pub fn report(programs: &Programs) -> Vec<String> {
         Some(format!("{}: {fault}", program.file.display()))
     });
     let mut lines = short(faults.collect(), "files that cannot run");
-    lines.extend(short(programs.all.iter().flat_map(risks).collect(), "such lines; check --compat has them all"));
+    lines.extend(short(programs.all.iter().flat_map(risks).collect(), "such lines; check --compat lists all"));
     lines.extend(not_compiled(programs));
     if programs.is_cut {
         lines.push(CUT.to_owned());

@@ -13,7 +13,7 @@ use toolkit::options::Program;
 use toolkit::origin::origin;
 use toolkit::{Misuse, directives, print, print_error};
 
-/// Read a configuration, compile its Perl, and say what is wrong.
+/// Check a configuration, compile its Perl, and report errors.
 #[derive(Debug, Args)]
 pub struct Check {
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub struct Check {
     /// List all directives, or explain one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     directives: Option<String>,
-    /// List what the site uses of mod_perl 1, and whether it works here
+    /// List the mod_perl 1 features of the site, and whether each is supported
     #[arg(long)]
     compat: bool,
 }

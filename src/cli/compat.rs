@@ -27,7 +27,7 @@ pub fn report(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let _ = writeln!(out, "{green} green, {amber} amber, {red} red");
     match red {
         0 => Ok(()),
-        _ => Err(Unfit(format!("{red} of {} will not run as they are", findings.len())).into()),
+        _ => Err(Unfit(format!("{red} of {} will not run unchanged", findings.len())).into()),
     }
 }
 

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 /// Print the completions of a shell.
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// bash, zsh, fish, elvish or powershell
+    /// Shell: bash, zsh, fish, elvish or powershell
     shell: Shell,
 }
 

@@ -8,7 +8,7 @@ const SECTION: &str = "8";
 /// Print the man page of a command.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// run, serve, check, …; without it the page of cameleer itself
+    /// Command such as run, serve, check [default: cameleer itself]
     command: Option<String>,
 }
 

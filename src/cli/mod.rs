@@ -54,41 +54,41 @@ enum Command {
     Run(options::Run),
     /// Serve an Apache-style configuration
     Serve(serve::Serve),
-    /// Read a configuration, compile its Perl, and say what is wrong
+    /// Check a configuration, compile its Perl, and report errors
     Check(check::Check),
-    /// Show what a configuration means for one request, and which lines say so
+    /// Show how a configuration handles one request, and by which lines
     Explain(explain::Explain),
-    /// Show a running server: its workers and what they do
+    /// Show the status of a running server and its workers
     Status(status::Status),
     /// Watch a running server: workers, slow requests, rates; recycle a worker
     Top(top::Top),
-    /// Show what a server did at 03:12, and in the last seven days
+    /// Show the load of a server at a past time, up to seven days ago
     History(history::History),
-    /// Show what a running server has of the machine's memory, and how many workers fit
+    /// Show the memory use of a running server, and how many workers fit
     Mem(mem::Mem),
     /// Show in which Perl code requests of a running server spend their time
     Profile(profile::Profile),
     /// Show where the last slow requests of a running server spent their time
     Why(why::Why),
-    /// Say what a running server could do better, why, and which line to change
+    /// Suggest configuration changes for a running server, with reasons
     Advise(advise::Advise),
-    /// Read configuration and code anew; the old ones serve on when the new ones fail
+    /// Reload configuration and code; after an error the old ones continue to serve
     Reload(reload::Reload),
-    /// Make a worker the mold, so that the others share what its requests have loaded
+    /// Promote a worker to mold, so that others share the code that its requests loaded
     Refork(refork::Refork),
-    /// Ask a worker to leave after its request; another takes its place
+    /// Replace a worker after its current request
     Recycle(recycle::Recycle),
-    /// End a server after the requests under way
+    /// Stop a server after its current requests
     Stop(stop::Stop),
-    /// Make the cache of a running server forget answers
+    /// Purge responses from the cache of a running server
     Purge(purge::Purge),
     /// Measure how fast a server answers, this one or any other
     Bench(Box<bench::Bench>),
-    /// Find the settings that suit a site, by measuring a second server of it
+    /// Find settings for a site by measurements on a second server
     Tune(Box<tune::Tune>),
-    /// Show how many bytes the subs of a module or a script take
+    /// Show the memory use of the subs of a module or script
     Size(size::Size),
-    /// Measure what Perl code loads: memory, files, system calls
+    /// Measure memory, files and system calls of loading Perl code
     Bloat(bloat::Bloat),
     /// Print the man page of a command
     #[command(hide = true)]
@@ -96,22 +96,22 @@ enum Command {
     /// Print the completions of a shell
     #[command(hide = true)]
     Completions(completions::Completions),
-    /// What the master starts for clients
+    /// Internal: the front process
     #[command(hide = true)]
     Front,
-    /// What the master starts for Perl
+    /// Internal: a mold process
     #[command(hide = true)]
     Mold,
-    /// What the master starts to measure memory
+    /// Internal: the sampler process
     #[command(hide = true)]
     Sampler,
-    /// What the master starts to read stacks
+    /// Internal: the profiler process
     #[command(hide = true)]
     Profiler,
-    /// What the master starts to show the server
+    /// Internal: the monitor process
     #[command(hide = true)]
     Monitor,
-    /// What the master starts for Perl in the configuration
+    /// Internal: an expander process
     #[command(hide = true)]
     Expander,
 }
@@ -158,7 +158,8 @@ pub fn run() -> anyhow::Result<()> {
 
 /// Runs a process of the server. Sets its name, which would otherwise be `exe` in top and killall.
 fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let channel = sys::control_channel().map_err(|_| Misuse("only a running cameleer starts this".to_string()))?;
+    let channel =
+        sys::control_channel().map_err(|_| Misuse("this command is internal: the master starts it".to_string()))?;
     nix::sys::prctl::set_name(name)?;
     run(channel)
 }

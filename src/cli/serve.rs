@@ -18,28 +18,28 @@ use toolkit::print;
 pub struct Serve {
     #[command(flatten)]
     conf: Conf,
-    /// One process, no fork: for debuggers and profilers
+    /// Run as a single process, for debuggers and profilers
     #[arg(short = 'X')]
     single: bool,
-    /// Check the configuration and compile its Perl, as `cameleer check`
+    /// Check the configuration and compile its Perl, like `cameleer check`
     #[arg(short = 't')]
     test: bool,
     /// Show the version
     #[arg(short = 'v')]
     version: bool,
-    /// Show the version and what was built in
+    /// Show the version and build settings
     #[arg(short = 'V')]
     build: bool,
-    /// List the modules of httpd whose work is done here, as -t -D DUMP_MODULES
+    /// List the httpd modules that are supported, like -t -D DUMP_MODULES
     #[arg(short = 'M')]
     modules: bool,
-    /// The same by their source files
+    /// List these modules by their source files
     #[arg(short = 'l')]
     files: bool,
-    /// start, stop, restart, graceful or graceful-stop the server of this configuration
+    /// Control the server: start, stop, restart, graceful or graceful-stop
     #[arg(short = 'k', hide_possible_values = true, value_name = "VERB")]
     verb: Option<Verb>,
-    /// Serve the site once more beside itself, as this JSON says
+    /// Internal: serve a second instance of the site, with changes in JSON
     #[arg(long, hide = true, value_parser = shadow)]
     shadow: Option<Shadow>,
 }

@@ -32,8 +32,9 @@ pub fn run(origin: &ConfigOrigin) -> anyhow::Result<()> {
     let checked = expansion::read(origin)?;
     if let Some(other) = checked.config.more_pools.first() {
         let name = &other.name;
-        let why =
-            format!("-X is one process, and pool {name} wants another: leave -X out, or the pool with its places");
+        let why = format!(
+            "-X runs a single process, but pool {name} needs another: omit -X, or remove the pool and its places"
+        );
         return Err(Mistakes(vec![ConfigError::at(&other.at, why)]).into());
     }
     let bound = ours.for_config(&checked)?;

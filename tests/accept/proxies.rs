@@ -187,7 +187,7 @@ fn a_connection_without_its_proxy_header_is_not_served() {
     for header in wrong {
         through(&server, header).is_closed();
     }
-    server.logged("does not begin as RemoteIPProxyProtocol wants it");
+    server.logged("does not begin with a valid PROXY header");
     assert_eq!(server.send_as("127.0.0.9", Request::get("/who")).text(), "127.0.0.9");
 }
 

@@ -54,7 +54,7 @@ fn the_time_for_the_head_of_a_request_is_that_for_the_header_too() {
         let said = String::from_utf8_lossy(&connection.rest()).into_owned();
         assert!(said.is_empty() || said.starts_with("HTTP/1.1 408 "), "{said}");
     }
-    server.logged("does not begin as RemoteIPProxyProtocol wants it: it took too long");
+    server.logged("does not begin with a valid PROXY header (RemoteIPProxyProtocol): the header took too long");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn the_client_that_is_named_has_only_so_many_connections() {
     }
     let refused = of(&server, "192.0.2.7").response().is(503);
     assert_eq!(refused.header("retry-after").as_deref(), Some("2"));
-    server.logged("[client 192.0.2.7] has MaxConnectionsPerClient 2 connections");
+    server.logged("[client 192.0.2.7] has reached MaxConnectionsPerClient 2");
     let mut others: Vec<Connection> = (1..5).map(|n| of(&server, &format!("192.0.2.1{n}"))).collect();
     for (n, connection) in (1..5).zip(&mut others) {
         assert_eq!(connection.ask(get()).text(), format!("192.0.2.1{n}"), "the balancer itself has no limit");

@@ -41,7 +41,7 @@ fn a_list_that_makes_no_sense_is_refused_with_its_line() {
     let server = Scripted::saying(OK);
     let site = Site::new().file("other.txt", "/a\nhttp://elsewhere.test/\n").file("empty.txt", "# nothing\n");
     ask(&site, "--urls other.txt", &server).failed(1, "other.txt:2: http://elsewhere.test/: is on another server than");
-    ask(&site, "--urls empty.txt", &server).failed(1, "no URL in it");
+    ask(&site, "--urls empty.txt", &server).failed(1, "contains no URL");
     ask(&site, "--urls /dev/zero", &server).failed(1, "/dev/zero:1: a line of more than 65536 bytes");
     ask(&site, "--log empty.txt", &server).failed(1, "no GET in it");
     assert_eq!(server.requests(), 0);
@@ -55,7 +55,7 @@ fn a_log_is_asked_with_its_mix() {
     let site = Site::new().file("access.log", &(log + &line(31, "POST /form HTTP/1.1") + "nonsense\n"));
     let report = read(&ask(&site, "-n 60 -c 2 --log access.log", &server).succeeded());
     assert_eq!(targets(&server), BTreeMap::from([("/often?x".into(), 40), ("/rare".into(), 20)]));
-    assert!(report["notes"].to_string().contains("30 GETs are asked; 2 other lines are left out"), "{report}");
+    assert!(report["notes"].to_string().contains("30 GETs of the log are sent; 2 other lines are omitted"), "{report}");
 }
 
 #[test]

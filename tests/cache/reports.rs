@@ -26,7 +26,7 @@ fn headers_and_log_say_what_the_cache_did() {
     let expected = [
         format!("GET /a|{kept}|-|{kept}|-|-"),
         "GET /a|cache hit|cache hit|-|-|-".to_owned(),
-        "GET /b|the answer says no-store|-|the answer says no-store|-|-".to_owned(),
+        "GET /b|the response has no-store|-|the response has no-store|-|-".to_owned(),
         format!("GET /c|{kept}|-|{kept}|-|-"),
         format!("GET /c|{still}|-|-|{still}|-"),
         format!("POST /a|{forgot}|-|-|-|{forgot}"),

@@ -109,7 +109,7 @@ fn every_run_begins_as_after_compiling() {
         assert_eq!(server.text(URL), "caught later 27 x set ownown");
         assert_eq!(server.text("/cgi/other"), "22 lines unset none clean");
     }
-    assert!(!server.log().contains("left changed"), "{}", server.log());
+    assert!(!server.log().contains("changed and restored"), "{}", server.log());
 }
 
 #[test]

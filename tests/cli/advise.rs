@@ -24,7 +24,7 @@ fn where_nothing_is_wrong_it_is_said_what_was_looked_at() {
     server.text("/");
     server.until_idle(2);
     let said = server.control(["advise"]).succeeded().out;
-    assert!(said.starts_with("nothing to advise; looked at: workers that are all busy"), "{said}");
+    assert!(said.starts_with("no advice; checked: workers that are all busy"), "{said}");
 }
 
 #[test]

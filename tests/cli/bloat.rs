@@ -70,7 +70,7 @@ fn who_names_variables_of_a_match_is_named_with_its_line() {
     assert_eq!(said[3], Vec::<String>::new());
     assert_eq!(said[4], ["$' (expression) 1"]);
     let table = site.cameleer(["bloat", "-I", "lib", "use Top"]).succeeded().out;
-    let line = site.filled("\nuse Top names variables of a match:\n    $&  @DIR@/lib/Top.pm:3\nsince perl 5.20");
+    let line = site.filled("\nuse Top uses match variables:\n    $&  @DIR@/lib/Top.pm:3\nsince perl 5.20");
     assert!(table.contains(&line), "{table}");
 }
 
@@ -90,8 +90,8 @@ fn code_that_fails_or_ends_the_process_is_told() {
         ("1 +", "syntax error at (expression) line 1"),
         ("exit 4", "called exit(4)"),
         ("kill KILL => $$", "perl was ended by SIGKILL"),
-        ("require POSIX; POSIX::_exit(0)", "perl ended without a word"),
-        ("exec 'true'", "perl ended without a word"),
+        ("require POSIX; POSIX::_exit(0)", "perl ended without a result"),
+        ("exec 'true'", "perl ended without a result"),
     ] {
         site.cameleer(["bloat", code]).failed(1, said);
     }

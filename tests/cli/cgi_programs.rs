@@ -33,8 +33,8 @@ fn check_names_files_of_program_folders_that_cannot_run_and_runs_none() {
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     for line in [
         "cgi/plain.pl: is not executable, so requests for it are answered 500; chmod +x",
-        "cgi/dos.cgi: its #! line ends with CR; save it with the line ends of Unix",
-        "cgi/gone.cgi: its #! line names \"/no/such/perl\", which is not there",
+        "cgi/dos.cgi: its #! line ends with CR; save it with Unix line ends",
+        "cgi/gone.cgi: its #! line names the missing interpreter \"/no/such/perl\"",
         "cgi/bare.cgi: has no #! line",
         "8 CGI scripts in Perl were not compiled, because perl -c runs BEGIN blocks; 3 of them load modules",
     ] {
@@ -71,7 +71,7 @@ fn the_survey_shows_what_each_script_would_gain_and_what_could_break_in_it() {
     site.configure(CONF);
     let said = site.cameleer(["check", "--compat", "-f", "site.conf"]).succeeded();
     for line in [
-        "cgi/good.cgi:1: green CgiMode program: loads CGI for each request, which CgiMode fork does once; nothing was found in it that CgiMode persistent would break",
+        "cgi/good.cgi:1: green CgiMode program: loads CGI for each request, which CgiMode fork does once; no problems were found for CgiMode persistent",
         "cgi/risky.cgi:1: green CgiMode program: loads CGI, POSIX for each request, which CgiMode fork does once",
         "cgi/risky.cgi:1: green a switch of the #! line: under CgiMode fork or persistent: ",
         "cgi/risky.cgi:5: green %ENV in BEGIN: under CgiMode fork or persistent: ",
@@ -96,7 +96,7 @@ fn a_huge_folder_of_programs_is_looked_at_in_part() {
     let said = site.cameleer(["check", "-f", "site.conf"]).succeeded();
     assert!(said.err.contains("and 980 more files that cannot run"), "{said:?}");
     assert!(
-        said.err.contains("the folders of CGI programs are large: not all of their files were looked at"),
+        said.err.contains("the folders of CGI programs are large: not all of their files were checked"),
         "{said:?}"
     );
 }

@@ -315,7 +315,7 @@ fn what_is_wrong_with_an_option_names_the_option() {
 fn an_unknown_option_leads_to_the_right_one() {
     let site = Site::new();
     for (words, tip) in [
-        (["run", "--server"], "leave it out"),
+        (["run", "--server"], "omit it"),
         (["run", "--bind"], "--listen"),
         (["run", "--worker"], "--workers"),
         (["serve", "--port"], "-c 'Listen 8080'"),

@@ -47,7 +47,7 @@ fn what_the_front_does_alone() {
     let said = explained("http://shop.example/a.txt");
     says(&said, "answered by the front: a file");
     says(&said, "file /htdocs/a.txt (exists)");
-    says(&said, "AccessHandler front: every address may come in");
+    says(&said, "AccessHandler front: every address is allowed");
     says(&said, "LogHandler front: access logs: 1");
     says(&said, "3 AddType text/x-foo .foo");
 }
@@ -63,14 +63,14 @@ fn a_redirect_answers_before_all_else() {
 #[test]
 fn with_perl_in_a_phase_the_worker_runs_them_all() {
     let said = explained("http://shop.example/closed");
-    says(&said, "phases all in a worker: Perl code has a say before the answer");
+    says(&said, "phases all in a worker: a phase before the response has Perl code");
     says(&said, "AccessHandler worker: Order, Allow and Deny; worker: My::Access");
 }
 
 #[test]
 fn what_is_refused_at_once_is_said_to_be() {
     says(&explained("http://shop.example/.htaccess"), "answered by the front, with 403");
-    assert_eq!(explained("/%zz"), "GET /%zz: refused with 400, before anything else\n");
+    assert_eq!(explained("/%zz"), "GET /%zz: refused with 400 before any phase\n");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn the_largest_sub_stands_first_and_the_sum_is_that_of_all() {
     assert!(sub(measured, "large").1 > sub(measured, "small").1);
     let said = site.cameleer(["size", "-I", "lib", "My::Mod"]).succeeded().out;
     assert!(said.starts_with("My::Mod\n     bytes     ops  sub\n"), "{said}");
-    assert!(said.ends_with("in all, 0 of these bytes for names alone\n"), "{said}");
+    assert!(said.ends_with("in total, 0 of these bytes for names only\n"), "{said}");
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn what_is_refused_is_answered_like_any_error_and_is_in_both_logs() {
     for name in ["server", "content-type", "connection", "content-length"] {
         assert_eq!(refused.header(name), usual.header(name), "{name}");
     }
-    assert!(server.logged("cannot be read").contains("a header field whose name is none"));
+    assert!(server.logged("cannot be read").contains("a header field with an invalid name"));
     crate::support::until("the access log has it", || server.site.read("access.log").contains("400 -"));
 }
 

@@ -62,6 +62,6 @@ fn a_connection_that_is_closed_for_mistakes_is_named_in_the_log_and_counted() {
     let mut raw = Raw::open(&server, &[]);
     raw.flood(&frame(PING, 0, 0, b"anybody?"), 50);
     raw.goodbye();
-    server.logged("more frames without use than H2MaxControlFramesPerSecond");
+    server.logged("more control frames than H2MaxControlFramesPerSecond");
     assert_eq!(server.status()["front"]["http2_closed"], 2);
 }

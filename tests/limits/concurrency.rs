@@ -43,7 +43,7 @@ fn one_more_is_refused_at_once_and_others_are_not_concerned() {
     let mut first = start(&server, POST);
     let refused = server.post("/work/y", "a=b").is(503);
     assert_eq!(refused.header("Retry-After").as_deref(), Some("2"));
-    let line = server.logged("MaxConcurrentReqs 1: so many requests are under way");
+    let line = server.logged("MaxConcurrentReqs 1 reached");
     assert!(line.contains("[client 127.0.0.1:") && line.contains("/work/y"), "{line}");
     assert_eq!(server.status()["front"]["shed"]["max_concurrent"], 1);
     server.get("/work/y").is(200);

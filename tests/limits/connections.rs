@@ -31,7 +31,7 @@ fn when_nobody_is_idle_one_more_is_told_so_and_closed() {
     let mut sixth = server.connect();
     assert_eq!(sixth.response().is(503).header("retry-after").as_deref(), Some("2"));
     sixth.is_closed();
-    server.logged("5 connections, none of them idle");
+    server.logged("5 connections, none is idle");
     drop(busy);
     until("there is room again", || server.connect().try_ask(&Request::get("/")).is_ok_and(|r| r.status == 200));
 }
@@ -76,7 +76,7 @@ fn a_front_without_descriptors_neither_spins_nor_stays_ill() {
     let server = serve_with_files(120, "KeepAliveTimeout 60s");
     let front = server.status()["front_pid"].as_i64().expect("a front") as i32;
     let crowd: Vec<Connection> = (0..300).map(|_| half_asked(&server)).collect();
-    server.logged("none of them idle");
+    server.logged("none is idle");
     let (before, since) = (cpu_time(front), Instant::now());
     until("a while passes", || since.elapsed() > Duration::from_secs(2));
     let used = cpu_time(front) - before;

@@ -242,9 +242,9 @@ fn in_mod_perl_1_print_fails_first_and_says_why() {
         server.text("/perl/pid.pl");
     }
     assert_eq!(server.site.read("told"), "104 1");
-    let line = server.logged("the client has left: the program was ended when it went on printing");
+    let line = server.logged("the client has disconnected: the program was ended because it continued to print");
     assert!(line.contains(":info]") && line.contains("goes_on.pl"), "{line}");
-    assert_eq!(server.log().matches("the client has left").count(), 1, "{}", server.log());
+    assert_eq!(server.log().matches("the client has disconnected").count(), 1, "{}", server.log());
 }
 
 /// The front drops the body of a response to HEAD while the client stays connected.

@@ -56,7 +56,7 @@ fn the_running_pool_is_shown_and_planned_with() {
     assert!(shared > 10_000_000, "the data is shared: {said}");
     assert!(number(&total["rss"]) > number(&total["pss"]) + 3 * shared, "RSS counts it with each: {said}");
     let plan = server.control(["mem", "--plan"]).succeeded().out;
-    assert!(plan.contains("without sharing") && plan.contains("by what workers have for themselves"), "{plan}");
+    assert!(plan.contains("without sharing") && plan.contains("by the private memory of workers"), "{plan}");
     let plan = server.control(["mem", "--plan", "--ram", "256M"]).succeeded().out;
     assert!(plan.contains("(256 MB - "), "{plan}");
 }

@@ -44,13 +44,13 @@ fn equal_pages_are_merged_when_it_is_said_and_the_log_says_when_they_cannot_be()
     assert!(silent.is_none_or(|merges| merges == "no") && !server.log().contains("KernelSamePageMerging"));
     let server = serve("KernelSamePageMerging On\n");
     match std::fs::read_to_string("/sys/kernel/mm/ksm/run").ok().as_deref().map(str::trim) {
-        None => drop(server.logged("KernelSamePageMerging: this kernel cannot join the pages of a process")),
+        None => drop(server.logged("KernelSamePageMerging: this kernel cannot merge the pages of a process")),
         Some("1") => {}
         Some(_) => {
-            drop(server.logged("KernelSamePageMerging: nothing is joined while /sys/kernel/mm/ksm/run is not 1"))
+            drop(server.logged("KernelSamePageMerging: no pages are merged while /sys/kernel/mm/ksm/run is not 1"))
         }
     }
     let merges = told(&server, "ksm_stat", "ksm_merge_any:");
-    assert!(merges.is_none_or(|merges| merges == "yes") || server.log().contains("this kernel cannot join"));
+    assert!(merges.is_none_or(|merges| merges == "yes") || server.log().contains("this kernel cannot merge"));
     assert_eq!(server.text("/"), "here");
 }

@@ -71,7 +71,7 @@ fn a_handler_has_the_socket_until_the_client_says_no_more() {
     client.finish_sending();
     client.is_closed();
     assert_eq!(site.server.text("/page"), "a page");
-    site.server.logged("is over after");
+    site.server.logged("has ended after");
     let served_at = site.server.site.read("out.txt");
     assert!(served_at.contains(&format!(" and tcp://127.0.0.1:{}/", site.port)), "{served_at}");
 }

@@ -183,9 +183,9 @@ fn a_request_that_loads_posix_leaves_the_signal_mask_alone() {
     let server = serve(code, "");
     assert_eq!(server.text("/my"), "loaded");
     assert_eq!(server.text("/my"), "loaded");
-    assert!(!server.log().contains("left changed"), "{}", server.log());
+    assert!(!server.log().contains("changed and restored"), "{}", server.log());
     assert_eq!(server.text("/my?block"), "loaded");
-    server.logged("left changed: the signal mask; put back");
+    server.logged("changed and restored: the signal mask");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_worker_that_is_too_big_leaves_after_its_request() {
     let server = serve_limited("Apache2::SizeLimit->set_max_process_size(1000);");
     let first = server.text("/my");
     until("another worker answers", || server.text("/my") != first);
-    assert!(server.logged("leaves after this request").contains("Apache::SizeLimit"), "{}", server.log());
+    assert!(server.logged("exits after this request").contains("Apache::SizeLimit"), "{}", server.log());
     let server = serve_limited("Apache2::SizeLimit->set_max_process_size(100_000_000);");
     assert_eq!(server.text("/my"), server.text("/my"));
 }

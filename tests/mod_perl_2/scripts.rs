@@ -69,7 +69,9 @@ fn a_place_is_not_changed_without_an_end() {
         while (eval { $r->add_config([\"PerlSetVar Camel $count\"]); 1 }) { $count++ } $r->print(\"$count $@\"); 0 }";
     let server = serve(code, "");
     for _ in 0..2 {
-        assert!(server.text("/my").starts_with("100 the place of a request cannot be changed more than 100 times at "));
+        assert!(
+            server.text("/my").starts_with("100 the location of a request cannot be changed more than 100 times at ")
+        );
     }
 }
 

@@ -104,7 +104,7 @@ fn a_slow_request_says_why(browser: &mut Browser, server: &Server) {
     };
     let body = "document.querySelector('#why[open] #why-body')?.innerText";
     browser.eval(&open("GET /slow"));
-    browser.until(&format!("{body}?.includes('looks')"));
+    browser.until(&format!("{body}?.includes('samples')"));
     let said = browser.eval(body);
     let said = said.as_str().expect("a text");
     assert!(said.contains(&server.site.filled("(sselect) at @DIR@/app.psgi line 1")), "{said}");

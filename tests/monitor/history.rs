@@ -95,10 +95,10 @@ fn a_fifo_a_device_or_the_file_of_another_server_is_not_written() {
     for (site, file, why) in [
         (fifo, "history", "is no file"),
         (site(), "/dev/null", "is no file"),
-        (site(), taken.as_str(), "another server writes it"),
+        (site(), taken.as_str(), "another server writes to it"),
     ] {
         let other = site.serve(&format!("HistoryFile {file}\n<Location />\nPsgiApp app.psgi\n</Location>"));
-        other.logged(&format!("no history is kept: {why}"));
+        other.logged(&format!("no history is recorded: {why}"));
         assert_eq!(other.get("/").status, 200);
     }
 }
@@ -111,11 +111,11 @@ fn a_full_disk_costs_the_seconds_that_it_is_full() {
     let fill = "mount -t tmpfs -o size=16k none small && head -c 12288 /dev/zero > small/filler && exec \"$0\" \"$@\"";
     let server = Server::start_by(site, &["unshare", "--map-root-user", "--mount", "sh", "-c", fill]);
     let inside = server.site.filled(&format!("/proc/{}/root@DIR@/small/", server.pid()));
-    server.logged("the history is not written: No space left on device");
+    server.logged("the history cannot be written: No space left on device");
     assert_eq!(server.get("/").status, 200);
     std::fs::remove_file(format!("{inside}filler")).expect("removed");
-    server.logged("the history is written again");
+    server.logged("the history can be written again");
     let said = server.site.cameleer(["history", "--json", "--file", &format!("{inside}history")]).succeeded();
     assert!(said.out.contains("\"time\""), "{said:?}");
-    assert_eq!(server.log().matches("the history is not written").count(), 1, "it is said once");
+    assert_eq!(server.log().matches("the history cannot be written").count(), 1, "it is said once");
 }

@@ -163,7 +163,7 @@ fn recycled(server: &Server, terminal: &mut Terminal) {
     terminal.press(&format!("{}x", "j".repeat(at + 1)));
     terminal.shows(&format!("recycle worker {slot}?"));
     terminal.press("y");
-    terminal.shows(&format!("worker {slot} leaves after its request"));
+    terminal.shows(&format!("worker {slot} exits after its request"));
     until("it has gone", || server.workers().iter().all(|(other, _)| pid != *other));
     until("it is counted as that", || server.status()["counts"]["exits"]["recycle"] == 1);
 }
@@ -183,7 +183,7 @@ fn whoever_ends_it_gets_the_terminal_back() {
     terminal.press("\x03");
     terminal.gives_back();
     let piped = server.control(["top"]);
-    assert!(piped.code == 2 && piped.err.contains("cameleer status --json is for programs"), "{piped:?}");
+    assert!(piped.code == 2 && piped.err.contains("programs can use cameleer status --json"), "{piped:?}");
 }
 
 #[test]
@@ -198,11 +198,11 @@ fn a_worker_is_recycled_after_its_request() {
     });
     let slot = busy["slot"].to_string();
     server.control(["recycle", &slot]).succeeded();
-    server.control(["recycle", &slot]).failed(1, "leaves already");
+    server.control(["recycle", &slot]).failed(1, "is already leaving");
     server.control(["recycle", "77"]).failed(1, "there is no worker 77");
     server.site.write("go", "");
     slow.response().is(200);
     until("it has gone", || server.workers().iter().all(|(pid, _)| busy["pid"] != *pid));
     until("it is counted as that", || server.status()["counts"]["exits"]["recycle"] == 1);
-    server.logged("is recycled: it leaves after its request");
+    server.logged("is recycled: it exits after its request");
 }

@@ -111,5 +111,6 @@ fn perl_in_the_configuration_of_another_pool_is_refused() {
 fn one_process_has_no_pools() {
     let site = site();
     site.configure(BOTH);
-    site.cameleer(["serve", "-X", "-f", "site.conf"]).failed(78, "-X is one process, and pool old wants another");
+    site.cameleer(["serve", "-X", "-f", "site.conf"])
+        .failed(78, "-X runs a single process, but pool old needs another");
 }

@@ -25,5 +25,5 @@ fn what_the_answer_was_is_said() {
     let said = site.cameleer(["profile", "--exact", "http://127.0.0.1/none", "-f", "site.conf", "--out", "pages"]);
     assert!(said.succeeded().out.starts_with("http://127.0.0.1/none: HTTP/1.1 200 OK\n"));
     site.configure("<Location />\nPsgiApp none.psgi\n</Location>");
-    site.cameleer(["profile", "--exact", "/", "-f", "site.conf"]).failed(1, "does not start");
+    site.cameleer(["profile", "--exact", "/", "-f", "site.conf"]).failed(1, "did not start");
 }

@@ -121,7 +121,7 @@ fn a_table_says_what_was_the_database() {
 fn a_path_is_picked() {
     let server = serve("");
     let of_others = profile(&server, "/waits", ["--url", "/other"]);
-    assert!(of_others.contains("no worker had a request meanwhile"), "{of_others}");
+    assert!(of_others.contains("no worker had a request during the recording"), "{of_others}");
     std::fs::remove_file(server.site.path("go")).expect("it was there");
     let of_these = profile(&server, "/waits", ["--url", "/wait*"]);
     assert!(of_these.contains("My::Page::waits"), "{of_these}");

@@ -93,7 +93,7 @@ fn what_a_child_init_handler_sets_up_is_kept() {
         .file("lib/Init.pm", init)
         .serve(&format!("{CONF}PerlLib lib\nPerlChildInitHandler Init"));
     assert_eq!(server.text(URL) + &server.text(URL), "/mine 137 1 /mine 137 1 ");
-    assert!(!server.log().contains("left changed"), "{}", server.log());
+    assert!(!server.log().contains("changed and restored"), "{}", server.log());
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn numbers_that_repeat_are_drawn_by_who_asked_for_them_alone() {
     let [seeded, first, again, second] = [URL, "/perl/next.pl", URL, "/perl/next.pl"].map(|url| server.text(url));
     assert_eq!(seeded, again);
     assert_ne!(first, second);
-    assert!(!server.log().contains("left changed"), "{}", server.log());
+    assert!(!server.log().contains("changed and restored"), "{}", server.log());
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_worker_that_is_somebody_else_or_somewhere_else_takes_no_further_request() {
         let worker = server.text("/perl/test.pl?leave");
         let next = server.text(URL);
         assert!(next != worker && next.ends_with(" 0 0"), "{leaves}: {worker}, then {next}");
-        server.logged(&format!("the worker leaves: {said}"));
+        server.logged(&format!("the worker exits: {said}"));
     }
 }
 
@@ -150,7 +150,7 @@ fn a_worker_whose_limits_or_rights_are_not_those_of_its_birth_takes_no_further_r
             continue;
         }
         assert_ne!(server.text(URL), worker, "{leaves}");
-        server.logged(&format!("the worker leaves: {said}"));
+        server.logged(&format!("the worker exits: {said}"));
     }
 }
 
@@ -184,7 +184,7 @@ fn a_worker_that_cannot_return_to_its_folder_takes_no_further_request() {
         );
         let worker = server.text("/?leave");
         assert_ne!(server.text("/"), worker, "{leaves}");
-        server.logged("the worker leaves: its working directory cannot be restored");
+        server.logged("the worker exits: its working directory cannot be restored");
     }
 }
 
@@ -218,7 +218,7 @@ fn to_look_at_signal_handlers_changes_none() {
     );
     let server = site(&script).serve(CONF);
     assert_eq!(server.text("/perl/test.pl"), server.text("/perl/test.pl"));
-    assert!(!server.log().contains("left changed"), "{}", server.log());
+    assert!(!server.log().contains("changed and restored"), "{}", server.log());
 }
 
 /// State set by start-up code is no request's change, nor is a change that the script itself undoes.
@@ -252,6 +252,6 @@ fn scripts_that_leave_all_as_it_was_are_never_named() {
         }
         server.text("/perl/guilty.pl");
     }
-    server.logged("guilty.pl: left changed: a signal handler");
-    assert_eq!(server.log().matches("left changed").count(), 1, "{}", server.log());
+    server.logged("guilty.pl: changed and restored: a signal handler");
+    assert_eq!(server.log().matches("changed and restored").count(), 1, "{}", server.log());
 }

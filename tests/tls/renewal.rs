@@ -26,7 +26,7 @@ fn a_certificate_that_changes_is_used_without_a_reload() {
     server.site.certify("localhost", &["localhost"], 4001);
     until("new connections get the new certificate", || certificate(&server) == on_disk(&server, "localhost.crt"));
     assert_ne!(before, on_disk(&server, "localhost.crt"));
-    server.logged("certificates have changed: new connections get the new ones");
+    server.logged("certificates have changed: new connections use the new ones");
     assert_eq!(server.status()["generation"], 1, "nothing was reloaded");
 }
 
@@ -54,7 +54,7 @@ fn a_connection_that_is_kept_outlives_the_certificate_that_it_began_with() {
     };
     ask("");
     server.site.certify("localhost", &["localhost"], 4001);
-    server.logged("certificates have changed: new connections get the new ones");
+    server.logged("certificates have changed: new connections use the new ones");
     ask("");
     ask("Connection: close\r\n");
     assert!(client.wait().expect("our own child").success());
@@ -94,7 +94,7 @@ fn one_that_cannot_be_used_changes_nothing() {
     let server = serve("");
     let before = certificate(&server);
     server.site.write("localhost.crt", "broken");
-    server.logged("certificates have changed, but the old ones stay in use");
+    server.logged("certificates have changed, but the old ones are still used");
     assert_eq!(certificate(&server), before);
     server.reload().failed(1, "contains no certificate");
     assert_eq!(certificate(&server), before);

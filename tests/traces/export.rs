@@ -146,7 +146,7 @@ fn a_silent_collector_holds_nobody_up() {
     for _ in 0..3000 {
         server.get("/a.txt").is(200);
     }
-    until("it is said what is lost", || server.log().contains("are lost: it does not answer"));
+    until("it is said what is lost", || server.log().contains("are lost: the collector does not answer"));
 }
 
 #[test]

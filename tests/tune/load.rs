@@ -35,7 +35,7 @@ fn a_log_is_asked_without_what_may_change_something() {
     let site = site_of(NOTES).file("access.log", &log);
     let found = report(&site, &format!("--log access.log {FEW}"));
     assert_eq!(asked(&site), set(["GET localhost/a", "HEAD localhost/b"]));
-    assert!(found["notes"].to_string().contains("2 other lines are left out"), "{found}");
+    assert!(found["notes"].to_string().contains("2 other lines are omitted"), "{found}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_configuration_that_is_wrong_is_told_with_its_line() {
 #[test]
 fn code_that_does_not_load_is_told() {
     let site = site_of("die \"not today\\n\"");
-    let said = tune(&site, FEW).failed(1, "does not start");
+    let said = tune(&site, FEW).failed(1, "did not start");
     assert!(said.err.contains("not today"), "{said:?}");
     assert_eq!(shadows(&site), 0);
 }

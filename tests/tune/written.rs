@@ -50,9 +50,9 @@ fn the_new_directives_are_a_file_that_is_deleted_to_undo_them() {
 #[test]
 fn a_file_that_is_not_its_own_is_not_written_over() {
     let site = site_of("die 'it was loaded'").file("precious.conf", "MaxClients 7\n");
-    tune(&site, "--write precious.conf").failed(1, "it is there, and not by cameleer tune");
+    tune(&site, "--write precious.conf").failed(1, "the file exists and was not written by cameleer tune");
     assert_eq!(site.read("precious.conf"), "MaxClients 7\n");
-    tune(&site, "--write /dev/null").failed(1, "it is there, and not by cameleer tune");
+    tune(&site, "--write /dev/null").failed(1, "the file exists and was not written by cameleer tune");
 }
 
 #[test]

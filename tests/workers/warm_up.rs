@@ -134,7 +134,7 @@ fn one_that_fails_is_named_and_the_server_serves() {
     server.logged("[client 127.0.0.1:9] GET /app/die: no such luck");
     assert_eq!(server.log().matches("no such luck").count(), 1, "{}", server.log());
     server.logged("warm-up: GET /app/exit: status 500");
-    server.logged("warm-up: GET /none: Perl does not answer there");
+    server.logged("warm-up: GET /none: the URL is not answered by Perl");
     server.logged("warmed requests=5 failed=3");
 }
 
@@ -180,7 +180,7 @@ fn what_start_timeout_leaves_no_time_for_is_named_and_the_server_serves() {
 #[test]
 fn a_request_after_which_a_worker_would_leave_is_left_out() {
     let server = serve("PerlWarmup /app/harakiri /app/z");
-    server.logged("GET /app/harakiri: a worker would leave after it");
+    server.logged("GET /app/harakiri: a worker would exit after it");
     server.logged("warmed requests=2 failed=1");
     server.until_idle(2);
     let before = workers(&server);
@@ -349,9 +349,11 @@ fn a_warm_up_goes_where_a_client_would_be_led() {
             PerlWarmup /idx/ /perl/led.pl /forking/one.pl /closed/x /plain.txt /perl/none.pl"
         ));
     server.logged("warmed requests=6 failed=3");
-    for (target, why) in
-        [("/closed/x", "status 401"), ("/plain.txt", "Perl does not answer there"), ("/perl/none.pl", "status 404")]
-    {
+    for (target, why) in [
+        ("/closed/x", "status 401"),
+        ("/plain.txt", "the URL is not answered by Perl"),
+        ("/perl/none.pl", "status 404"),
+    ] {
         server.logged(&format!("GET {target}: {why}"));
     }
     let ran = server.site.read("ran");

@@ -23,7 +23,7 @@ pub async fn obey(front: &Rc<Front>) -> anyhow::Result<()> {
             heard = master.hear() => heard.context("control channel")?,
             () = front.drained.notified() => return Ok(()),
         };
-        let Some((message, fds)) = heard else { bail!("the master has gone") };
+        let Some((message, fds)) = heard else { bail!("the master has ended") };
         if matches!(message, ToFront::Exit) {
             return Ok(());
         }

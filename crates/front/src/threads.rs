@@ -53,7 +53,9 @@ impl Front {
                 let advice = "see ulimit -u of User, systemd's TasksMax";
                 return log::warn(
                     "front",
-                    format_args!("{number} threads, FrontThreads wants {wanted}: {error}: {advice}"),
+                    format_args!(
+                        "the front has {number} threads rather than the {wanted} of FrontThreads: {error}: {advice}"
+                    ),
                 );
             }
         }

@@ -59,7 +59,7 @@ impl std::fmt::Display for Interrupted {
         match self {
             Interrupted::Died(text) => f.write_str(text.trim_end()),
             Interrupted::Exited(code) => write!(f, "called exit({code})"),
-            Interrupted::Unheard => f.write_str("went on printing for a client that has left"),
+            Interrupted::Unheard => f.write_str("continued to print after its client had disconnected"),
         }
     }
 }
@@ -395,7 +395,7 @@ impl Interpreter {
         // SAFETY: reads the process' state, and flags of the shim.
         match unsafe { sys::cml_must_leave() } {
             sys::NO_DESCRIPTORS => {
-                Some("nearly all descriptors are open: files or sockets are opened and never closed")
+                Some("nearly all descriptors are in use: the program opens files or sockets without closing them")
             }
             sys::OTHER_USER => Some("its user or groups were changed ($<, $>, $( or $))"),
             sys::OTHER_ROOT => Some("chroot was called"),
@@ -403,7 +403,7 @@ impl Interpreter {
             sys::OTHER_NAMESPACE => Some("a namespace was changed (unshare, setns)"),
             sys::OTHER_RIGHTS => Some("its capabilities, seccomp rules or no_new_privs were changed"),
             sys::NO_HOME => Some(
-                "its working directory cannot be restored: the directory that it started in cannot be entered any more",
+                "its working directory cannot be restored: the directory in which it started is no longer accessible",
             ),
             sys::OTHER_PRIORITY => Some("its priority was changed (nice, setpriority)"),
             _ => None,
@@ -434,7 +434,7 @@ fn text(from: sys::Bytes) -> String {
 
 fn own<T>(code: *mut T, invocant: *mut T) -> Result<Code> {
     let code =
-        NonNull::new(code.cast()).ok_or_else(|| Interrupted::Died("the handler's name led to no code".into()))?;
+        NonNull::new(code.cast()).ok_or_else(|| Interrupted::Died("no code found for the handler's name".into()))?;
     Ok(Code { code, invocant: NonNull::new(invocant.cast()) })
 }
 

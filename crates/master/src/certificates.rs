@@ -32,7 +32,10 @@ impl Certificates {
         match watch_all(&folders) {
             Ok(inotify) => self.inotify = Some(inotify),
             Err(error) => {
-                log::warn("master", format_args!("certificates cannot be watched, a reload reads them anew: {error}"));
+                log::warn(
+                    "master",
+                    format_args!("certificates cannot be watched for changes; reload after a change: {error}"),
+                );
             }
         }
     }

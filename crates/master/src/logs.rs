@@ -244,7 +244,7 @@ fn open_file(path: &Path) -> anyhow::Result<Fd> {
     let file = options.open(path).with_context(cannot)?;
     if let Some(why) = exposed {
         if file.metadata()?.nlink() > 1 {
-            bail!("{}: it has a second name, and {why}", cannot());
+            bail!("{}: the file has a second name, and {why}", cannot());
         }
         let advice = "write logs to a folder that only root may write to";
         log::warn("master", format_args!("log {}: {why}; {advice}", path.display()));

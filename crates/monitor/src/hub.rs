@@ -106,8 +106,8 @@ impl Hub {
     /// A full disk loses the seconds while it is full, and is logged once.
     fn keep(&self, second: &Second) {
         match self.ring.write(second) {
-            Ok(()) if self.said_full.replace(false) => warn(format_args!("the history is written again")),
-            Err(error) if !self.said_full.replace(true) => warn(format_args!("the history is not written: {error}")),
+            Ok(()) if self.said_full.replace(false) => warn(format_args!("the history can be written again")),
+            Err(error) if !self.said_full.replace(true) => warn(format_args!("the history cannot be written: {error}")),
             _ => {}
         }
     }

@@ -70,7 +70,7 @@ async fn serve(control: OwnedFd) -> anyhow::Result<()> {
     };
     let mut fds = fds.into_iter();
     let ring = ring(&settings, &mut fds)?;
-    let slow = fds.next().context("no slow requests came with Configure")?;
+    let slow = fds.next().context("Configure came without the board of slow requests")?;
     let hub = Rc::new(Hub::new(ring, File::from(slow)));
     if let Some(account) = &settings.account {
         privileges::become_account(account)?;
@@ -82,7 +82,7 @@ async fn serve(control: OwnedFd) -> anyhow::Result<()> {
     while let Some((message, _)) = hear(&master).await.context("control channel")? {
         match message {
             ToMonitor::Status(status) => hub.take(now(), *status),
-            ToMonitor::Configure(_) => bail!("the master said Configure twice"),
+            ToMonitor::Configure(_) => bail!("the master sent Configure twice"),
         }
     }
     Ok(())
@@ -106,7 +106,7 @@ async fn hear(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd
 /// The history's file, opened by the master, or a nameless one that ends with this process.
 fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow::Result<Ring> {
     let opened = match settings.has_history_file {
-        true => Ring::read(File::from(fds.next().context("no history came with Configure")?)),
+        true => Ring::read(File::from(fds.next().context("Configure came without the history file")?)),
         false => Ring::open(tempfile::tempfile().context("the history's last hour")?, SECONDS_IN_MEMORY),
     };
     opened.map_err(|damage| anyhow::anyhow!("the history {damage}"))

@@ -98,16 +98,18 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
             of(hub, |view| metrics(format, view))
         }
         "/server-status" if query.split('&').any(|option| option == "auto") => of(hub, auto),
-        "/server-status" => say(StatusCode::NOT_FOUND, "only server-status?auto is here; / is for people\n"),
+        "/server-status" => {
+            say(StatusCode::NOT_FOUND, "only server-status?auto is available; the page for people is /\n")
+        }
         "/events" => with(Response::new(Page::Events(hub.listen())), CONTENT_TYPE, plain("text/event-stream")),
         "/history.json" => history(hub, query).await,
         "/slow.json" => match hub.slow() {
             Ok(text) => whole("application/json", text),
-            Err(_) => say(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing: ask again in a second\n"),
+            Err(_) => say(StatusCode::SERVICE_UNAVAILABLE, "the profiler is writing: retry in a second\n"),
         },
         _ => say(
             StatusCode::NOT_FOUND,
-            "here are /, /status.json, /events, /metrics, /history.json, /slow.json, /server-status?auto\n",
+            "not found; available: /, /status.json, /events, /metrics, /history.json, /slow.json, /server-status?auto\n",
         ),
     }
 }
@@ -116,7 +118,7 @@ async fn page(hub: &Rc<Hub>, request: &Request<Incoming>) -> Answer {
 fn of(hub: &Hub, make: impl FnOnce(&View) -> Answer) -> Answer {
     match hub.latest() {
         Some(view) => make(&view),
-        None => say(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just begun: ask again in a second\n"),
+        None => say(StatusCode::SERVICE_UNAVAILABLE, "the monitor has just started: retry in a second\n"),
     }
 }
 
@@ -191,8 +193,8 @@ fn refuse(denied: Denied) -> Answer {
                 say(StatusCode::UNAUTHORIZED, "AdminToken: send it as Authorization: Bearer, or as a password\n");
             with(refused, WWW_AUTHENTICATE, plain("Basic realm=\"cameleer\", charset=\"UTF-8\""))
         }
-        Denied::Host => say(StatusCode::MISDIRECTED_REQUEST, "this address answers for localhost only\n"),
-        Denied::Origin => say(StatusCode::FORBIDDEN, "pages of other sites are not answered\n"),
+        Denied::Host => say(StatusCode::MISDIRECTED_REQUEST, "this address accepts only the host localhost\n"),
+        Denied::Origin => say(StatusCode::FORBIDDEN, "requests from pages of other sites are refused\n"),
     }
 }
 

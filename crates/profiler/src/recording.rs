@@ -140,7 +140,7 @@ impl Recording {
         let profile = Profile { seconds, rounds, samples, torn, frames: frames.all, requests };
         let written = serde_json::to_vec(&profile).map_err(std::io::Error::from);
         if let Err(error) = written.and_then(|text| File::from(into).write_all(&text)) {
-            log::error("profiler", format_args!("cannot tell what was recorded: {error}"));
+            log::error("profiler", format_args!("cannot write the recording: {error}"));
         }
         drop(done);
     }

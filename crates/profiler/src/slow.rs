@@ -201,7 +201,7 @@ impl SlowLog {
     pub fn shows_on(&mut self, board: OwnedFd) {
         self.board = board::Writer::new(board)
             .inspect_err(|error| {
-                log::error("profiler", format_args!("the monitor is not shown slow requests: {error}"))
+                log::error("profiler", format_args!("cannot pass slow requests to the monitor: {error}"))
             })
             .ok();
     }
@@ -212,7 +212,7 @@ impl SlowLog {
         (self.has_news, self.shows) = (false, now + SHOWS);
         let shown = shown(self.after, self.going_on.iter().chain(self.last.iter().rev()));
         if let Err(error) = board.write(&shown) {
-            log::error("profiler", format_args!("the monitor is not shown slow requests: {error}"));
+            log::error("profiler", format_args!("cannot pass slow requests to the monitor: {error}"));
         }
     }
 
@@ -321,7 +321,7 @@ fn line(slow: &SlowRequest) -> String {
     for SlowStack { looks, frames } in slow.stacks.iter().take(3) {
         let shown: Vec<String> = frames.iter().take(FRAMES_IN_LOG).map(ToString::to_string).collect();
         let more = if frames.len() > FRAMES_IN_LOG { " < …" } else { "" };
-        text.push_str(&format!("; {looks} of {} looks: {}{more}", slow.looks, shown.join(" < ")));
+        text.push_str(&format!("; {looks} of {} samples: {}{more}", slow.looks, shown.join(" < ")));
     }
     text
 }

@@ -85,16 +85,20 @@ fn bare<T>(value: T) -> [(String, T); 1] {
 impl Families {
     fn requests(&mut self, front: &FrontStatus) {
         let codes: Vec<_> = front.codes.iter().map(|(code, count)| (format!("code=\"{code}\""), *count)).collect();
-        self.counter("cameleer_requests", "Finished requests by status; 499: the client left first.", &codes);
+        self.counter("cameleer_requests", "Finished requests by status; 499: the client disconnected first.", &codes);
         if let Some(Spreads { request, queue, service }) = &front.spreads {
-            let help = "From the end of a request's head to the last byte of the response.";
+            let help = "Time from the end of a request's head to the last byte of the response.";
             self.histogram("cameleer_request_duration", help, request);
-            self.histogram("cameleer_queue_wait", "From the end of a request's head until a worker had it.", queue);
-            self.histogram("cameleer_service", "From the start in a worker to the end of its response.", service);
+            self.histogram(
+                "cameleer_queue_wait",
+                "Time from the end of a request's head until a worker received it.",
+                queue,
+            );
+            self.histogram("cameleer_service", "Time from the start in a worker to the end of its response.", service);
         }
         let shed = front.shed.by_reason().map(|(reason, count)| (format!("reason=\"{reason}\""), count));
         self.counter("cameleer_shed", "Requests that were refused rather than served, by reason.", &shed);
-        let help = "Responses whose clients were too slow to occupy a worker while requests waited.";
+        let help = "Responses cut off because a slow client occupied a worker while requests waited.";
         self.counter("cameleer_slow_readers", help, &bare(front.slow_readers));
         let help = "HTTP/2 connections closed because of client behaviour.";
         self.counter("cameleer_http2_closed", help, &bare(front.http2_closed));
@@ -160,8 +164,12 @@ impl Families {
         self.counter("cameleer_worker_exits", "Ended workers by reason.", &exits);
         let reloads = [("ok", counts.reloads), ("failed", counts.failed_reloads)];
         let reloads = reloads.map(|(result, count)| (format!("result=\"{result}\""), count));
-        self.counter("cameleer_reloads", "Reloads by result; after a failed one the old code keeps running.", &reloads);
-        self.counter("cameleer_reforks", "Workers that became the mold.", &bare(counts.reforks));
+        self.counter(
+            "cameleer_reloads",
+            "Reloads by result; after a failed reload the old code continues to run.",
+            &reloads,
+        );
+        self.counter("cameleer_reforks", "Workers that were promoted to mold.", &bare(counts.reforks));
         let help = "Promotions from the mold that loaded the code to the mold that forks.";
         self.gauge("cameleer_refork_generation", help, &bare(f64::from(counts.refork_generation)));
     }

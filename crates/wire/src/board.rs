@@ -75,7 +75,7 @@ pub fn read(file: &File) -> io::Result<String> {
     }
     Err(io::Error::new(
         io::ErrorKind::WouldBlock,
-        "the board is being written all the time, or its writer died while writing",
+        "the board is being written continuously, or its writer died while writing",
     ))
 }
 

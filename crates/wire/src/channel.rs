@@ -91,8 +91,7 @@ fn receive_with(
         }
     }
     if received.flags.contains(ReturnFlags::CTRUNC) {
-        let why =
-            "not every descriptor arrived: this process may not have so many files open (ulimit -Hn, LimitNOFILE)";
+        let why = "not every descriptor arrived: the limit of open files is too low (ulimit -Hn, LimitNOFILE)";
         return Err(io::Error::other(why));
     }
     if received.flags.contains(ReturnFlags::TRUNC) {

@@ -144,7 +144,7 @@ impl Worker {
     /// Creates a worker for `site` that answers on `port`. Runs the ChildInit handlers.
     pub fn new(site: Rc<Site>, port: WorkerPort, identity: WorkerIdentity, words: Rc<Words>) -> Worker {
         if let Err(error) = sys::do_not_preempt() {
-            log::info("perl", format_args!("worker={} keeps its scheduling policy: {error}", identity.slot));
+            log::info("perl", format_args!("worker={} cannot change its scheduling policy: {error}", identity.slot));
         }
         site.is_forked();
         libperl::set_title(&format!("cameleer: worker {}", identity.slot));
@@ -171,7 +171,7 @@ impl Worker {
                 None => 0,
             },
             Err(error) => {
-                log::error("perl", format_args!("worker={} leaves: {error}", self.identity.slot));
+                log::error("perl", format_args!("worker={} exits: {error}", self.identity.slot));
                 1
             }
         };
@@ -246,7 +246,7 @@ impl Worker {
         log::notice(
             "perl",
             format_args!(
-                "worker={slot} leaves after this request: +{grown:.1} MB since the fork, {requests} requests ({directive})"
+                "worker={slot} exits after this request: +{grown:.1} MB since the fork, {requests} requests ({directive})"
             ),
         );
         true

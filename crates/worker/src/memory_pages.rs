@@ -14,16 +14,16 @@ pub fn set(pages: &Pages) {
     if !pages.huge
         && let Err(error) = prctl::set_thp_disable(true)
     {
-        log::warn("perl", format_args!("TransparentHugePages Off: the kernel refuses it: {error}"));
+        log::warn("perl", format_args!("TransparentHugePages Off: refused by the kernel: {error}"));
     }
     if !pages.merge {
         return;
     }
     if let Err(error) = sys::merge_same_pages() {
-        let what = "this kernel cannot join the pages of a process, Linux 6.4 with CONFIG_KSM can";
+        let what = "this kernel cannot merge the pages of a process: it needs Linux 6.4 with CONFIG_KSM";
         return log::warn("perl", format_args!("KernelSamePageMerging: {what}: {error}"));
     }
     if std::fs::read_to_string(MERGER).is_ok_and(|text| text.trim() != "1") {
-        log::warn("perl", format_args!("KernelSamePageMerging: nothing is joined while {MERGER} is not 1"));
+        log::warn("perl", format_args!("KernelSamePageMerging: no pages are merged while {MERGER} is not 1"));
     }
 }

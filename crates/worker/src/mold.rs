@@ -111,7 +111,7 @@ fn configuration(master: &Master) -> anyhow::Result<Configured> {
     };
     let mut fds = fds.into_iter();
     let memory = fds.next().context("the configuration came without its text")?;
-    let words = sys::map_words(&fds.next().context("the configuration came without words for memory")?)?;
+    let words = sys::map_words(&fds.next().context("the configuration came without the memory limits")?)?;
     let bundle: Bundle = serde_json::from_slice(&read_configuration(memory)?)?;
     let config = Config::build(&bundle.tree, &bundle.facts)
         .map_err(|errors| anyhow::anyhow!(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
@@ -234,7 +234,7 @@ impl Mold {
     fn obey(&mut self) -> anyhow::Result<Option<Birth>> {
         let Some((order, fds)) = self.master.receive()? else {
             self.end_children();
-            bail!("the master has gone");
+            bail!("the master has ended");
         };
         let mut fds = fds.into_iter();
         match order {
@@ -302,7 +302,7 @@ impl Mold {
         // Close the mold's copy of the socket: a copy inherited by later siblings would hide this worker's death.
         drop(wire);
         let process = sys::pidfd_open(pid).inspect_err(|error| {
-            log::warn("perl", format_args!("worker={slot} pid={pid}: its end is seen late (pidfd_open: {error})"));
+            log::warn("perl", format_args!("worker={slot} pid={pid}: its end is noticed late (pidfd_open: {error})"));
         });
         self.children.push(Child { slot, pid, process: process.ok() });
         self.master.send(&FromMold::Forked { slot, pid: pid.as_raw() }, &[])?;

@@ -120,6 +120,6 @@ impl Successor {
 /// Sends a message. A master that no longer wants the mold has closed the channel.
 fn tell(master: &Master, message: &FromMold) {
     if let Err(error) = master.send(message, &[]) {
-        log::info("perl", format_args!("no mold is wanted any more: {error}"));
+        log::info("perl", format_args!("the promotion was cancelled: {error}"));
     }
 }

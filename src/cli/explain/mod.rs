@@ -16,19 +16,19 @@ use toolkit::conf::Conf;
 use toolkit::{Misuse, print};
 
 const HINT: &str = "\
-Reads the configuration as a start would, Perl in it included, and the .htaccess files on the way.
-Nothing is sent, and no handler runs: what Perl code decides for a request is not known";
+Reads the configuration like a start, including its Perl, and the .htaccess files of the path.
+No request is sent and no handler runs: decisions of Perl code for a request are not known";
 
-/// Show what a configuration means for one request, and which lines say so
+/// Show how a configuration handles one request, and by which lines
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Explain {
     #[command(flatten)]
     conf: Conf,
-    /// Its method
+    /// Request method
     #[arg(value_name = "METHOD")]
     method: String,
-    /// Its path, or all of its URL
+    /// Path or URL of the request
     #[arg(value_name = "URL")]
     url: String,
 }
@@ -52,7 +52,7 @@ impl Explain {
         let found = route_of(&config, &asked.local, &asked.host, &asked.path)?;
         let text = match found {
             Ok(route) => report::text(&asked, &config, &route, &Lines::of(&config, &tree)),
-            Err(status) => format!("{} {}: refused with {status}, before anything else\n", asked.method, asked.path),
+            Err(status) => format!("{} {}: refused with {status} before any phase\n", asked.method, asked.path),
         };
         print(&printable::lines(&text))
     }

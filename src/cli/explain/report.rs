@@ -24,13 +24,13 @@ pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) ->
         row(&mut text, "workers", &format!("of pool {name}, PerlGeneration {generation}{said}"));
     }
     if route.settings.has_perl_phases() {
-        row(&mut text, "phases", "all in a worker: Perl code has a say before the answer");
+        row(&mut text, "phases", "all in a worker: a phase before the response has Perl code");
     }
     text.push_str("\nphase by phase\n");
     phases(&mut text, config, route);
     text.push_str("\nlimits\n");
     limits(&mut text, route);
-    text.push_str("\ndirectives that apply, the later ones over those before\n");
+    text.push_str("\ndirectives that apply; later ones override earlier ones\n");
     text.push_str(&lines.for_route(route));
     text
 }
@@ -96,8 +96,9 @@ fn rules(config: &Config, route: &Route) -> Option<String> {
     let host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite);
     let count = |rules: Option<&Rewrite>| rules.filter(|rules| rules.is_on()).map_or(0, |rules| rules.rules.len());
     let (of_host, of_folder) = (count(host), count(Some(&route.settings.response.rewrite)));
-    (of_host + of_folder > 0)
-        .then(|| format!("by {of_host} rules of the host and {of_folder} of its place, which are not followed here"))
+    (of_host + of_folder > 0).then(|| {
+        format!("by {of_host} rules of the host and {of_folder} of its location, which explain does not apply")
+    })
 }
 
 const REDIRECTS: [&str; 4] = ["Redirect", "RedirectMatch", "RedirectTemp", "RedirectPermanent"];
@@ -128,16 +129,16 @@ fn without_perl(phase: Phase, config: &Config, route: &Route) -> Option<String> 
     let access = &route.settings.access;
     let who = if route.settings.has_perl_phases() { "worker" } else { "front" };
     let what = match phase {
-        Phase::Trans => return Some("front: Alias and DocumentRoot lead to the file".to_owned()),
+        Phase::Trans => return Some("front: Alias and DocumentRoot map the path to the file".to_owned()),
         Phase::Log => return Some(format!("front: access logs: {}", logs(config, route))),
-        Phase::Access if access.hosts.is_empty() => "every address may come in".to_owned(),
+        Phase::Access if access.hosts.is_empty() => "every address is allowed".to_owned(),
         Phase::Access => "Order, Allow and Deny".to_owned(),
-        Phase::Authen if access.requires.is_empty() => "nobody is asked who he is".to_owned(),
+        Phase::Authen if access.requires.is_empty() => "no user is required".to_owned(),
         Phase::Authen => {
             access.auth_type.as_ref().map_or("by address alone".to_owned(), |kind| format!("AuthType {kind}"))
         }
         Phase::Authz if !access.requires.is_empty() => format!("requirements: {}", access.requires.len()),
-        Phase::Type => "the type of a file by its name".to_owned(),
+        Phase::Type => "media type by the file name".to_owned(),
         _ => return None,
     };
     Some(format!("{who}: {what}"))

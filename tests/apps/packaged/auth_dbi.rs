@@ -115,7 +115,7 @@ fn whom_the_table_does_not_know_is_refused_also_when_it_leaves_that_to_others() 
         let refused = ask(&server, user, password).is(401);
         assert_eq!(refused.header("www-authenticate").as_deref(), Some("Basic realm=\"The room\""), "{user}");
     }
-    server.logged("no PerlAuthenHandler knows who this is, and there is no AuthUserFile");
+    server.logged("no PerlAuthenHandler identifies the user, and there is no AuthUserFile");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn timeit_and_sig_as_fixup_handlers() {
     let server = script("print ref $SIG{PIPE} || 'none';", "PerlFixupHandler Apache::Timeit Apache::SIG");
     assert_eq!(server.text(URL), "CODE");
     server.logged("timing request for /perl/test.pl:");
-    assert!(!server.log().contains("left changed"), "{}", server.log());
+    assert!(!server.log().contains("changed and restored"), "{}", server.log());
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn pid(server: &Server) -> String {
 fn is_replaced(server: &Server, reason: &str) {
     let first = pid(server);
     let line = server.logged(reason);
-    assert!(line.contains(&format!("pid={first} leaves after this request")), "{line}");
+    assert!(line.contains(&format!("pid={first} exits after this request")), "{line}");
     assert_ne!(pid(server), first);
 }
 
@@ -20,7 +20,7 @@ fn is_replaced(server: &Server, reason: &str) {
 fn stays(server: &Server) {
     let first = pid(server);
     assert_eq!([pid(server), pid(server)], [first.clone(), first]);
-    assert!(!server.log().contains("leaves after"), "{}", server.log());
+    assert!(!server.log().contains("exits after"), "{}", server.log());
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_worker_over_the_limit_of_one_request_leaves_after_it() {
     for (call, reason) in [
         (
             "use Apache::SizeLimit; Apache::SizeLimit->setmax(1024)",
-            "SizeLimit: pid=PID leaves after this request: its size is over 1024k",
+            "SizeLimit: pid=PID exits after this request: its size is over 1024k",
         ),
         ("use Apache::SizeLimit; Apache::SizeLimit::setmax(1024)", "its size is over 1024k"),
         ("use Apache::SizeLimit; Apache::SizeLimit->setmin(1e6)", "it shares less than 1000000k"),
@@ -89,6 +89,6 @@ fn the_limits_of_all_requests_are_looked_at_every_so_often() {
         let pids: Vec<String> = (0..4).map(|_| pid(&server)).collect();
         assert_eq!([&pids[1], &pids[2]], [&pids[0], &pids[0]], "{module}");
         assert_ne!(pids[3], pids[0], "{module}: the third request was its last");
-        assert!(server.logged("leaves after this request").contains("requests=3"));
+        assert!(server.logged("exits after this request").contains("requests=3"));
     }
 }

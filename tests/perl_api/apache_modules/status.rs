@@ -200,5 +200,5 @@ fn our_own_pages_leave_nothing_to_put_back() {
         server.get(error);
     }
     server.text("/perl-status");
-    assert!(!server.log().contains("left changed"), "{}", server.log());
+    assert!(!server.log().contains("changed and restored"), "{}", server.log());
 }

@@ -39,7 +39,7 @@ fn a_folder_that_was_changed_any_way_is_put_back() {
         assert_eq!(server.text(&format!("/my/{n}")), "1", "{way}");
         assert_eq!(server.text("/my/where"), home, "{way}");
         let log = server.log();
-        let told = log.lines().find(|line| line.contains(&format!("GET /my/{n}: left changed")));
+        let told = log.lines().find(|line| line.contains(&format!("GET /my/{n}: changed and restored")));
         assert!(told.is_some_and(|line| line.contains("the working directory")), "{way}: {log}");
     }
 }
@@ -66,7 +66,7 @@ fn a_worker_that_became_somebody_else_any_way_takes_no_further_request() {
         let worker = server.text(&format!("/my/{n}"));
         let next = server.text("/my/who");
         assert!(next.ends_with(" 0 0 0 0") && !next.starts_with(&format!("{worker} ")), "{way}: {worker}, then {next}");
-        assert!(server.log().contains(&format!("GET /my/{n}: the worker leaves: its user or group")), "{way}");
+        assert!(server.log().contains(&format!("GET /my/{n}: the worker exits: its user or group")), "{way}");
     }
 }
 

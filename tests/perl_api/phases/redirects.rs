@@ -49,7 +49,7 @@ fn a_circle_ends() {
         &conf(""),
     );
     server.get("/from").is(500);
-    server.logged("more than 10 internal redirects");
+    server.logged("more than 10 nested internal redirects");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn subrequests_that_never_end_are_stopped() {
         PLACES,
     );
     assert_eq!(server.text("/main"), "..........|end");
-    server.logged("a loop?");
+    server.logged("look for a loop");
 }
 
 #[test]

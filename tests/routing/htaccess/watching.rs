@@ -68,7 +68,7 @@ fn folders_that_cannot_be_watched_are_looked_at_every_second() {
     let command = with_few_watches(&site);
     let server = Server::start(site, command);
     assert_eq!(server.text("/a/page"), "conf");
-    server.logged(".htaccess files are looked at once a second where they cannot be watched:");
+    server.logged("folders that cannot be watched are checked for .htaccess files once a second:");
     let seen = |text: &str| {
         until(&format!("{text} is seen"), || server.text("/a/page") == text);
     };

@@ -29,7 +29,7 @@ fn ends_at_once(server: &mut Server) {
 fn an_access_log_that_nobody_reads_loses_lines_and_nothing_else() {
     let mut server = serve("CustomLog \"|exec sleep 1000\" \"%r\"");
     is_served(&server);
-    server.logged("access log: its program does not read, and lines are lost");
+    server.logged("access log: the program does not read its input; lines are lost");
     server.reload().succeeded();
     assert_eq!(server.text("/"), "ok");
     ends_at_once(&mut server);
@@ -51,7 +51,7 @@ fn a_program_that_reads_again_gets_whole_lines_and_the_number_of_those_that_were
     is_served(&server);
     server.logged("lines are lost");
     server.site.write("read", "");
-    server.logged("lines were lost, its program reads again");
+    server.logged("lines were lost; the program reads again");
     ends_at_once(&mut server);
     let log = server.site.read("piped.log");
     let is_whole = |line: &str| line.starts_with("GET - GET /") && line.ends_with(" HTTP/1.1");

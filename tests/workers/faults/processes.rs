@@ -19,7 +19,7 @@ fn a_mold_that_dies_again_and_again_is_started_ever_more_slowly() {
     let log = server.log();
     for wait in ["0.1 s", "0.2 s", "0.4 s"] {
         assert!(
-            log.contains(&format!("ended signal=9; its workers serve on, the next starts in {wait}")),
+            log.contains(&format!("ended signal=9; its workers continue to serve; the next mold starts in {wait}")),
             "{wait}: {log}"
         );
     }

@@ -143,7 +143,7 @@ fn a_program_that_keeps_every_descriptor_costs_no_later_request() {
     // A body of this size arrives as a descriptor.
     let upload = server.send(Request::new("POST", "/").body(vec![b'x'; 1 << 20]));
     assert_eq!(upload.is(200).text(), (1 << 20).to_string());
-    assert!(server.logged("the worker leaves: nearly all descriptors").contains("GET /leak"), "{}", server.log());
+    assert!(server.logged("the worker exits: nearly all descriptors").contains("GET /leak"), "{}", server.log());
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_reload_says_that_the_front_is_silent() {
     let server = serve(APP, "FrontTimeout 2s\nStartTimeout 10000s");
     silence(&server);
     // A reload that waits for StartTimeout would outlast the test.
-    server.reload().failed(1, "the front was silent");
+    server.reload().failed(1, "the front did not answer");
     server.text("/");
     server.reload().succeeded();
 }

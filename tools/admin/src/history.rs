@@ -18,12 +18,12 @@ use toolkit::print;
 use toolkit::units::size;
 
 const HINT: &str = "\
-TIME is  03:12, 03:12:30          the last time that it was so late
-         \"2026-11-23 03:12\"       that day
-         90m, 2h, 72h             so long ago
+TIME is  03:12, 03:12:30          the last occurrence of this time
+         \"2026-11-23 03:12\"       that time on that day
+         90m, 2h, 72h             this long ago
          1790000000               seconds since 1970
 
-Rates are of a second. Of times and of what waits each line has its worst second.";
+Rates are per second. Times and queue lengths are those of the worst second of the interval.";
 
 /// Seconds shown before and after the time of `--at`.
 const AROUND: u32 = 120;
@@ -37,22 +37,22 @@ const STEPS: [u32; 11] = [1, 2, 5, 10, 30, 60, 300, 900, 1800, HOUR, 6 * HOUR];
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct History {
-    /// Two minutes before and after
+    /// Show two minutes before and after this time
     #[arg(long, value_name = "TIME", conflicts_with_all = ["from", "to"])]
     at: Option<String>,
-    /// From then on; an hour ago unless said
+    /// Start of the interval [default: an hour ago]
     #[arg(long, value_name = "TIME")]
     from: Option<String>,
-    /// Up to then; until now unless said
+    /// End of the interval [default: now]
     #[arg(long, value_name = "TIME")]
     to: Option<String>,
-    /// So long is a line
+    /// Length of the interval of each line
     #[arg(long, value_name = "DURATION")]
     step: Option<String>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Read this file instead of asking a server for its HistoryFile
+    /// Read this file rather than the HistoryFile of a server
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -77,8 +77,8 @@ impl History {
     }
 
     fn file_of_server(&self) -> anyhow::Result<PathBuf> {
-        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server answered nonsense")?;
-        let file = status.history_file.context("the server keeps no history: say where by HistoryFile")?;
+        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
+        let file = status.history_file.context("the server records no history: set HistoryFile")?;
         Ok(file.into())
     }
 
@@ -149,7 +149,7 @@ fn at(day: NaiveDate, clock: NaiveTime) -> Option<DateTime<Local>> {
 fn table(points: &[Point], step: u32) -> String {
     let mut text = String::new();
     if points.is_empty() {
-        return "nothing was kept of that time: the server did not run, or it is more than seven days ago\n".to_owned();
+        return "no records of that time: the server did not run, or it is more than seven days ago\n".to_owned();
     }
     let _ = writeln!(
         text,

@@ -8,18 +8,18 @@ use toolkit::client::Which;
 use toolkit::print;
 
 const HINT: &str = "\
-URL is  http://host/path?query   an address, whatever its scheme and port
-        /path?query              the same on all virtual hosts
-        http://host/news*        all addresses that begin so";
+URL is  http://host/path?query   an address with any scheme and port
+        /path?query              the path on all virtual hosts
+        http://host/news*        all addresses with this beginning";
 
-/// Make the cache of a running server forget answers
+/// Purge responses from the cache of a running server
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Purge {
-    /// Forget the answers of this address; repeatable
+    /// Purge the responses of this URL; repeatable
     #[arg(value_name = "URL", conflicts_with = "all")]
     urls: Vec<String>,
-    /// Forget all answers
+    /// Purge all responses
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -31,7 +31,7 @@ impl Purge {
     pub fn run(self) -> anyhow::Result<()> {
         let urls = if self.all { vec!["*".to_owned()] } else { self.urls };
         if urls.is_empty() {
-            return Err(Misuse("which answers? name a URL, or say --all".to_owned()).into());
+            return Err(Misuse("name the URLs to purge, or give --all".to_owned()).into());
         }
         let (mut server, mut purged) = (self.which.connect()?, 0);
         for url in urls {

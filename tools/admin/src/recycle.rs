@@ -5,10 +5,10 @@ use clap::Args;
 use master::sockets::control_socket::Command;
 use toolkit::client::Which;
 
-/// Ask a worker to leave after its request; another takes its place
+/// Replace a worker after its current request
 #[derive(Debug, Args)]
 pub struct Recycle {
-    /// Its number, as `cameleer status` shows it
+    /// Number of the worker in `cameleer status`
     worker: u32,
     #[command(flatten)]
     which: Which,

@@ -5,7 +5,7 @@ use clap::Args;
 use master::sockets::control_socket::Command;
 use toolkit::client::Which;
 
-/// Make the worker that has answered most the mold, so that the others share what its requests have loaded.
+/// Promote the worker with the most requests to mold, so that others share the code that its requests loaded.
 #[derive(Debug, Args)]
 pub struct Refork {
     #[command(flatten)]

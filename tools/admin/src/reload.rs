@@ -5,7 +5,7 @@ use clap::Args;
 use master::sockets::control_socket::Command;
 use toolkit::client::Which;
 
-/// Read configuration and code anew; the old ones serve on when the new ones fail.
+/// Reload configuration and code; after an error the old ones continue to serve.
 #[derive(Debug, Args)]
 pub struct Reload {
     #[command(flatten)]

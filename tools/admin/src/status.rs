@@ -13,15 +13,15 @@ use status::{MoldStatus, Usages};
 use toolkit::client::{Server, Which};
 use toolkit::units::{duration, size};
 
-/// Show a running server: its workers and what they do.
+/// Show the status of a running server and its workers.
 #[derive(Debug, Args)]
 pub struct Status {
     #[command(flatten)]
     which: Which,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// As server-status?auto, for programs that know httpd
+    /// Print the format of httpd's server-status?auto
     #[arg(long, conflicts_with = "json")]
     auto: bool,
 }
@@ -31,7 +31,7 @@ impl Status {
     pub fn run(self) -> anyhow::Result<()> {
         let mut server = self.which.connect()?;
         let answer = server.ask(Command::Status)?;
-        let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
+        let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server sent an invalid answer"))?;
         let text = match self.json {
             _ if self.auto => printable::lines(&auto(&status)?),
             true => printable::json(&(json(&status, &usages(&server, &status))? + "\n")),
@@ -125,7 +125,7 @@ fn times(front: &FrontStatus, text: &mut String) {
         if of.count > 0 {
             let [p50, p90, p99, max] =
                 [of.p50_us, of.p90_us, of.p99_us, of.max_us].map(|us| format!("{:.1} ms", us as f64 / 1e3));
-            let _ = writeln!(text, "{name:<9} half took {p50}, 90 % {p90}, 99 % {p99}, the longest {max}");
+            let _ = writeln!(text, "{name:<9} 50 % within {p50}, 90 % {p90}, 99 % {p99}, longest {max}");
         }
     }
     let errors = |from: u16| front.codes.range(from..from + 100).map(|(_, count)| count).sum::<u64>();

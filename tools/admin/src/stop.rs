@@ -5,12 +5,12 @@ use clap::Args;
 use master::sockets::control_socket::{Command, How};
 use toolkit::client::Which;
 
-/// End a server after the requests under way.
+/// Stop a server after its current requests.
 #[derive(Debug, Args)]
 pub struct Stop {
     #[command(flatten)]
     which: Which,
-    /// Do not wait for requests under way
+    /// Do not wait for current requests
     #[arg(long)]
     fast: bool,
 }

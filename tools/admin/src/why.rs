@@ -17,13 +17,13 @@ use toolkit::print;
 pub struct Why {
     #[command(flatten)]
     which: Which,
-    /// Requests of this path alone; with * at its end, of those that begin so
+    /// Only requests of this path; a final * stands for any rest
     #[arg(value_name = "PATH")]
     url: Option<String>,
-    /// So many, the last ones
+    /// Number of requests to show, the latest
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5)]
     count: usize,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -78,11 +78,11 @@ fn one(slow: &SlowRequest) -> String {
     let database: u64 =
         slow.stacks.iter().filter(|stack| stack.frames.iter().any(|f| f.is_database())).map(|s| s.looks).sum();
     if database > 0 {
-        let _ = writeln!(text, "  database in {database} of {} looks", slow.looks);
+        let _ = writeln!(text, "  database in {database} of {} samples", slow.looks);
     }
     let _ = writeln!(text, "  memory {:+} kB  worker {worker} (pid {pid})  generation {generation}", slow.grown / 1024);
     for SlowStack { looks, frames } in &slow.stacks {
-        let _ = writeln!(text, "  {looks} of {} looks:", slow.looks);
+        let _ = writeln!(text, "  {looks} of {} samples:", slow.looks);
         for frame in frames {
             let _ = writeln!(text, "    {frame}");
         }

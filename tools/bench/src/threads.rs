@@ -18,7 +18,7 @@ const OTHER_DESCRIPTORS: u64 = 32;
 /// Runs `plan`.
 pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     allow_descriptors(plan.connections as u64 + OTHER_DESCRIPTORS)?;
-    let target = &plan.request(0).context("nothing to ask")?.target;
+    let target = &plan.request(0).context("no requests to send")?.target;
     let connector = Connector::new(target, &plan.transport)?;
     let (start, before) = (Instant::now(), processor_time());
     let mut outcome = together(plan, &connector)?;

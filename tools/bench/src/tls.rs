@@ -42,7 +42,7 @@ fn authorities(own: Option<&Path>) -> anyhow::Result<RootCertStore> {
     if let Some(path) = own {
         let pem = fs::read(path).with_context(|| path.display().to_string())?;
         let (added, _) = store.add_parsable_certificates(CertificateDer::pem_slice_iter(&pem).flatten());
-        anyhow::ensure!(added > 0, "{}: no certificate in it", path.display());
+        anyhow::ensure!(added > 0, "{}: contains no certificate", path.display());
     }
     anyhow::ensure!(
         !store.is_empty(),

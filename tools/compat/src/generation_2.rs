@@ -8,7 +8,7 @@ const PARTLY: &[(&str, &str)] = &[
     ("Apache2::Filter", "requests' bodies and answers pass filters; those of connections are refused"),
     (
         "Apache2::Connection",
-        "client_socket is the client's in a PerlProcessConnectionHandler; in a request it is one on which nothing ever comes",
+        "client_socket is the client's in a PerlProcessConnectionHandler; in a request it is a socket without data",
     ),
 ];
 

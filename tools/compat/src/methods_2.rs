@@ -16,7 +16,7 @@ const PARTLY: &[(&str, &str, &str)] = &[
     (
         "Apache2::Connection",
         "client_socket",
-        "is the client's in a PerlProcessConnectionHandler; in a request nothing ever comes on it",
+        "is the client's in a PerlProcessConnectionHandler; in a request it is a socket without data",
     ),
     ("APR::Request::Hook", "apr_xml_parser", "dies: Perl code has no access to its result"),
 ];

@@ -93,7 +93,7 @@ impl Lines<'_> {
             let (light, note) = match self.judge(directive, &what) {
                 (Light::Green, _) if skipped => (Light::Amber, SKIPPED.to_owned()),
                 // A start skips the directive, too.
-                (Light::Red, note) if skipped => (Light::Amber, format!("{SKIPPED}; otherwise it {note}")),
+                (Light::Red, note) if skipped => (Light::Amber, format!("{SKIPPED}; otherwise: {note}")),
                 judged => judged,
             };
             if self.seen.insert((directive.at.file.to_string(), what.to_ascii_lowercase(), note.clone())) {
@@ -211,11 +211,11 @@ fn judge_method_of_2(package: &str, method: &str, sources: &Sources) -> Option<(
     match methods_2::support(class, method) {
         Some((Support::Not, _)) if rows::find(package, method).is_some() => match sources.use_module("Apache2::compat")
         {
-            true => Some((Light::Green, what, "is mod_perl 1's, by Apache2::compat".to_owned())),
+            true => Some((Light::Green, what, "belongs to mod_perl 1, by Apache2::compat".to_owned())),
             false => Some((
                 Light::Red,
                 what,
-                "is mod_perl 1's: load Apache2::compat, or use the method of mod_perl 2".to_owned(),
+                "belongs to mod_perl 1: load Apache2::compat, or use the method of mod_perl 2".to_owned(),
             )),
         },
         Some((state, note)) => Some((light_of(state), what, note.to_owned())),

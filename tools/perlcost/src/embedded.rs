@@ -49,7 +49,7 @@ impl Child {
         let said: Result<String, String> = match (serde_json::from_slice(&text), ended) {
             (Ok(said), _) => said,
             (Err(_), Ok(WaitStatus::Signaled(_, signal, _))) => bail!("perl was ended by {signal}"),
-            (Err(_), _) => bail!("perl ended without a word: the code ended the process, or became another program"),
+            (Err(_), _) => bail!("perl ended without a result: the code ended the process, or called exec"),
         };
         said.map_err(|error| anyhow!(error))
     }

@@ -26,13 +26,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Which server is meant; with nothing said, the only one that runs.
 #[derive(Debug, Default, Args)]
 pub struct Which {
-    /// Its control socket
+    /// Control socket of the server
     #[arg(long, value_name = "PATH", env = "CAMELEER_SOCKET", hide_env = true)]
     pub socket: Option<PathBuf>,
-    /// Its configuration
+    /// Configuration of the server
     #[arg(short = 'f', value_name = "FILE")]
     pub conf: Option<PathBuf>,
-    /// Its pid file
+    /// Pid file of the server
     #[arg(long, value_name = "FILE")]
     pub pid_file: Option<PathBuf>,
 }
@@ -51,7 +51,7 @@ impl Which {
             None => {
                 // Servers in other containers must be named explicitly.
                 let servers = running().into_iter().filter(|(server, _)| server.is_visible()).collect();
-                only(servers, "no server runs that this user may talk to")
+                only(servers, "no running server accepts commands of this user")
             }
         }
     }
@@ -114,14 +114,14 @@ impl Server {
 
     /// Returns the reports of the mold and the workers.
     pub fn inspect(&mut self, what: Inspection) -> anyhow::Result<Vec<Told>> {
-        self.ask(Command::Inspect { what })?.told.context("the server answered nonsense")
+        self.ask(Command::Inspect { what })?.told.context("the server sent an invalid answer")
     }
 
     /// Returns the result of a profiler command.
     pub fn told_by_profiler<T: DeserializeOwned>(&mut self, command: Command) -> anyhow::Result<T> {
-        let told = self.ask(command)?.told.context("the server answered nonsense")?;
+        let told = self.ask(command)?.told.context("the server sent an invalid answer")?;
         let said = told.iter().find_map(Told::read);
-        said.context("the profiler ended, or had no time; the server's error log may say more")
+        said.context("the profiler ended, or did not answer in time; see the server's error log")
     }
 
     fn status(&mut self) -> Option<Status> {
@@ -132,7 +132,7 @@ impl Server {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
             Ok(0) => bail!("the server ended before it answered"),
-            Ok(_) => serde_json::from_str(&line).context("the server answered nonsense"),
+            Ok(_) => serde_json::from_str(&line).context("the server sent an invalid answer"),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 bail!("the server at {} does not answer", self.path.display())
             }
@@ -153,8 +153,8 @@ impl Server {
 
 fn by_pid_file(file: &Path) -> anyhow::Result<Server> {
     let (id, pid) = pid_file::read(file)?
-        .ok_or_else(|| anyhow!("{}: no such pid file; the server does not run", file.display()))?;
-    let pid = pid.ok_or_else(|| anyhow!("{}: names no process", file.display()))?;
+        .ok_or_else(|| anyhow!("{}: no such pid file; the server is not running", file.display()))?;
+    let pid = pid.ok_or_else(|| anyhow!("{}: contains no process id", file.display()))?;
     // The pid may belong to another process here, so the server is identified by the pid file that it holds.
     let mut servers = running();
     servers.retain_mut(|(server, _)| server.status().is_some_and(|status| status.pid_file == Some(id)));
@@ -194,7 +194,7 @@ fn by_configuration(file: &Path) -> anyhow::Result<Server> {
         None => status.origin == name,
     };
     servers.retain_mut(|(server, _)| server.is_visible() && server.status().is_some_and(serves));
-    only(servers, &format!("no server of {name} runs"))
+    only(servers, &format!("no server of {name} is running"))
 }
 
 /// All servers that answer in the default folder of control sockets.
@@ -210,7 +210,7 @@ fn only(mut servers: Vec<(Server, PathBuf)>, none: &str) -> anyhow::Result<Serve
     match servers.len() {
         0 => bail!("{none}"),
         1 => Ok(servers.remove(0).0),
-        _ => bail!("several servers run; say which:\n{}", list(&mut servers)),
+        _ => bail!("several servers are running; name one:\n{}", list(&mut servers)),
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Conf {
     /// Configuration [default: cameleer.conf here or in /etc/cameleer]
     #[arg(short = 'f', value_name = "FILE", env = "CAMELEER_CONF", hide_env = true)]
     pub file: Option<PathBuf>,
-    /// ServerRoot, unless the configuration says it [default: its folder]
+    /// ServerRoot, unless the configuration sets it [default: its folder]
     #[arg(short = 'd', value_name = "DIR", env = "CAMELEER_SERVER_ROOT", hide_env = true)]
     root: Option<PathBuf>,
     /// Define a name for <IfDefine>; repeatable

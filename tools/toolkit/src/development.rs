@@ -15,7 +15,7 @@ pub fn certificate(folder: &Path, addresses: &[String], host_name: Option<&str>)
     if let Some(why) = files.made {
         let (path, names) = (files.certificate.display(), names.join(", "));
         print_error(&format!(
-            "cameleer: --tls: made a certificate for development, because {why}: {path}, for {names}. Nobody trusts it yet: import it \
+            "cameleer: --tls: made a certificate for development, because {why}: {path}, for {names}. Browsers do not trust it yet: import it \
              into your browser as an authority, or use curl --cacert {path}"
         ));
     }

@@ -21,7 +21,7 @@ pub struct Run {
     /// Listen on this port [default: 5000]
     #[arg(short, long, env = "CAMELEER_PORT", hide_env = true)]
     pub port: Option<u16>,
-    /// Speak TLS and HTTP/2 with a certificate made for development
+    /// Serve TLS and HTTP/2 with a self-signed certificate for development
     #[arg(long, env = "CAMELEER_TLS", hide_env = true)]
     pub tls: bool,
     /// Number of workers [default: 5]
@@ -36,10 +36,10 @@ pub struct Run {
     /// Log requests in combined format; - is standard output
     #[arg(long, value_name = "FILE", env = "CAMELEER_ACCESS_LOG", hide_env = true)]
     pub access_log: Option<String>,
-    /// Log errors there [default: standard error, with -D ./error_log]
+    /// Error log file [default: standard error, with -D ./error_log]
     #[arg(long, value_name = "FILE", env = "CAMELEER_ERROR_LOG", hide_env = true)]
     pub error_log: Option<String>,
-    /// Least urgent level logged [default: warn]
+    /// Minimum severity of logged messages [default: warn]
     #[arg(long, value_name = "LEVEL", env = "CAMELEER_LOG_LEVEL", hide_env = true)]
     pub log_level: Option<String>,
     /// Run as this user when started by root
@@ -48,13 +48,13 @@ pub struct Run {
     /// Run as this group when started by root
     #[arg(long, value_name = "NAME", env = "CAMELEER_GROUP", hide_env = true)]
     pub group: Option<String>,
-    /// Write the master's process id there
+    /// Write the master's process id to this file
     #[arg(long, value_name = "FILE", env = "CAMELEER_PID", hide_env = true)]
     pub pid: Option<PathBuf>,
-    /// Go to the background when the first worker answers
+    /// Detach from the terminal when the first worker is ready
     #[arg(short = 'D', long, env = "CAMELEER_DAEMONIZE", hide_env = true)]
     pub daemonize: bool,
-    /// Print the directives that this command line stands for
+    /// Print the directives equivalent to this command line
     #[arg(long)]
     pub show_config: bool,
 }
@@ -65,25 +65,25 @@ pub struct Program {
     /// app.psgi, a CGI script, or a folder of them [default: app.psgi]
     #[arg(value_name = "PROGRAM", env = "CAMELEER_APP", hide_env = true)]
     pub program: Option<PathBuf>,
-    /// The same as PROGRAM
+    /// Alias of PROGRAM
     #[arg(short, long, value_name = "FILE", conflicts_with = "program", hide = true)]
     pub app: Option<PathBuf>,
     /// PSGI application as Perl code
     #[arg(short, value_name = "CODE", env = "CAMELEER_EVAL", hide_env = true)]
     pub eval: Option<String>,
-    /// Serve this handler module; with a program: load it first; repeatable
+    /// Serve this handler module, or with a program, load it first; repeatable
     #[arg(short = 'M', value_name = "MODULE", env = "CAMELEER_MODULE", hide_env = true, value_delimiter = ',')]
     pub modules: Vec<String>,
-    /// Serve the pages, images and such of this folder too, beside CGI scripts
+    /// Also serve the static files of this folder, beside CGI scripts
     #[arg(long = "static", value_name = "DIR", env = "CAMELEER_STATIC", hide_env = true)]
     pub statics: Option<PathBuf>,
-    /// How CGI scripts run: program, fork or persistent [default: program]
+    /// CgiMode of scripts: program, fork or persistent [default: program]
     #[arg(long, value_name = "MODE", env = "CAMELEER_CGI_MODE", hide_env = true)]
     pub cgi_mode: Option<String>,
-    /// Folder for @INC; repeatable
+    /// Add this folder to @INC; repeatable
     #[arg(short = 'I', value_name = "DIR", env = "CAMELEER_INCLUDE", hide_env = true, value_delimiter = ':')]
     pub include: Vec<PathBuf>,
-    /// PLACK_ENV [default: deployment]
+    /// Value of PLACK_ENV [default: deployment]
     #[arg(short = 'E', long = "env", value_name = "NAME", env = "CAMELEER_ENV", hide_env = true)]
     pub environment: Option<String>,
 }

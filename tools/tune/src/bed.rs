@@ -136,7 +136,7 @@ impl<'b, 'i> TestBed<'b, 'i> {
         self.have = self.have.max(workers);
         let there = self.shadow.size(self.have, workers)?;
         if there < workers {
-            bail!("of {workers} workers only {there} fit: the shadow's memory is limited");
+            bail!("only {there} of {workers} workers fit: the shadow's memory is limited");
         }
         if is_new {
             let length = Duration::from_secs_f64(self.at_most(self.alone.latency * 3.0 + WARM_UP));
@@ -207,7 +207,7 @@ fn must_answer(outcome: &Outcome, shadow: &Shadow<'_>) -> anyhow::Result<()> {
     let said: Vec<String> = tally.failures.values().map(|(count, first)| format!("{count} times: {first}")).collect();
     let statuses: Vec<String> = tally.statuses.keys().map(u16::to_string).collect();
     match tally.statuses.range(..500).next() {
-        Some(_) => bail!("every request is answered {}: name other URLs", statuses.join(", ")),
+        Some(_) => bail!("every request is answered with {}: name other URLs", statuses.join(", ")),
         None => bail!("every request fails, {}; {}", said.join(", "), shadow.last_errors()),
     }
 }

@@ -71,10 +71,10 @@ impl Findings<'_> {
             [("StartServers", pool.start), ("MinSpareServers", pool.min_spare), ("MaxSpareServers", pool.max_spare)];
         let why = match self.burst {
             Some(burst) if all => format!(
-                "when all visitors came at once, {:.0} were answered a second in the first {} s, and {:.0} with all workers there",
+                "when all visitors arrived at once, {:.0} requests per second were answered in the first {} s, and {:.0} with all workers started",
                 burst.now, burst.seconds, burst.then
             ),
-            _ => format!("more than MaxClients {} cannot be", self.workers),
+            _ => format!("MaxClients {} is the maximum", self.workers),
         };
         let to = |now: u32| if all { self.workers } else { now.min(self.workers) };
         now.into_iter().map(|(name, now)| self.number(name, now, to(now), &why)).collect()
@@ -86,7 +86,7 @@ impl Findings<'_> {
         let timeout = self.site.queue_timeout();
         let in_time = (self.rate * timeout.as_secs_f64()).ceil().max(f64::from(self.workers));
         let why = format!(
-            "{:.0} requests are answered a second, so that more than these wait longer than QueueTimeout ({} s)",
+            "{:.0} requests per second are answered; a longer queue would exceed QueueTimeout ({} s)",
             self.rate,
             timeout.as_secs()
         );
@@ -114,7 +114,7 @@ impl Findings<'_> {
     fn compared(&self) -> impl Iterator<Item = Change> {
         self.compared.iter().filter(|compared| compared.is_a_gain()).map(|compared| {
             let gain = (compared.ratio.unwrap_or(1.0) - 1.0) * 100.0;
-            let why = format!("{gain:.1} % more requests a second, the same answers; {}", compared.about);
+            let why = format!("{gain:.1} % more requests per second with equal responses; {}", compared.about);
             self.change(compared.name, compared.from.clone(), compared.to.to_owned(), &why)
         })
     }

@@ -66,15 +66,15 @@ pub fn candidates(site: &Site) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     if site.all("AllowOverride").iter().any(|one| !one.args.iter().all(|word| word.eq_ignore_ascii_case("None"))) {
         let from = site.all("AllowOverride").iter().map(|one| one.args.join(" ")).collect::<Vec<_>>().join(", ");
-        let about = "no .htaccess file is looked for any more: what they say must stand in the configuration";
+        let about = ".htaccess files are no longer read: their directives must be moved into the configuration";
         candidates.push(Candidate { name: "AllowOverride", from, to: "None", about });
     }
     if has_handlers_only(site) && says("PerlSetupEnv", "Off").is_none() {
-        let about = "handlers that read %ENV instead of $r no longer find CGI's variables there";
+        let about = "handlers that read %ENV instead of $r no longer find CGI variables in it";
         candidates.push(Candidate { name: "PerlSetupEnv", from: "On".to_owned(), to: "Off", about });
     }
     if says("KeepAlive", "Off").is_some() {
-        let about = "an idle connection takes no worker here";
+        let about = "an idle connection occupies no worker";
         candidates.push(Candidate { name: "KeepAlive", from: "Off".to_owned(), to: "On", about });
     }
     candidates

@@ -41,42 +41,42 @@ use toolkit::conf::Conf;
 use toolkit::print;
 
 const HINT: &str = "\
-A second server of the configuration is started, on ports of its own, and ends with this command.
-Its Perl is the site's: it uses the site's databases. docs/tune.md says how to read the numbers";
+A second server of the configuration is started on its own ports, and ends with this command.
+Its Perl is the site's: it uses the site's databases. docs/tune.md explains the numbers";
 
-/// Find the settings that suit a site, by measuring a second server of it
+/// Find settings for a site by measurements on a second server
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Tune {
-    /// What visitors ask: paths, or URLs of one host [default: /]
+    /// Requests of visitors: paths, or URLs of one host [default: /]
     urls: Vec<String>,
     #[command(flatten)]
     conf: Conf,
-    /// Ask what an access log of the site has, in its order
+    /// Use the requests of an access log of the site, in its order
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Also its POSTs and what else may change something, without their bodies
+    /// Also its POST and other unsafe requests, without their bodies
     #[arg(long = "unsafe", requires = "log")]
     unsafe_too: bool,
-    /// How many visitors ask at the same time
+    /// Number of concurrent visitors
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     visitors: u32,
-    /// About how long it may take
+    /// Approximate duration of the measurement
     #[arg(short = 't', long, value_name = "SECONDS", default_value = "150", value_parser = clap::value_parser!(u64).range(5..=86_400))]
     time: u64,
-    /// Memory for the server [default: MemoryBudget, or 3/4 of what is free]
+    /// Memory for the server [default: MemoryBudget, or 3/4 of free memory]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     memory: Option<u64>,
-    /// Say what would be done
+    /// Print the plan and exit
     #[arg(long)]
     dry_run: bool,
-    /// Write the new directives into a file of their own, to be included
+    /// Write the new directives to a file for Include
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Draw the sweep, for a browser
+    /// Write a chart of the sweep as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// For programs; times are seconds, sizes bytes
+    /// Print JSON; times are in seconds, sizes in bytes
     #[arg(long)]
     json: bool,
 }
@@ -221,7 +221,7 @@ impl Tuning<'_> {
         let mut notes = self.load.notes.clone();
         if bed.is_too_slow() {
             notes.push(format!(
-                "a request takes {:.1} s: too few of them end in {} s to measure one number of workers after the other; -t gives it more time",
+                "a request takes {:.1} s: too few of them end in {} s to measure several numbers of workers; extend the time with -t",
                 alone.latency, self.tune.time
             ));
             let chosen = by_law(&alone.share, most);
@@ -269,13 +269,15 @@ impl Tuning<'_> {
     fn notes(&self, bed: &TestBed<'_, '_>, sweep: &Sweep, most: u32) -> Vec<String> {
         let mut notes = Vec::new();
         if sweep.is_cut {
-            notes.push(format!("{} s were too short for the whole search: -t gives it more", self.tune.time));
+            notes.push(format!("{} s were too short for the whole search: extend the time with -t", self.tune.time));
         }
         if most < self.load.visitors && sweep.knee() > most / 2 {
-            notes.push(format!("no more than {most} workers fit into the memory, and none was tried"));
+            notes.push(format!("at most {most} workers fit into the memory; more were not tried"));
         }
         if sweep.knee() >= self.load.visitors {
-            notes.push(format!("as many workers as visitors: with more than {most} (--visitors) more may be of use"));
+            notes.push(format!(
+                "as many workers as visitors: with more than {most} visitors (--visitors) more workers may help"
+            ));
         }
         if let (failed @ 1.., Some(first)) = (bed.failed, &bed.first_failure) {
             notes.push(format!("{failed} requests failed, the first: {first}"));
@@ -307,7 +309,7 @@ impl Tuning<'_> {
             } else {
                 let Candidate { name, to, .. } = candidate;
                 swept.notes.push(format!(
-                    "{} s were too short to compare `{name} {to}` with what is said now: -t gives it more",
+                    "{} s were too short to compare `{name} {to}` with the present value: extend the time with -t",
                     self.tune.time
                 ));
             }
@@ -338,7 +340,7 @@ fn by_law(share: &Share, most: u32) -> u32 {
 
 fn sentence_of_law(share: &Share) -> String {
     format!(
-        "of its time, a request has a processor for {:.0} %",
+        "a request has a processor for {:.0} % of its time",
         100.0 * share.cpu / (share.cpu + share.waiting()).max(1e-9)
     )
 }
@@ -348,14 +350,14 @@ fn reason(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
     let (chosen, best) = (sweep.knee(), sweep.best());
     let rate = sweep.rate(chosen);
     let answer = if chosen == 1 { "worker answers" } else { "workers answer" };
-    let mut reason = format!("{chosen} {answer} {rate:.0} requests a second");
+    let mut reason = format!("{chosen} {answer} {rate:.0} requests per second");
     if best != chosen {
-        reason += &format!("; {best} answered most, {:.0}, which is no more than 2 % above", sweep.rate(best));
+        reason += &format!("; the maximum with {best} workers was {:.0}, at most 2 % more", sweep.rate(best));
     }
     let fewer = sweep.points().filter(|point| point.workers < chosen).last();
     if let Some(fewer) = fewer {
         let part = 100.0 * fewer.rate.mean / rate.max(1e-9);
-        reason += &format!("; with {} it is {part:.0} % of that", fewer.workers);
+        reason += &format!("; with {} the rate is {part:.0} % of that", fewer.workers);
     }
     reason + ". " + &kind(sweep, alone, visitors)
 }
@@ -364,29 +366,29 @@ fn reason(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
 fn kind(sweep: &Sweep, alone: &Share, visitors: u32) -> String {
     let Some(most) = sweep.points().last().filter(|point| point.workers > sweep.knee()) else {
         return match sweep.knee() >= visitors {
-            true => "Requests wait for something else than a processor, and more workers would still help.".to_owned(),
+            true => "Requests wait, but not for a processor, and more workers would still help.".to_owned(),
             false => String::new(),
         };
     };
     let share = most.share;
     if share.queued > share.waiting() {
         format!(
-            "Requests calculate: with {} workers each waits {:.1} ms for a processor, {:.0} % of its time.",
+            "Requests need the processor: with {} workers each waits {:.1} ms for a processor, {:.0} % of its time.",
             most.workers,
             share.queued * 1e3,
             100.0 * share.queued / share.busy.max(1e-9)
         )
     } else if share.waiting() > 1.5 * alone.waiting() {
         format!(
-            "Requests wait for each other, and not for a processor: alone {:.1} ms, with {} workers {:.1} ms. Something \
-             behind the workers serves about {} of them at a time, such as a database with so many connections, or a lock.",
+            "Requests wait for each other rather than for a processor: {:.1} ms alone, with {} workers {:.1} ms. A resource \
+             behind the workers serves about {} of them at a time, such as a database with that many connections, or a lock.",
             alone.waiting() * 1e3,
             most.workers,
             share.waiting() * 1e3,
             sweep.knee()
         )
     } else {
-        "More workers have nothing to do: something before them is full, such as the processor of the front or of the load tester."
+        "More workers would be idle: a resource before them is exhausted, such as the processor of the front or of the load tester."
             .to_owned()
     }
 }

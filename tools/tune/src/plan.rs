@@ -9,9 +9,9 @@ pub fn text(site: &Site, load: &Load, seconds: u64) -> String {
     let pool = &site.config.pool;
     let mut text = format!(
         "{}: a second server of it is started on ports of 127.0.0.1, without its logs and pid file\n\
-         {} visitors ask it {}, {} different requests in all, for about {seconds} s\n\
+         {} visitors send {}, {} different requests in total, for about {seconds} s\n\
          MaxClients            {} now; 1, 2, 4 … up to {} are measured\n\
-         StartServers and kin  {} {} {} now; all visitors at once, with these and with all workers there\n",
+         StartServers etc.      {} {} {} now; burst of all visitors, with these and with all workers started\n",
         site.name,
         load.visitors,
         site.target.url(),

@@ -67,7 +67,7 @@ impl<'i> Shadow<'i> {
         let folder = tempfile::Builder::new().prefix("cameleer-tune-").tempdir()?;
         let reserved = reserve_ports(site.config.listen.len())?;
         let ports = reserved.iter().map(port_of).collect::<anyhow::Result<Vec<u16>>>()?;
-        let port = *ports.get(site.listener).context("the site listens nowhere")?;
+        let port = *ports.get(site.listener).context("the site has no Listen")?;
         let instead = instead.iter().map(|(name, value)| Directive::new(name, value.split(' '))).collect();
         let shadow = config::Shadow {
             owner: std::process::id().cast_signed(),
@@ -90,7 +90,7 @@ impl<'i> Shadow<'i> {
             interrupt.check()?;
             if process.0.try_wait()?.is_some() {
                 let why = std::fs::read_to_string(&errors).unwrap_or_default();
-                bail!("the second server of {} does not start:\n{}", site.name, why.trim_end());
+                bail!("the second server of {} did not start:\n{}", site.name, why.trim_end());
             }
             if let Some(server) = which.connect().ok().and_then(if_it_serves) {
                 break server;
@@ -115,7 +115,7 @@ impl<'i> Shadow<'i> {
                 return Ok(wanted);
             }
             if Instant::now() > by {
-                bail!("of {wanted} workers {ready} became ready in a minute\n{}", self.last_errors());
+                bail!("only {ready} of {wanted} workers became ready within a minute\n{}", self.last_errors());
             }
             std::thread::sleep(LOOK);
         }
@@ -136,7 +136,7 @@ impl<'i> Shadow<'i> {
 
     /// The status of the shadow.
     pub fn status(&mut self) -> anyhow::Result<Status> {
-        self.server.ask(control_socket::Command::Status)?.status.context("the second server answered nonsense")
+        self.server.ask(control_socket::Command::Status)?.status.context("the second server sent an invalid answer")
     }
 
     /// Total work of its workers so far.
@@ -183,7 +183,7 @@ impl<'i> Shadow<'i> {
         let log = std::fs::read_to_string(self.folder.path().join("error.log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-        if last.is_empty() { String::new() } else { format!("its error log says:\n{}", last.join("\n")) }
+        if last.is_empty() { String::new() } else { format!("its error log:\n{}", last.join("\n")) }
     }
 }
 

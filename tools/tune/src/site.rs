@@ -34,7 +34,7 @@ impl Site {
         let config = if reading.needs_perl() { reading.sketch() } else { reading.finish()?.config };
         let named = url.filter(|url| !url.starts_with('/')).map(Target::parse).transpose().map_err(Misuse)?;
         let Some(listener) = listener_for(&config, named.as_ref()) else {
-            bail!("{}: there is no Listen with a port: a shadow needs one to stand beside", origin.name());
+            bail!("{}: no Listen with a port: the second server needs one", origin.name());
         };
         let tls = config.listen.get(listener).is_some_and(|listen| config.speaks_tls(listen.tcp()));
         let target = match named {

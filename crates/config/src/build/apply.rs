@@ -63,7 +63,7 @@ impl Draft {
             row.check_context(self.position.context)?;
         }
         if self.position.methods != Methods::ALL && !row.per_method && !matches!(row.takes, Takes::Reading(..)) {
-            self.warn("applies to all methods, as in httpd, although it is in <Limit>: move it out");
+            self.warn("applies to all methods, as in httpd, although it is in <Limit>: move it out of the section");
         }
         if self.position.context == Context::Server {
             self.positions.insert(row.name, directive.at.clone());

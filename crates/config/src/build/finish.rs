@@ -121,7 +121,7 @@ impl Draft {
 
     fn adjusted(&mut self, name: &'static str, reason: &str, value: u32) {
         if let Some(at) = self.positions.get(name) {
-            let message = format!("{name}: {reason}, taken as {value}");
+            let message = format!("{name}: {reason}; {value} is used");
             self.config.warnings.push(ConfigError::at(at, message));
         }
     }

@@ -47,7 +47,7 @@ pub fn parse(args: &[String]) -> Result<(PartialOptions, Vec<String>), String> {
     let signed = args.iter().filter(|arg| arg.starts_with(['+', '-'])).count();
     if signed != 0 && signed != args.len() {
         return Err(
-            "either all options have a + or - or none has: an option without a sign would replace the others".into()
+            "either all options need a + or -, or none: an option without a sign would replace the others".into()
         );
     }
     let (mut add, mut remove, mut ignored) = (Options::default(), Options::default(), Vec::new());

@@ -153,8 +153,10 @@ fn tell(client: &Rc<Client>, ticket: &Ticket) {
     let line = move |exchange: &Exchange| {
         let begun = exchange.begun.map(|begun| format!(" worker={} pid={}", begun.worker.slot, begun.pid));
         let (begun, took) = (begun.unwrap_or_default(), exchange.had_for);
-        let message =
-            format_args!("client={}{begun} the connection to {} is over after {took:.1?}", client.remote, client.local);
+        let message = format_args!(
+            "client={}{begun} the connection to {} has ended after {took:.1?}",
+            client.remote, client.local
+        );
         log::info("front", message);
     };
     let mut exchange = ticket.exchange().borrow_mut();
@@ -168,7 +170,7 @@ fn said(failure: Failure) -> String {
     let why = match failure {
         Failure::Busy(_) => "no worker was free in time: raise MaxClients of its pool, or QueueTimeout",
         Failure::RequestTimeout => "its handler did not end within RequestTimeout",
-        Failure::WorkerGone | Failure::WorkerLied => "its worker has ended in the middle",
+        Failure::WorkerGone | Failure::WorkerLied => "its worker ended before the connection did",
     };
     why.to_owned()
 }

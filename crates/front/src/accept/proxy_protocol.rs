@@ -50,9 +50,10 @@ async fn meet(mut connection: Connection, socket: &mut Socket) -> Option<(Connec
         Some(Err(_)) if !has_begun => return None,
         Some(Err(error)) => error.to_string(),
         None if client.shared.is_stopping() => return None,
-        None => "it took too long".to_owned(),
+        None => "the header took too long".to_owned(),
     };
-    client.complain(&format!("the connection does not begin as RemoteIPProxyProtocol wants it: {wrong}"));
+    client
+        .complain(&format!("the connection does not begin with a valid PROXY header (RemoteIPProxyProtocol): {wrong}"));
     None
 }
 

@@ -31,7 +31,7 @@ impl Master {
     /// Sends a message, or queues it.
     pub fn say(&self, message: FromFront) {
         if let Err(error) = lock(&self.kept).push(&message, Vec::new()) {
-            log::error("front", format_args!("the master cannot be told: {error}"));
+            log::error("front", format_args!("cannot send a message to the master: {error}"));
         }
         self.catch_up();
     }
@@ -45,7 +45,7 @@ impl Master {
     pub fn catch_up(&self) -> bool {
         let mut kept = lock(&self.kept);
         if let Err(error) = kept.flush(self.channel.get_ref()) {
-            log::error("front", format_args!("the master cannot be told: {error}"));
+            log::error("front", format_args!("cannot send a message to the master: {error}"));
         }
         !kept.is_empty()
     }

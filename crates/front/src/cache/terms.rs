@@ -102,19 +102,19 @@ impl Offer<'_> {
             Is::MISDIRECTED_REQUEST,
         ];
         if self.status.is_informational() || NEVER.contains(&self.status) {
-            return Err("the status is about one request");
+            return Err("the status applies to one request only");
         }
         if RequestControl::of(self.request).no_store && !self.rules.ignores_cache_control {
-            return Err("the request says no-store");
+            return Err("the request has no-store");
         }
         if control.no_store {
-            return Err("the answer says no-store");
+            return Err("the response has no-store");
         }
         if control.private {
-            return Err("the answer says private");
+            return Err("the response is private");
         }
         if (self.has_user || self.request.contains_key(AUTHORIZATION)) && !is_for_users(control) {
-            return Err("the client has proved who it is, and the answer does not say that it is for others");
+            return Err("the client is authenticated, and the response is not marked public");
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Offer<'_> {
             {
                 match HeaderName::from_bytes(name) {
                     Ok(name) if name != "*" => names.push(name),
-                    _ => return Err("the answer says Vary: *"),
+                    _ => return Err("the response has Vary: *"),
                 }
             }
         }
@@ -138,7 +138,7 @@ impl Offer<'_> {
         }
         names.sort_by(|one, other| one.as_str().cmp(other.as_str()));
         names.dedup();
-        if names.len() > MOST_VARY { Err("the answer depends on too many headers") } else { Ok(names) }
+        if names.len() > MOST_VARY { Err("the response varies by too many headers") } else { Ok(names) }
     }
 
     /// The headers to leave out. A response with Set-Cookie is stored only if its directives or the configuration
@@ -147,7 +147,7 @@ impl Offer<'_> {
         let ignored = self.rules.ignored_headers.iter().filter_map(|name| name.parse().ok());
         let omitted: Vec<HeaderName> = ignored.chain(control.private_fields.iter().cloned()).collect();
         match self.shown.contains_key(SET_COOKIE) && !omitted.contains(&SET_COOKIE) {
-            true => Err("the answer sets a cookie"),
+            true => Err("the response sets a cookie"),
             false => Ok(omitted),
         }
     }
@@ -176,13 +176,13 @@ impl Offer<'_> {
     fn implicit(&self, control: &AnswerControl) -> Result<Duration, Unfit> {
         const USUAL: [u16; 11] = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501];
         if !USUAL.contains(&self.status.as_u16()) && !control.public {
-            return Err("the answer does not say how long it is fresh, and its status is none that is kept without");
+            return Err("the response has no freshness lifetime, which its status requires");
         }
         if self.has_query {
-            return Err("the answer to a request with a query does not say how long it is fresh");
+            return Err("the response to a request with a query has no freshness lifetime");
         }
         if self.request.contains_key(COOKIE) {
-            return Err("the answer to a request with a cookie does not say how long it is fresh");
+            return Err("the response to a request with a cookie has no freshness lifetime");
         }
         let rules = self.rules;
         let supposed = match date(self.shown, LAST_MODIFIED) {
@@ -191,7 +191,7 @@ impl Offer<'_> {
                 age.mul_f64(rules.last_modified_factor)
             }
             None if self.shown.contains_key(ETAG) || rules.ignores_no_last_modified => rules.default_expire,
-            None => return Err("the answer has no Last-Modified, no ETag, and does not say how long it is fresh"),
+            None => return Err("the response has no Last-Modified, no ETag and no freshness lifetime"),
         };
         Ok(supposed.max(rules.min_expire))
     }
@@ -212,7 +212,7 @@ impl Offer<'_> {
         let is_kept_stale = terms.ask_always || self.rules.stores_expired;
         match is_fresh || !terms.while_revalidating.is_zero() || (may_be_asked_for && is_kept_stale) {
             true => Ok(()),
-            false => Err("the answer is stale already"),
+            false => Err("the response is already stale"),
         }
     }
 }

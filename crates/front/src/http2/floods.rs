@@ -112,7 +112,7 @@ impl Floods {
         self.begin_second(now);
         self.resets += 1;
         if self.resets > self.most_resets {
-            self.flooded = Some("more resets of streams than H2MaxResetsPerSecond");
+            self.flooded = Some("more stream resets than H2MaxResetsPerSecond");
         }
     }
 
@@ -122,7 +122,7 @@ impl Floods {
         }
         self.errors += 1;
         if self.errors > self.most_errors {
-            self.flooded = Some("more mistakes on streams within a minute than H2MaxStreamErrors");
+            self.flooded = Some("more stream errors in a minute than H2MaxStreamErrors");
         }
     }
 
@@ -130,7 +130,7 @@ impl Floods {
         self.begin_second(now);
         self.others += 1;
         if self.others > self.most_others {
-            self.flooded = Some("more frames without use than H2MaxControlFramesPerSecond");
+            self.flooded = Some("more control frames than H2MaxControlFramesPerSecond");
         }
     }
 
@@ -236,9 +236,6 @@ mod tests {
         };
         assert_eq!(send(2, now), None);
         assert_eq!(send(2, now + LONG_WINDOW * 2), None);
-        assert_eq!(
-            send(1, now + LONG_WINDOW * 2),
-            Some("more mistakes on streams within a minute than H2MaxStreamErrors")
-        );
+        assert_eq!(send(1, now + LONG_WINDOW * 2), Some("more stream errors in a minute than H2MaxStreamErrors"));
     }
 }

@@ -166,7 +166,7 @@ impl ConnectionLimit {
             let ip = &remote.ip;
             self.tell(
                 network,
-                format_args!("[client {ip}] has MaxConnectionsPerClient {most} connections: 503 for more"),
+                format_args!("[client {ip}] has reached MaxConnectionsPerClient {most}: further connections get 503"),
             );
         }
         admitted
@@ -177,7 +177,7 @@ impl ConnectionLimit {
         if u64::from(self.counts.total.load(SeqCst)) >= most && connections.evict(EVICTED_AT_ONCE) == 0 {
             self.tell(
                 None,
-                format_args!("{most} connections, none of them idle: 503 for more (MaxConnections, open files)"),
+                format_args!("{most} connections are open and none is idle: further connections get 503 (MaxConnections, open files)"),
             );
             return None;
         }

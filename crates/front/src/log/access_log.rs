@@ -81,7 +81,7 @@ impl AccessLogs {
     /// Replaces the files after log rotation.
     pub fn reopen(&self, logs: Vec<OwnedFd>) -> anyhow::Result<()> {
         if logs.len() != self.files.len() {
-            bail!("{} access logs were opened anew and {} are in use", logs.len(), self.files.len());
+            bail!("{} access logs were reopened and {} are in use", logs.len(), self.files.len());
         }
         for (file, log) in self.files.iter().zip(logs) {
             let mut file = lock(file);
@@ -107,7 +107,7 @@ impl LogFile {
     fn add(&mut self, line: impl FnOnce(&mut Vec<u8>)) {
         if self.lines.len() >= KEPT {
             if self.lost == 0 {
-                log::error("front", "access log: its program does not read, and lines are lost");
+                log::error("front", "access log: the program does not read its input; lines are lost");
             }
             self.lost += 1;
             return;
@@ -136,7 +136,7 @@ impl LogFile {
             }
         }
         if self.lost > 0 {
-            log::warn("front", format_args!("access log: {} lines were lost, its program reads again", self.lost));
+            log::warn("front", format_args!("access log: {} lines were lost; the program reads again", self.lost));
             self.lost = 0;
         }
         Some(())

@@ -72,7 +72,7 @@ fn handler(context: &RequestContext, route: &Route, is_there: bool) -> Option<St
 
 fn unknown(context: &RequestContext, route: &Route, name: &str) -> Refusal {
     let why = format!(
-        "handler \"{name}\" not found for {}: no Action says what answers for it (SetHandler, AddHandler)",
+        "handler \"{name}\" not found for {}: no Action defines a script for it (SetHandler, AddHandler)",
         route.filename.display()
     );
     context.complain(route, &why);

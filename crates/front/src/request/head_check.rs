@@ -9,7 +9,7 @@ use crate::base::protocol::LONGEST_METHOD;
 use crate::base::refusal::Refusal;
 use config::RequestLimits;
 
-const NOT_ENCRYPTED: &str = "This server speaks TLS here: the address of the page begins with https.";
+const NOT_ENCRYPTED: &str = "This port requires TLS: use an address that begins with https.";
 /// The Allow header for rejected CONNECT and TRACE requests.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, OPTIONS");
 

@@ -145,8 +145,10 @@ async fn until_answered(
         };
     }
     if let Some(route) = context.route.borrow().as_deref() {
-        context
-            .complain(route, &format!("was sent on {MAX_REDIRECTS} times: do rules or scripts lead to one another?"));
+        context.complain(
+            route,
+            &format!("was redirected internally {MAX_REDIRECTS} times: look for rules or scripts that form a loop"),
+        );
     }
     Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
 }

@@ -37,7 +37,7 @@ pub fn check(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
         }
     }
     if host.strictness.registered_methods == Some(true) && !is_registered(head.method.as_str(), &config.methods) {
-        context.complain(route, &"the method is none of those that are registered (HttpProtocolOptions)");
+        context.complain(route, &"the method is not registered (HttpProtocolOptions RegisteredMethods)");
         return Err(Refusal::closing(StatusCode::NOT_IMPLEMENTED));
     }
     Ok(())

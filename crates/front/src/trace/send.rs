@@ -22,7 +22,7 @@ pub async fn send(to: &TraceCollector, message: Vec<u8>) -> anyhow::Result<()> {
         let stream = TcpStream::connect(&to.authority).await?;
         if to.grpc { by_grpc(to, stream, message).await } else { by_http(to, stream, message).await }
     };
-    timeout(PATIENCE, sent).await.context("it does not answer")?
+    timeout(PATIENCE, sent).await.context("the collector does not answer")?
 }
 
 async fn by_http(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> anyhow::Result<()> {
@@ -56,8 +56,8 @@ async fn by_grpc(to: &TraceCollector, stream: TcpStream, message: Vec<u8>) -> an
         let trailers = answer.trailers().await?.unwrap_or_default();
         match trailers.get("grpc-status").or_else(|| head.headers.get("grpc-status")).map(|status| status.as_bytes()) {
             Some(b"0") => Ok(()),
-            Some(status) => bail!("it answered grpc-status {}", String::from_utf8_lossy(status)),
-            None => bail!("it answered without a grpc-status"),
+            Some(status) => bail!("the collector answered grpc-status {}", String::from_utf8_lossy(status)),
+            None => bail!("the collector answered without a grpc-status"),
         }
     };
     answered(asked, async { Ok(connection.await?) }).await

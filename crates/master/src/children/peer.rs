@@ -60,7 +60,7 @@ impl<Out: Serialize, In: DeserializeOwned> Peer<Out, In> {
     pub fn wait(&mut self, by: Instant) -> anyhow::Result<()> {
         let left = by
             .checked_duration_since(Instant::now())
-            .ok_or_else(|| anyhow!("the Perl still loads; StartTimeout allows more"))?;
+            .ok_or_else(|| anyhow!("Perl code is still loading; raise StartTimeout"))?;
         let interest = if self.has_unsent() { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
         let mut fds = [PollFd::new(self.as_fd(), interest)];
         match poll(&mut fds, PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)) {

@@ -191,10 +191,10 @@ pub fn admin_token(config: &Config) -> Result<Option<String>, ConfigError> {
     let token = read_secret(path).map_err(|error| wrong(error.to_string()))?;
     match token.trim_end_matches(['\r', '\n']) {
         token if token.len() < LEAST_TOKEN => {
-            Err(wrong(format!("expected {LEAST_TOKEN} characters at least: openssl rand -hex 32 makes some")))
+            Err(wrong(format!("expected at least {LEAST_TOKEN} characters: create it with openssl rand -hex 32")))
         }
         token if token.contains(|c: char| !c.is_ascii_graphic()) => {
-            Err(wrong("expected a line of letters, digits and signs".to_owned()))
+            Err(wrong("expected one line of printable ASCII characters".to_owned()))
         }
         token => Ok(Some(token.to_owned())),
     }
@@ -209,7 +209,7 @@ fn read_secret(path: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other("is no file"));
     }
     if about.mode() & 0o077 != 0 {
-        return Err(std::io::Error::other("others may read it: chmod 600"));
+        return Err(std::io::Error::other("is readable by other users: chmod 600"));
     }
     let mut text = String::new();
     file.take(LONGEST_TOKEN).read_to_string(&mut text)?;
@@ -218,7 +218,7 @@ fn read_secret(path: &Path) -> std::io::Result<String> {
 
 fn wrong_spool_directory(config: &Config) -> Option<ConfigError> {
     let folder = config.spooling.folder.as_ref().filter(|folder| !folder.is_dir())?;
-    let message = format!("SpoolDirectory: {} is no folder: make it, so that User can write there", folder.display());
+    let message = format!("SpoolDirectory: {} is not a folder: create it, writable for User", folder.display());
     Some(ConfigError { at: None, message })
 }
 
@@ -325,7 +325,7 @@ impl ConfigOrigin {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Envvars::default(),
             Err(error) => {
                 let at = At { file: file.into(), line: 0 };
-                let message = format!("{error}: what the configuration wants of it, give in the environment");
+                let message = format!("{error}: set the variables that the configuration uses in the environment");
                 Envvars { odd: vec![ConfigError::at(&at, message)], ..Envvars::default() }
             }
         }

@@ -319,7 +319,7 @@ impl<C> Generations<C> {
                 GenerationState::Draining => GenerationAction::KillWorkers(number),
                 _ => {
                     let allowed = generation.times.start.as_secs();
-                    let why = format!("still {state:?} after {allowed} s; StartTimeout allows more");
+                    let why = format!("still {state:?} after {allowed} s; raise StartTimeout");
                     GenerationAction::GiveUp(number, why)
                 }
             }

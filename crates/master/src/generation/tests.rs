@@ -49,7 +49,7 @@ fn loading_and_starting_have_starttimeout_each() {
     ready(&mut generations, own(1), now + START / 2);
     assert_eq!(generations.overdue(now + START), vec![]);
     let late = now + START * 2;
-    let why = "still Starting after 60 s; StartTimeout allows more".to_owned();
+    let why = "still Starting after 60 s; raise StartTimeout".to_owned();
     assert_eq!(generations.overdue(late), [GenerationAction::GiveUp(1, why)]);
     assert!(generations.fail(1) && !generations.fail(1));
     assert_eq!((generations.overdue(late), generations.wakes(late)), (vec![], None));

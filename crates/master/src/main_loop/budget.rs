@@ -133,7 +133,7 @@ impl Master {
         {
             self.write_ceiling(Some(lowered));
             let mb = lowered >> 20;
-            log::warn("master", format_args!("MemoryBudget is {mb} MB until the configuration is read anew"));
+            log::warn("master", format_args!("MemoryBudget is {mb} MB until the next reload"));
         }
         Some("by the kernel: the memory of the machine or of a control group was used up".to_owned())
     }

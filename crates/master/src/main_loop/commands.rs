@@ -80,13 +80,13 @@ impl Master {
         let Some(worker) = self.workers.get(slot) else { return Err(format!("there is no worker {slot}")) };
         if Some(worker.mold.pool.generation) != serving || worker.is_dismissed || worker.state == WorkerState::Retiring
         {
-            return Err(format!("worker {slot} leaves already"));
+            return Err(format!("worker {slot} is already leaving"));
         }
         if worker.state == WorkerState::Starting {
-            return Err(format!("worker {slot} has just begun"));
+            return Err(format!("worker {slot} is still starting"));
         }
         let (id, pid) = (WorkerId { slot, serial: worker.serial() }, worker.pid());
-        log::notice("master", format_args!("worker={slot} pid={pid} is recycled: it leaves after its request"));
+        log::notice("master", format_args!("worker={slot} pid={pid} is recycled: it exits after its request"));
         self.dismiss(id, ExitReason::Recycle);
         Ok(())
     }

@@ -14,13 +14,13 @@ impl Master {
     /// Reopens all logs (USR1).
     pub(super) fn reopen_logs(&mut self) {
         for failure in self.logs.reopen() {
-            log::error("master", format_args!("the old log stays in use: {failure:#}"));
+            log::error("master", format_args!("the old log is still in use: {failure:#}"));
         }
         match self.logs.open(&self.checked.config) {
             Ok(opened) => self.use_logs(opened),
             Err(error) => log::error("master", format_args!("{error:#}")),
         }
-        log::notice("master", "logs opened anew");
+        log::notice("master", "logs reopened");
     }
 
     /// Makes all processes write to these logs.
@@ -53,7 +53,7 @@ impl Master {
             Ok(false) => {}
             Ok(true) => match self.checked.identities_in_memory() {
                 Ok(memory) => {
-                    log::notice("master", "certificates have changed: new connections get the new ones");
+                    log::notice("master", "certificates have changed: new connections use the new ones");
                     self.send_to_front(ToFront::Certificates { generation }, vec![memory]);
                 }
                 Err(error) => log::error("master", format_args!("certificates: {error}")),
@@ -61,7 +61,7 @@ impl Master {
             Err(mistakes) => {
                 log::error(
                     "master",
-                    format_args!("certificates have changed, but the old ones stay in use: {mistakes}"),
+                    format_args!("certificates have changed, but the old ones are still used: {mistakes}"),
                 );
             }
         }

@@ -37,7 +37,7 @@ impl Master {
         let Some(generation) = self.generations.get(number) else { return Ok(()) };
         let checked = &generation.config;
         let memory = [checked.in_memory(), checked.identities_in_memory()].into_iter().collect::<Result<Vec<_>, _>>();
-        let memory = memory.context("the configuration cannot be handed to the front")?;
+        let memory = memory.context("the configuration cannot be sent to the front")?;
         let attempt = self.attempt.as_ref().filter(|attempt| attempt.generation == number);
         let Some(opened) = attempt.map(|attempt| &attempt.opened).or(self.opened.as_ref()) else { return Ok(()) };
         let bound = attempt.map_or(self.listeners.all(), |attempt| &attempt.listeners);

@@ -128,7 +128,7 @@ impl Master {
             self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
         }
         self.send_to_front(ToFront::Activate { generation: number }, vec![]);
-        self.end_refork(Err("a reload came between".to_string()));
+        self.end_refork(Err("superseded by another reload".to_string()));
         self.refork.begin_generation();
         self.generations.serve(number, Instant::now());
         self.sizing.begin_generation();

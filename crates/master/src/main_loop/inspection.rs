@@ -64,7 +64,7 @@ impl Master {
     /// The answer is `client`'s, or goes into [`Self::read_again`].
     pub(super) fn inspect(&mut self, client: Option<Client>, what: Inspection) -> io::Result<()> {
         let Some(serving) = self.generations.serving_pool() else {
-            return Err(io::Error::other("the server does not serve now"));
+            return Err(io::Error::other("the server is not serving at present"));
         };
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let done = Fd::new(done);
@@ -105,7 +105,7 @@ impl Master {
         let mold = self.children.mold(mold).ok_or_else(|| io::Error::other("the mold of a worker has ended"))?.pid;
         let open = |path: String| match File::open(&path) {
             Ok(file) => Ok(Fd::new(file.into())),
-            Err(error) => Err(io::Error::other(format!("cannot look into {path}: {error}"))),
+            Err(error) => Err(io::Error::other(format!("cannot open {path}: {error}"))),
         };
         Ok([
             open(format!("/proc/{pid}/pagemap"))?,
@@ -123,7 +123,7 @@ impl Master {
 
     fn weigh(&mut self, client: Client, code: LateCode) -> io::Result<()> {
         let Some(serving) = self.generations.serving_pool() else {
-            return Err(io::Error::other("the server does not serve now"));
+            return Err(io::Error::other("the server is not serving at present"));
         };
         let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
         let files = self.ask_mold(serving, ToMold::Weigh { code }, &Fd::new(done))?;

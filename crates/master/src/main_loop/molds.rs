@@ -77,7 +77,7 @@ impl Master {
             return self.give_up(id.generation, CodeError(error).into());
         }
         let name = self.name_of(id);
-        log::error("master", format_args!("{name} its code does not load any more: {}", error.trim_end()));
+        log::error("master", format_args!("{name} its code no longer loads: {}", error.trim_end()));
     }
 
     /// A mold has ended; all its messages were read.
@@ -104,7 +104,9 @@ impl Master {
                 let after = wait.as_secs_f32();
                 log::error(
                     "master",
-                    format_args!("mold {name} ended {ended}; its workers serve on, the next starts in {after} s"),
+                    format_args!(
+                        "mold {name} ended {ended}; its workers continue to serve; the next mold starts in {after} s"
+                    ),
                 );
             }
             MoldEnd::Nothing => {}

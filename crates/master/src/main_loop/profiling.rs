@@ -121,8 +121,7 @@ impl Master {
     /// `cameleer why`: requests the slow requests for `client`.
     pub(super) fn ask_slow_requests(&mut self, client: Client) {
         if self.slow_after().is_none() {
-            let error =
-                "SlowLog is off: where slow requests spend their time is not looked at. `SlowLog 2s` turns it on";
+            let error = "slow requests are not recorded: SlowLog is off. `SlowLog 2s` turns it on";
             return self.answer(Some(client), &ControlReply::failed(error));
         }
         self.ask_profiler(client, ToProfiler::Recall, Duration::ZERO);
@@ -169,7 +168,7 @@ impl Master {
         self.children.profiler = None;
         self.profiler.failed(Instant::now());
         if !self.stop.is_under_way() {
-            log::error("master", "the profiler ended; another is started when it is wanted");
+            log::error("master", "the profiler ended; it is started again when needed");
         }
     }
 }

@@ -17,7 +17,7 @@ impl Master {
     /// URG, or `cameleer refork` by `client`.
     pub(super) fn ask_refork(&mut self, client: Option<Client>) {
         if !self.serves() {
-            return self.answer(client, &ControlReply::failed("the server does not serve now"));
+            return self.answer(client, &ControlReply::failed("the server is not serving at present"));
         }
         let pools = self.generations.serving_pools().into_iter().map(|id| id.pool);
         match self.refork.ask(client, pools, Instant::now()) {
@@ -49,7 +49,7 @@ impl Master {
         let judgement = self.refork.judge(id.pool, mean, measured.len() as u64, mold, reforks);
         if let Some(saved) = judgement.saved {
             let pays = match judgement.does_not_pay() {
-                true => ": it does not pay, and is not done again before a reload",
+                true => ": too little; no further refork before a reload",
                 false => "",
             };
             let name = self.name_of(id);
@@ -115,12 +115,13 @@ impl Master {
         // The site's code runs there: the number that it reports may be any process.
         let is_new = is_our_child(pid) && !self.has_started(pid) && self.workers.slot_of(pid.as_raw()).is_none();
         if !is_new {
-            return self.end_refork(Err(format!("pid={pid}, which reports to be a mold, is no child of the master")));
+            return self
+                .end_refork(Err(format!("pid={pid}, which reported itself as a mold, is no child of the master")));
         }
         let (Some(peer), Some(candidate)) = (self.children.candidate.take(), self.refork.candidate()) else { return };
         let name = self.name_of(candidate.pool);
         let Some((mold, retired)) = self.generations.promoted(candidate.pool, pid.as_raw()) else {
-            return self.end_refork(Err("its generation has gone".to_string()));
+            return self.end_refork(Err("its generation has ended".to_string()));
         };
         self.children.add_mold(mold, Child { pid, peer });
         self.retire_molds(&retired);

@@ -41,7 +41,7 @@ impl Master {
             return self.read_again();
         }
         if let Err(error) = self.inspect(None, Inspection::Loaded) {
-            log::warn("master", format_args!("PerlPreload: what workers have loaded cannot be asked: {error}"));
+            log::warn("master", format_args!("PerlPreload: cannot query the code that workers have loaded: {error}"));
             self.read_again();
         }
     }
@@ -119,7 +119,7 @@ impl Master {
         self.send_counts();
         match &result {
             Ok(generation) => log::notice("master", format_args!("gen={generation} reloaded")),
-            Err(error) => log::error("master", format_args!("reload failed, the old code serves on: {error}")),
+            Err(error) => log::error("master", format_args!("reload failed, the old code continues to serve: {error}")),
         }
         self.notify.ready(&self.summary());
         let actions = self.reloads.over(self.phase());

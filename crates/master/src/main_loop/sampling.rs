@@ -113,7 +113,7 @@ impl Master {
         self.children.sampler = None;
         self.sampling.failed(Instant::now());
         if !self.stop.is_under_way() {
-            log::error("master", "the sampler, which measures memory, ended; another is started when it is wanted");
+            log::error("master", "the sampler, which measures memory, ended; it is started again when needed");
         }
     }
 

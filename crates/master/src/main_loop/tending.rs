@@ -78,7 +78,7 @@ impl Master {
         match target.is_cut_by_budget {
             false => format!("{pool} reached MaxClients setting, consider raising the MaxClients setting"),
             true => format!(
-                "{pool}: no more than {} workers fit into the MemoryBudget: raise it, or let them share more (cameleer mem)",
+                "{pool}: at most {} workers fit into the MemoryBudget: raise it, or let workers share more memory (cameleer mem)",
                 target.limits.max_clients
             ),
         }

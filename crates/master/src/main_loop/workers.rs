@@ -190,7 +190,7 @@ impl Master {
 
     /// Kills workers that did not end in time.
     pub(super) fn end_late_to_leave(&mut self, now: Instant) {
-        let why = "did not end in time; GracefulShutdownTimeout bounds END blocks and PerlChildExitHandlers";
+        let why = "did not end in time; GracefulShutdownTimeout limits END blocks and PerlChildExitHandlers";
         for slot in self.workers.take_late_to_leave(now) {
             self.kill_worker(slot, why, ExitReason::SlowEnd);
         }

@@ -35,7 +35,7 @@ impl HistoryFile {
         match HistoryFile::open(&path) {
             Ok(file) => Some(file),
             Err(error) => {
-                log::error("master", format_args!("HistoryFile {}: no history is kept: {error}", path.display()));
+                log::error("master", format_args!("HistoryFile {}: no history is recorded: {error}", path.display()));
                 None
             }
         }
@@ -59,7 +59,8 @@ impl HistoryFile {
             Err(damage) => {
                 let aside = aside(path);
                 rename(path, &aside)?;
-                let line = format_args!("HistoryFile {} {damage}; it lies at {} now", path.display(), aside.display());
+                let line =
+                    format_args!("HistoryFile {} {damage}; it was renamed to {}", path.display(), aside.display());
                 log::warn("master", line);
                 let lock = self::lock(open(path)?)?;
                 Ring::open(lock.try_clone()?, WEEK).map_err(|damage| io::Error::other(damage.to_string()))?;
@@ -93,7 +94,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 fn lock(file: File) -> io::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
-        Errno::EWOULDBLOCK => io::Error::other("another server writes it"),
+        Errno::EWOULDBLOCK => io::Error::other("another server writes to it"),
         error => error.into(),
     })
 }

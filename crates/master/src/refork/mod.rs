@@ -173,7 +173,7 @@ impl Reforking {
     /// A worker that is busy for longer than StartTimeout does not become a mold.
     pub fn tick(&mut self, now: Instant) -> Option<ReforkAction> {
         let late = self.candidate().filter(|candidate| candidate.by <= now)?;
-        self.end(Err(format!("worker={} was at a request for longer than StartTimeout", late.worker.slot)))
+        self.end(Err(format!("worker={} was busy with a request for longer than StartTimeout", late.worker.slot)))
     }
 
     /// When [`Self::tick`] must be called next.

@@ -334,7 +334,7 @@ fn our_folder() -> anyhow::Result<PathBuf> {
         _ => {}
     }
     if metadata(&folder)?.uid() != geteuid().as_raw() {
-        bail!("{} belongs to somebody else; set TMPDIR or ControlSocket", folder.display());
+        bail!("{} belongs to another user; set TMPDIR or ControlSocket", folder.display());
     }
     Ok(folder)
 }

@@ -250,14 +250,14 @@ pub fn remove_stale(path: &Path) -> io::Result<()> {
 fn advise(error: io::Error, address: &Listen) -> anyhow::Error {
     match (error.kind(), address) {
         (ErrorKind::AddrInUse, Listen::Tcp(a)) => {
-            anyhow!("address already in use; ss -ltnp 'sport = :{}' names the program that has it", a.port())
+            anyhow!("address already in use; find the program with ss -ltnp 'sport = :{}'", a.port())
         }
-        (ErrorKind::AddrInUse, Listen::Unix(_)) => anyhow!("address already in use: another server answers there"),
+        (ErrorKind::AddrInUse, Listen::Unix(_)) => anyhow!("address already in use by another server"),
         (ErrorKind::PermissionDenied, Listen::Tcp(a)) if a.port() < 1024 => {
             anyhow!("permission denied: ports below 1024 need root, or CAP_NET_BIND_SERVICE")
         }
         (ErrorKind::AddrNotAvailable, _) => {
-            anyhow!("this machine has no such address; ip addr lists those that it has")
+            anyhow!("this machine has no such address; list its addresses with ip addr")
         }
         _ => error.into(),
     }

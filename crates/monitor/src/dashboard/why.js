@@ -29,7 +29,7 @@ function frame({ code, name, file, line }) {
 
 function stack({ looks, frames }, all) {
   const part = document.createElement("li");
-  part.append(element("p", `${looks} of ${all} looks`, "hint"));
+  part.append(element("p", `${looks} of ${all} samples`, "hint"));
   const list = document.createElement("ol");
   list.append(...frames.map((place) => element("li", frame(place))));
   part.append(list);

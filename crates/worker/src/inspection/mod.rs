@@ -47,23 +47,23 @@ fn census(site: &Site) -> String {
 /// `wait` of the site sees it. Private pages are listed before the fork, which shares all pages.
 fn blame_pages(site: &Site, into: OwnedFd, with: Vec<OwnedFd>) {
     let Ok([pagemap, ours, molds]) = <[OwnedFd; 3]>::try_from(with).map(|fds| fds.map(File::from)) else {
-        return log::error("perl", "cannot tell what unshares: pagemap and memory did not come with the question");
+        return log::error("perl", "cannot find unshared data: the request came without pagemap and memory");
     };
     let runs = match fs::read_to_string("/proc/self/maps").and_then(|maps| private_pages(&maps, &pagemap)) {
         Ok(runs) => runs,
-        Err(error) => return log::error("perl", format_args!("cannot tell which pages are private: {error}")),
+        Err(error) => return log::error("perl", format_args!("cannot find the private pages: {error}")),
     };
     match sys::fork_orphan() {
         Ok(false) => {}
         Ok(true) => {
-            libperl::set_title("cameleer: looking for what unshares");
+            libperl::set_title("cameleer: search for unshared data");
             bound_inspection();
             let is_private = |start, length| overlaps(&runs, start, length);
             let told = blame::blame(&site.perl.owned(&is_private), &runs, &ours, &molds);
             write(told, into, Inspection::Blame);
             sys::exit_now(0)
         }
-        Err(error) => log::error("perl", format_args!("cannot tell what unshares: {error}")),
+        Err(error) => log::error("perl", format_args!("cannot find unshared data: {error}")),
     }
 }
 
@@ -90,7 +90,7 @@ pub fn weigh(site: &Site, code: &LateCode, into: OwnedFd, done: OwnedFd) {
             drop(done);
             sys::exit_now(0)
         }
-        Err(error) => log::error("perl", format_args!("cannot tell costs: {error}")),
+        Err(error) => log::error("perl", format_args!("cannot report costs: {error}")),
     }
 }
 
@@ -123,6 +123,6 @@ fn write(told: Result<String, impl Display>, into: OwnedFd, what: impl std::fmt:
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = written {
-        log::error("perl", format_args!("cannot tell {what:?}: {error}"));
+        log::error("perl", format_args!("cannot report {what:?}: {error}"));
     }
 }

@@ -87,7 +87,7 @@ impl Site {
             unknown => match self.perl_knows(location, request)? {
                 OK => self.users.wait(rules, Asked::Proven(apache::user(request).unwrap_or_default())),
                 _ if self.is_left_to_perl(location, request) => {
-                    Proof::Unknown("no PerlAuthenHandler knows who this is, and there is no AuthUserFile".to_owned())
+                    Proof::Unknown("no PerlAuthenHandler identifies the user, and there is no AuthUserFile".to_owned())
                 }
                 _ => unknown.unwrap_or_else(|| self.compare(rules, request)),
             },
@@ -228,7 +228,7 @@ fn admitted(verdict: Verdict, rules: &AccessRules, visitor: Visitor<'_>) -> Goin
         }
         Verdict::WrongUser => {
             let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
-            complain(request, &format!("user {name} is none of those that are required"));
+            complain(request, &format!("user {name} is not among the required users and groups"));
             if rules.forbids == Some(true) { Err(Stop(403)) } else { Err(unauthorized(rules, request)) }
         }
         Verdict::NeedsName | Verdict::NeedsUser => Err(unauthorized(rules, request)),

@@ -40,7 +40,7 @@ impl Site {
         match &location.settings.handler {
             Handler::Named(name) if Some(name.as_str()) == handler && actions.of(name).is_none() => {
                 let why = format!(
-                    "handler \"{name}\" not found for {}: no Action says what answers for it (SetHandler, AddHandler)",
+                    "handler \"{name}\" not found for {}: no Action defines a script for it (SetHandler, AddHandler)",
                     file.display()
                 );
                 apache::say(apache::Level::Error, &why);

@@ -8,7 +8,7 @@ use super::phases::Stop;
 use crate::location::{LocationKey, ResolvedLocation};
 use crate::site::Site;
 
-const NOT_NOW: &str = "the place of a request can be changed from its phases only, while they run";
+const NOT_NOW: &str = "the location of a request can be changed only by its phases";
 
 /// Maximum of changes during a client request; each is merged with all before it.
 const MOST: usize = 100;
@@ -50,7 +50,7 @@ impl Site {
         let mut key = LocationKey { handler: None, ..before.key.clone() };
         change(&mut key);
         let moved = self.moved(request, Some(&*before), key);
-        let now = moved.map_err(|Stop(status)| format!("the request may not come to that place: {status}"))?;
+        let now = moved.map_err(|Stop(status)| format!("the request is refused at that location: {status}"))?;
         self.comes_to(request, now)
     }
 
@@ -64,7 +64,7 @@ impl Site {
     fn has_room(&self) -> Result<(), String> {
         match self.renewals.borrow().len() < MOST {
             true => Ok(()),
-            false => Err(format!("the place of a request cannot be changed more than {MOST} times")),
+            false => Err(format!("the location of a request cannot be changed more than {MOST} times")),
         }
     }
 

@@ -327,7 +327,7 @@ impl Site {
     fn is_spoilt(&self) -> bool {
         let reason = self.perl.must_leave();
         if let Some(reason) = reason {
-            apache::say(apache::Level::Warn, &format!("the worker leaves: {reason}"));
+            apache::say(apache::Level::Warn, &format!("the worker exits: {reason}"));
         }
         reason.is_some()
     }
@@ -340,7 +340,7 @@ impl Site {
             return;
         }
         let names = left.names().collect::<Vec<_>>().join(", ");
-        apache::say(apache::Level::Warn, &format!("left changed: {names}; put back"));
+        apache::say(apache::Level::Warn, &format!("changed and restored: {names}"));
     }
 }
 

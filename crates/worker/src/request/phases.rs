@@ -196,7 +196,10 @@ impl Site {
         let said = match (interrupted, status) {
             (Interrupted::Exited(_), None) => OK,
             (Interrupted::Unheard, _) => {
-                apache::say(apache::Level::Info, "the client has left: the program was ended when it went on printing");
+                apache::say(
+                    apache::Level::Info,
+                    "the client has disconnected: the program was ended because it continued to print",
+                );
                 OK
             }
             (Interrupted::Died(text), None) if text.starts_with(WRITER_DIED) => {

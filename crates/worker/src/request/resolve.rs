@@ -47,7 +47,7 @@ impl Site {
             return Err(Stop(500));
         }
         if apache::has_file(request) && self.is_behind_link(&location, host, &filename) {
-            complain(request, "a symbolic link stands in the way that Options lets nobody follow");
+            complain(request, "a symbolic link in the path is not allowed by Options");
             return Err(Stop(403));
         }
         Ok(location)

@@ -133,7 +133,7 @@ impl Site {
 }
 
 pub(super) fn too_deep() {
-    apache::say(apache::Level::Error, "more than 10 internal redirects or subrequests in one another: a loop?");
+    apache::say(apache::Level::Error, "more than 10 nested internal redirects or subrequests: look for a loop");
 }
 
 /// The path of `name` in the folder of `path`.

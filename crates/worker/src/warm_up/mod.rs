@@ -81,9 +81,9 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Answered(WarmUpAnswer::Status(status)) => write!(f, "status {status}"),
-            Verdict::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would leave after it"),
-            Verdict::Answered(WarmUpAnswer::NotPerl) => f.write_str("Perl does not answer there"),
-            Verdict::Answered(WarmUpAnswer::Elsewhere) => f.write_str("another pool answers there"),
+            Verdict::Answered(WarmUpAnswer::Leaves) => f.write_str("a worker would exit after it"),
+            Verdict::Answered(WarmUpAnswer::NotPerl) => f.write_str("the URL is not answered by Perl"),
+            Verdict::Answered(WarmUpAnswer::Elsewhere) => f.write_str("the URL is answered by another pool"),
             Verdict::Ended(exit) => write!(f, "it ended its process ({exit})"),
             Verdict::Late => f.write_str("it took too long and had to be killed"),
             Verdict::Skipped => f.write_str("not needed"),
@@ -170,7 +170,7 @@ impl Plan {
             let (at, target, others) = (first.at, first.asked.target, unasked.len() - 1);
             log::warn(
                 "perl",
-                format_args!("{at}: warm-up: no time was left for {target} and {others} more: StartTimeout"),
+                format_args!("{at}: warm-up: no time was left for {target} and {others} more: raise StartTimeout"),
             );
         }
         failed

@@ -29,7 +29,7 @@ impl fmt::Display for Exit {
         match self {
             Exit::Code(code) => write!(f, "exit code {code}"),
             Exit::Signal(signal) => write!(f, "{signal}"),
-            Exit::Unknown => f.write_str("nobody knows how"),
+            Exit::Unknown => f.write_str("unknown status"),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Evidence {
     /// Observes the server for `time`.
     pub fn gather(server: &mut Server, time: Duration) -> anyhow::Result<Evidence> {
         if !server.shares_our_numbers() {
-            bail!("that server runs in another container: its processes have other numbers there, so ask inside of it");
+            bail!("the server runs in another container, where its processes have other pids: run this command there");
         }
         let began = Instant::now();
         let (first, first_usages) = look(server)?;
@@ -128,7 +128,7 @@ fn find<'t>(tree: &'t [Directive], is_it: &impl Fn(&Directive) -> bool) -> Optio
 }
 
 fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
-    let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+    let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
     let usages = Usages::of(status.workers(), |_| None);
     Ok((status, usages))
 }

@@ -16,19 +16,19 @@ use toolkit::client::Which;
 use toolkit::print;
 
 const HINT: &str = "\
-One look says what is; --seconds says what lasts. Memory is read from /proc, so only root sees that
-of a server that has changed its user. cameleer tune measures what this only guesses";
+Without --seconds the advice depends on the present moment. Memory is read from /proc, so a server
+that has changed its user requires root. cameleer tune measures what this command estimates";
 
-/// Say what a running server could do better, why, and which line to change
+/// Suggest configuration changes for a running server, with reasons
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Advise {
     #[command(flatten)]
     which: Which,
-    /// Look again and again, for so long
+    /// Observe the server for this many seconds
     #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u64).range(..=3600))]
     seconds: u64,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -65,7 +65,7 @@ impl Advise {
 
 fn text(given: &Given) -> String {
     if given.advice.is_empty() {
-        return format!("nothing to advise; looked at: {}\n", given.looked_at.join(", "));
+        return format!("no advice; checked: {}\n", given.looked_at.join(", "));
     }
     let mut text = String::new();
     for Advice { says, evidence, change, .. } in &given.advice {

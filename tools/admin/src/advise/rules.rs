@@ -79,12 +79,12 @@ fn all_busy(evidence: &Evidence) -> Option<Advice> {
     let calculates = evidence.cpu_part().is_some_and(|part| part > MOSTLY);
     let (says, change) = match (calculates, fits) {
         (true, _) => (
-            "All workers calculate, and requests wait: more workers would not help, less work or more processors would",
+            "All workers use the processor, and requests wait: more workers would not help; reduce the work, or add processors",
             None,
         ),
         (false, 0) => ("All workers are busy, and requests wait; there is no memory for more workers", None),
         (false, more) => (
-            "All workers are busy, mostly waiting themselves, and requests wait for them: see what they wait for, or have more of them",
+            "All workers are busy but mostly waiting, and requests wait for workers: find out what the workers wait for, or add workers",
             Some(format!("MaxClients {}", u64::from(status.max_clients) + more)),
         ),
     };
@@ -112,7 +112,7 @@ fn queue(evidence: &Evidence) -> Option<Advice> {
         );
         advice(
             "queue",
-            "Requests wait longer for a worker than it works for them: cameleer tune says how many it takes",
+            "Requests wait longer for a worker than their handling takes: find the right number of workers with cameleer tune",
             seen,
             None,
         )
@@ -124,7 +124,7 @@ fn refused(evidence: &Evidence) -> Option<Advice> {
     let refused = front.shed.queue_timeout + front.shed.queue_full;
     (refused * ONE_IN > front.requests.max(1)).then(|| {
         let seen = format!(
-            "{} of {} requests found no place or were too many, {} waited for QueueTimeout",
+            "{} of {} requests were refused for lack of room or by a limit, {} after QueueTimeout",
             front.shed.queue_full, front.requests, front.shed.queue_timeout
         );
         advice("refused", "Visitors are answered 503: there are too few workers, or requests are too slow", seen, None)
@@ -135,16 +135,16 @@ fn failed(evidence: &Evidence) -> Option<Advice> {
     let front = evidence.front()?;
     let failed: u64 = front.codes.range(500..600).filter(|(code, _)| **code != 503).map(|(_, count)| count).sum();
     (front.requests >= ENOUGH && failed * ONE_IN > front.requests).then(|| {
-        let seen = format!("{failed} of {} requests were answered 500 or the like", front.requests);
-        advice("failed", "The program fails: the error log says where", seen, None)
+        let seen = format!("{failed} of {} requests were answered with a server error", front.requests);
+        advice("failed", "The program fails: see the error log for the place", seen, None)
     })
 }
 
 fn crashed(evidence: &Evidence) -> Option<Advice> {
     let crashes = evidence.last.counts.faults();
     (crashes > 0).then(|| {
-        let seen = format!("{crashes} workers ended that should not have");
-        advice("crashed", "Workers crash, and their requests with them: the error log says by which signal", seen, None)
+        let seen = format!("{crashes} workers ended unexpectedly");
+        advice("crashed", "Workers crash during requests: see the error log for the signal", seen, None)
     })
 }
 
@@ -153,7 +153,7 @@ fn recycled(evidence: &Evidence) -> Option<Advice> {
     let each = evidence.front()?.worker_requests.checked_div(ended)?;
     (ended >= 10 && each < FEW_REQUESTS).then(|| {
         let seen = format!("{ended} workers have reached MaxRequestsPerChild, one every {each} requests");
-        let says = "Workers end after few requests: each begins with cold caches. Bound their memory instead";
+        let says = "Workers end after few requests, and new ones start with cold caches: limit their memory instead";
         advice("recycled", says, seen, Some("MaxRequestsPerChild 10000-12000".to_owned()))
     })
 }
@@ -168,14 +168,14 @@ fn memory(evidence: &Evidence) -> Option<Advice> {
     let fit = allowed.saturating_sub(base).checked_div(one)?.max(1);
     (wanted > allowed).then(|| {
         let seen = format!(
-            "{} + {} × {} = {}, and the server may have {}",
+            "{} + {} × {} = {}, but the server may use {}",
             size(base),
             status.max_clients,
             size(one),
             size(wanted),
             size(allowed)
         );
-        advice("memory", "MaxClients is more than the memory holds", seen, Some(format!("MaxClients {fit}")))
+        advice("memory", "MaxClients workers do not fit into the memory", seen, Some(format!("MaxClients {fit}")))
     })
 }
 
@@ -184,7 +184,7 @@ fn growth(evidence: &Evidence) -> Option<Advice> {
     let most = grown.max().filter(|most| *most >= GROWS)?.unsigned_abs();
     let limit = evidence.memory.one_more_worker?.saturating_mul(2) >> 20;
     let seen = format!("a worker has grown by {} in 1,000 requests", size(most));
-    let says = "Workers grow: cameleer mem --urls and --leaks tell by what. Until then, let them end in time";
+    let says = "Workers grow: find the cause with cameleer mem --urls and --leaks. Until then, limit their growth";
     Some(advice("growth", says, seen, Some(format!("MaxMemoryPerChild {}M", limit.max(1)))))
 }
 
@@ -193,15 +193,15 @@ fn sharing(evidence: &Evidence) -> Option<Advice> {
     parts.sort_by(f64::total_cmp);
     let median = *parts.get(parts.len() / 2)?;
     (median < HALF).then(|| {
-        let seen = format!("half of the workers still share no more than {:.0} % of the mold", median * 100.0);
-        let says = "Workers share little of what was loaded before the fork: renew them from one that has served";
+        let seen = format!("half of the workers share at most {:.0} % of the mold", median * 100.0);
+        let says = "Workers share little of the memory loaded before the fork: refork from a worker that has served";
         advice("sharing", says, seen, Some("Refork auto".to_owned()))
     })
 }
 
 fn hostname_lookups(evidence: &Evidence) -> Option<Advice> {
     let on = evidence.said("HostnameLookups", "On").or_else(|| evidence.said("HostnameLookups", "Double"))?;
-    let says = "Each new visitor is looked up in the DNS before his request is answered; logs can be resolved later";
+    let says = "The name of each new client is looked up in the DNS before its request is answered; names in logs can be resolved later";
     Some(advice(
         "hostname-lookups",
         says,
@@ -212,7 +212,7 @@ fn hostname_lookups(evidence: &Evidence) -> Option<Advice> {
 
 fn keep_alive(evidence: &Evidence) -> Option<Advice> {
     let off = evidence.said("KeepAlive", "Off")?;
-    let says = "Visitors connect anew for each request; an idle connection takes no worker here";
+    let says = "Clients open a connection for each request; an idle connection occupies no worker";
     Some(advice("keep-alive", says, format!("{}: KeepAlive Off", off.at), Some("KeepAlive On".to_owned())))
 }
 
@@ -228,8 +228,8 @@ fn cgi_mode(evidence: &Evidence) -> Option<Advice> {
     });
     let risks: Vec<String> = risks.take(NAMED).collect();
     let broken = match risks.is_empty() {
-        true => "nothing was found in them that would break there".to_owned(),
-        false => format!("what could break there: {}", risks.join(", ")),
+        true => "no problems were found for that mode".to_owned(),
+        false => format!("possible problems: {}", risks.join(", ")),
     };
     let count = match gaining.len() {
         1 => "1 CGI script loads".to_owned(),
@@ -240,8 +240,8 @@ fn cgi_mode(evidence: &Evidence) -> Option<Advice> {
         first.file.display(),
         first.modules_in_short()
     );
-    let says = "CGI scripts in Perl are compiled anew for each request, with the modules that they load; CgiMode fork compiles them once. \
-        cameleer check --compat has all of them";
+    let says = "CGI scripts in Perl are compiled for each request, with the modules that they load; CgiMode fork compiles them once. \
+        cameleer check --compat lists all";
     Some(advice("cgi-mode", says, seen, Some("CgiMode fork".to_owned())))
 }
 

@@ -84,9 +84,9 @@ fn weigh(server: &mut Server, code: LateCode) -> anyhow::Result<Vec<Weighed>> {
     let told = server.ask(Command::Weigh { code })?.told.unwrap_or_default();
     let text = told.into_iter().next().map(|one| one.text).unwrap_or_default();
     if text.is_empty() {
-        bail!("the mold could not load in a minute what the workers have, or its child was killed: see the error log");
+        bail!("the mold could not load the workers' code within a minute, or its child was killed: see the error log");
     }
-    serde_json::from_str(&text).context("the mold's child answered nonsense")
+    serde_json::from_str(&text).context("the mold's child sent an invalid answer")
 }
 
 impl Late {
@@ -138,7 +138,7 @@ fn twice(mold: &Loaded, workers: &[Loaded]) -> Vec<Twice> {
 pub fn table(advice: &Advice) -> String {
     let mut text = String::new();
     if advice.late.is_empty() {
-        let _ = writeln!(text, "{} workers were asked: they have loaded nothing since the fork", advice.asked);
+        let _ = writeln!(text, "{} workers were asked: none has loaded code since the fork", advice.asked);
     } else {
         let _ = writeln!(text, "{:<9} {:>8} {:>8}  loaded since the fork", "workers", "each", "in all");
     }

@@ -79,9 +79,9 @@ fn owner(name: &str, workers: u64, [new, written, counted, restored]: [u64; 4]) 
 /// Formats a table.
 pub fn table(blame: &Blame) -> String {
     let Blame { asked, silent, private, owners } = blame;
-    let mut text = format!("{asked} workers without a request have {} that they share with nobody\n", size(*private));
+    let mut text = format!("{asked} idle workers have {} of unshared memory\n", size(*private));
     if *silent > 0 {
-        let _ = writeln!(text, "{silent} more told nothing in time");
+        let _ = writeln!(text, "{silent} more did not answer in time");
     }
     text.push('\n');
     let heads = ["private", "new", "written", "counted", "restored", "workers"];
@@ -92,7 +92,7 @@ pub fn table(blame: &Blame) -> String {
         let _ = writeln!(text, "{}{:>8}  {}", sizes.concat(), owner.workers, printable::line(&owner.name));
     }
     if owners.len() > SHOWN {
-        let _ = writeln!(text, "and {} more; --json has all", owners.len() - SHOWN);
+        let _ = writeln!(text, "and {} more; --json lists all", owners.len() - SHOWN);
     }
     text.push_str(
         "\nnew       came after the fork: load or build it in the mold\n\

@@ -45,7 +45,7 @@ struct Growth {
 impl Leaks {
     pub fn of(server: &mut Server) -> anyhow::Result<Leaks> {
         let told = server.inspect(Inspection::Census)?;
-        let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
         let answered =
             |pid| status.workers().iter().find(|worker| worker.pid == pid).map_or(0, |worker| worker.requests);
         let Some(mold) = told.iter().find(|one| one.worker.is_none()).and_then(Told::read) else {
@@ -85,9 +85,9 @@ fn is_plain(class: &str) -> bool {
 /// Formats a table.
 pub fn table(leaks: &Leaks) -> String {
     let Leaks { asked, requests, classes } = leaks;
-    let mut text = format!("{asked} workers without a request, {requests} requests since they were forked\n\n");
+    let mut text = format!("{asked} idle workers, {requests} requests since their forks\n\n");
     if classes.is_empty() {
-        text.push_str("nothing lives in them that did not when they were forked\n");
+        text.push_str("they have no objects that the mold did not have\n");
         return text;
     }
     let _ = writeln!(text, "{:>9} {:>9} {:>9} {:>9}  class", "more", "in one", "a request", "bytes");
@@ -97,9 +97,9 @@ pub fn table(leaks: &Leaks) -> String {
         let _ = writeln!(text, "{more:>9} {most:>9} {a_request:>9} {bytes:>9}  {}", printable::line(class));
     }
     if classes.len() > SHOWN {
-        let _ = writeln!(text, "and {} more; --json has all", classes.len() - SHOWN);
+        let _ = writeln!(text, "and {} more; --json lists all", classes.len() - SHOWN);
     }
-    text.push_str("\nA class that grows with each request leaks. Bytes are without what objects refer to.\n");
+    text.push_str("\nA class that grows with each request leaks. Bytes do not include referenced objects.\n");
     text
 }
 

@@ -22,40 +22,40 @@ use toolkit::client::Which;
 use toolkit::print;
 
 const HINT: &str = "\
-Sizes are read from /proc, so only root sees those of a server that has changed its user.
-RSS       counts shared pages in each process   PSS      divides them: can be added up
+Sizes are read from /proc, so a server that has changed its user requires root.
+RSS       counts shared pages in each process   PSS      divides them, so that sums are correct
 private   no other process has it (USS)         shared   with the mold, since the fork
-mold      how much of the mold's memory that is; /1,000   growth by so many requests
-docs/memory.md says how each number is made";
+mold      the shared part of the mold's memory   /1,000   growth by 1,000 requests
+docs/memory.md explains each number";
 
-/// Show what a running server has of the machine's memory, and how many workers fit
+/// Show the memory use of a running server, and how many workers fit
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Mem {
     #[command(flatten)]
     which: Which,
-    /// For programs; all sizes are bytes
+    /// Print JSON; sizes are in bytes
     #[arg(long)]
     json: bool,
-    /// Draw the pool, for a browser
+    /// Write a diagram of the pool as SVG
     #[arg(long, value_name = "FILE", group = "view")]
     svg: Option<PathBuf>,
-    /// Tell what workers have loaded since the fork and the mold should
+    /// List code that workers loaded since the fork and the mold should load
     #[arg(long, group = "view")]
     advise: bool,
-    /// Tell what has come to live in workers since the fork, by class
+    /// List objects created in workers since the fork, by class
     #[arg(long, group = "view")]
     leaks: bool,
-    /// Tell by how much requests make workers grow, by their paths
+    /// Show the memory growth of workers by request path
     #[arg(long, group = "view")]
     urls: bool,
-    /// Tell which variables and subs are no longer shared with the mold, and why
+    /// List variables and subs no longer shared with the mold, and why
     #[arg(long, group = "view")]
     blame: bool,
-    /// Write a file for PerlRequire that loads it
+    /// Write a file for PerlRequire that loads the code listed by --advise
     #[arg(long, value_name = "FILE", requires = "advise")]
     write: Option<PathBuf>,
-    /// Calculate MaxClients, of the running pool or of these:
+    /// Calculate MaxClients from the running pool or from these options:
     #[arg(long, group = "view")]
     plan: bool,
     #[command(flatten)]
@@ -110,9 +110,9 @@ impl Mem {
     fn measure(&self) -> anyhow::Result<Report> {
         let mut server = self.which.connect()?;
         if !server.shares_our_numbers() {
-            bail!("that server runs in another container: its processes have other numbers there, so ask inside of it");
+            bail!("the server runs in another container, where its processes have other pids: run this command there");
         }
-        let status = server.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        let status = server.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
         Ok(Report::of(&status, &Machine::default()))
     }
 

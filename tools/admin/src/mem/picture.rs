@@ -63,10 +63,10 @@ pub fn draw(report: &Report) -> String {
         report.processes.iter().filter(|one| one.role != Role::Worker).chain(workers).filter_map(bar).collect();
     let mut canvas = Canvas::new();
     canvas.title(report);
-    canvas.bars("What the server has, and what RSS makes of it", &sums(report));
-    canvas.bars("Each process: its own, and what it shares", &pool);
+    canvas.bars("Memory of the server, and the sum of RSS", &sums(report));
+    canvas.bars("Private and shared memory of each process", &pool);
     if left_out > 0 {
-        canvas.line(&format!("and {left_out} workers that have less for themselves"));
+        canvas.line(&format!("and {left_out} workers with less private memory"));
     }
     canvas.legend();
     canvas.finished()
@@ -92,7 +92,7 @@ fn sums(report: &Report) -> [Bar; 2] {
     let added_up = [once.as_slice(), &[(Part::Again, again)]].concat();
     [
         Bar { name: "in all".to_owned(), parts: once, said: size(report.total.pss) },
-        Bar { name: "RSS added up".to_owned(), parts: added_up, said: size(report.total.rss) },
+        Bar { name: "Sum of RSS".to_owned(), parts: added_up, said: size(report.total.rss) },
     ]
 }
 
@@ -143,7 +143,7 @@ impl Canvas {
     fn title(&mut self, report: &Report) {
         self.y = 30;
         let count = report.all(Role::Worker).count();
-        self.text(16, "title", &format!("{} in {count} workers and what they need", size(report.total.pss)));
+        self.text(16, "title", &format!("{} in {count} workers and the other processes", size(report.total.pss)));
         if let Some(one) = report.one_more_worker {
             let fit = report.more_workers.map_or_else(String::new, |more| format!("; {more} more fit"));
             self.line(&format!("one more worker costs {}{fit}", size(one)));
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn every_process_is_a_bar_and_nothing_leaves_the_picture() {
         let picture = draw(&Simulated::new("picture").report());
-        for name in ["master", "front", "mold", "worker 0", "worker 1", "worker 2", "in all", "RSS added up"] {
+        for name in ["master", "front", "mold", "worker 0", "worker 1", "worker 2", "in all", "Sum of RSS"] {
             assert!(picture.contains(&format!(">{name}</text>")), "{name}: {picture}");
         }
         let ends = picture.lines().filter_map(|line| {

@@ -11,13 +11,13 @@ use toolkit::units::size;
 /// What the command line says of the machine and of a worker.
 #[derive(Debug, Args)]
 pub struct Given {
-    /// Memory for the server [default: what it has, and what is free]
+    /// Memory for the server [default: its memory plus free memory]
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "plan")]
     ram: Option<u64>,
-    /// RSS to which a worker may grow [default: the largest worker's]
+    /// RSS of a grown worker [default: that of the largest worker]
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "plan")]
     process: Option<u64>,
-    /// The part of it that is shared [default: the least; with --process: 0]
+    /// Shared part of the RSS [default: the smallest; with --process: 0]
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "plan")]
     shared: Option<u64>,
 }
@@ -55,7 +55,7 @@ impl Given {
         let largest = workers.iter().map(|sizes| sizes.rss).max();
         let least_shared = workers.iter().map(|sizes| sizes.shared).min();
         let available = report.available.map(|available| available.bytes + report.total.pss);
-        let missing = |what: &str| Misuse(format!("the running server does not tell it: say {what}"));
+        let missing = |what: &str| Misuse(format!("the running server has no value for it: give {what}"));
         let ram = self.ram.or(available).ok_or_else(|| missing("--ram"))?;
         let process = self.process.or(largest).ok_or_else(|| missing("--process"))?;
         let shared = match self.process {
@@ -95,7 +95,7 @@ impl Plan {
             text += &format!("{gain:>19}  %\n");
         }
         if let Some(measured) = self.measured {
-            text += &format!("{measured:>19}  by what workers have for themselves: see `cameleer mem`\n");
+            text += &format!("{measured:>19}  by the private memory of workers: see `cameleer mem`\n");
         }
         text
     }

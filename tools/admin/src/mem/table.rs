@@ -63,7 +63,7 @@ fn totals(report: &Report, text: &mut String) {
     let total = &report.total;
     let [files, kernel] = [total.pss_files, total.kernel()].map(size);
     let stop = format!(
-        "come back with a stop: PSS without files ({files}), with\n{:>10}  page tables and stacks in the kernel ({kernel})",
+        "are freed by a stop: PSS without files ({files}), with\n{:>10}  page tables and stacks in the kernel ({kernel})",
         ""
     );
     let mut lines = vec![
@@ -73,7 +73,7 @@ fn totals(report: &Report, text: &mut String) {
         (size(report.given_back), &stop),
     ];
     if total.swap > 0 {
-        lines.push((size(total.swap_pss), "are in swap: what is read back looks private for a while"));
+        lines.push((size(total.swap_pss), "are in swap: pages that are read back look private for a while"));
     }
     if report.unreadable > 0 {
         lines.push((report.unreadable.to_string(), "could not be read: they have ended, or only root may"));
@@ -87,8 +87,8 @@ fn totals(report: &Report, text: &mut String) {
 fn room(report: &Report, text: &mut String) {
     let Some(one) = report.one_more_worker else { return };
     let _ = match report.workers_that_served {
-        0 => writeln!(text, "\none more worker costs {}, and more when it serves: none has yet", size(one)),
-        1 => writeln!(text, "\none more worker costs {}, as the one that has served", size(one)),
+        0 => writeln!(text, "\none more worker costs {}, more once it serves: none has served yet", size(one)),
+        1 => writeln!(text, "\none more worker costs {}, like the only one that has served", size(one)),
         served => writeln!(text, "\none more worker costs {}, the median of {served} that have served", size(one)),
     };
     if let (Some(more), Some(available)) = (report.more_workers, report.available) {

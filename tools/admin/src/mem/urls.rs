@@ -62,17 +62,16 @@ fn paths(workers: &[Seen]) -> Vec<Path> {
 /// Formats a table.
 pub fn table(urls: &Urls) -> String {
     let Urls { asked, paths } = urls;
-    let mut text =
-        format!("{asked} workers without a request; of the requests one every few milliseconds was looked at\n\n");
+    let mut text = format!("{asked} idle workers; one request every few milliseconds was measured\n\n");
     let _ = writeln!(text, "{:>9} {:>10} {:>10}  path", "looked at", "grown by", "a request");
     for Path { path, requests, grown, a_request } in paths.iter().take(SHOWN) {
         let path = printable::line(path);
         let _ = writeln!(text, "{requests:>9} {:>10} {:>10}  {path}", signed(*grown), signed(*a_request));
     }
     if paths.len() > SHOWN {
-        let _ = writeln!(text, "and {} more; --json has all", paths.len() - SHOWN);
+        let _ = writeln!(text, "and {} more; --json lists all", paths.len() - SHOWN);
     }
-    text.push_str("\nWhat the first requests load is in it; a path that grows with many leaks.\n");
+    text.push_str("\nThe growth includes code that first requests load; a path that grows over many requests leaks.\n");
     text
 }
 

@@ -50,7 +50,7 @@ impl Top {
     /// Runs the command.
     pub fn run(self) -> anyhow::Result<()> {
         if !stdin().is_terminal() || !stdout().is_terminal() {
-            return Err(Misuse("top draws on a terminal; cameleer status --json is for programs".to_owned()).into());
+            return Err(Misuse("top needs a terminal; programs can use cameleer status --json".to_owned()).into());
         }
         let server = self.which.connect()?;
         // Block the signals before the terminal changes, so that it is restored when a signal ends the program.
@@ -93,7 +93,7 @@ fn watch(mut server: Server, signals: &SignalFd, terminal: &mut DefaultTerminal)
                 watched.says(
                     asked.map_or_else(
                         |error| error.to_string(),
-                        |()| format!("worker {worker} leaves after its request"),
+                        |()| format!("worker {worker} exits after its request"),
                     ),
                 );
             }
@@ -124,7 +124,7 @@ fn key_within(wait: Duration) -> std::io::Result<Option<KeyEvent>> {
 /// /proc.
 fn look(server: &mut Server) -> anyhow::Result<(Status, Usages)> {
     let answer = server.ask(Command::Snapshot)?;
-    let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server answered nonsense"))?;
+    let status = answer.status.ok_or_else(|| anyhow::anyhow!("the server sent an invalid answer"))?;
     if !server.shares_our_numbers() {
         return Ok((status, Usages::default()));
     }

@@ -19,16 +19,16 @@ use toolkit::units::{duration, size};
 
 const HELP: &str = "\
  arrows  choose a line              s, ← →  sort by another column
- Tab     workers, slow requests     r       the other way around
+ Tab     workers, slow requests     r       reverse the order
  t       look at the worker: its    /       show only lines with a text;
          Perl stack now                     Esc: all of them
- x       recycle the worker: it     space   stand still, go on
-         leaves after its request   q       end
+ x       recycle the worker: it     space   pause, continue
+         exits after its request    q       end
  ?       this
 
  state   S starting  _ idle  W busy  L logging  G finishing  I leaving
- waited  how long the request waited for the worker
- private memory that no other process has";
+ waited  time that the request waited for the worker
+ private memory not shared with other processes";
 
 /// Selects the value of a second for a sparkline.
 type Drawn = fn(&Second) -> u64;
@@ -161,12 +161,12 @@ fn cell(text: &str, column: &Column) -> Cell<'static> {
 fn footer(watched: &Watched) -> Line<'static> {
     match watched.mode {
         Mode::Filter => {
-            Line::raw(format!("filter: {}_   Enter: keep it  Esc: show all", printable::line(&watched.filter)))
+            Line::raw(format!("filter: {}_   Enter: apply it  Esc: show all", printable::line(&watched.filter)))
         }
         Mode::Confirm(worker) => Line::styled(format!("recycle worker {worker}? y: yes, any other key: no"), bold()),
         _ if !watched.said.is_empty() => Line::styled(printable::line(&watched.said), bold()),
-        _ if watched.is_paused() => Line::styled("it stands still; space goes on", bold()),
-        _ => Line::raw("q end  ? help  Tab table  s sort  r reverse  / filter  t stack  x recycle  space stand still"),
+        _ if watched.is_paused() => Line::styled("paused; space continues", bold()),
+        _ => Line::raw("q end  ? help  Tab table  s sort  r reverse  / filter  t stack  x recycle  space pause"),
     }
 }
 

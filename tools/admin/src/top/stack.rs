@@ -20,14 +20,14 @@ pub fn draw(frame: &mut Frame, worker: u32, looked: Option<&Looked>) {
 
 /// The lines of a stack, limited to `room` lines.
 fn lines(looked: Option<&Looked>, room: usize) -> Vec<Line<'static>> {
-    let Some(Looked { pid, request, .. }) = looked else { return vec![Line::raw("it is looked at")] };
+    let Some(Looked { pid, request, .. }) = looked else { return vec![Line::raw("reading the stack")] };
     let Some(request) = request else { return vec![Line::raw(format!("pid {pid} has no request"))] };
     let LookedRequest { method, host, target, took_ms, frames } = request;
     let first = format!("pid {pid}  for {}  {method} {host}{target}", took(took_ms * 1000));
     let mut lines = vec![first];
     match frames {
-        None => lines.push("its stack changes faster than it can be read".to_owned()),
-        Some(frames) if frames.is_empty() => lines.push("it is not in Perl code".to_owned()),
+        None => lines.push("the stack changes faster than it can be read".to_owned()),
+        Some(frames) if frames.is_empty() => lines.push("the worker is not in Perl code".to_owned()),
         Some(frames) => lines.extend(frames.iter().map(ToString::to_string)),
     }
     let left = lines.len().saturating_sub(room);

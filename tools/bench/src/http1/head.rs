@@ -59,7 +59,7 @@ impl Head {
             }
         } else if is(header.name.as_bytes(), "content-length") && self.framing != Framing::Chunked {
             let length = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-            self.framing = Framing::Length(length.ok_or("a Content-Length that is no number")?);
+            self.framing = Framing::Length(length.ok_or("a Content-Length that is not a number")?);
         } else if is(header.name.as_bytes(), "connection") {
             self.keeps_alive = (self.keeps_alive || has("keep-alive")) && !has("close");
         }

@@ -54,7 +54,7 @@ fn late(report: &Report) -> Option<String> {
     let is_late = p99 > LATE && p99 > report.latency.quantile(0.5) * OF_MEDIAN;
     is_late.then(|| {
         format!(
-            "this program, or the machine that it runs on, could not keep up: 1 % of its requests were sent at least {} late, which is included in the latencies",
+            "this program, or the machine that it runs on, could not send in time: 1 % of the requests were sent at least {} late, which is included in the latencies",
             time(p99)
         )
     })

@@ -31,7 +31,7 @@ pub fn how(report: &Report) -> String {
         None if report.kind == "open" => "open loop at the times of the log".to_owned(),
         None => "closed loop".to_owned(),
     };
-    let kept = if report.close { "for one request each" } else { "kept alive" };
+    let kept = if report.close { "one request each" } else { "kept alive" };
     let (connections, protocol, time) = (report.connections, report.protocol, time(report.seconds));
     let streams = if report.streams > 1 { format!(" with {} streams each", report.streams) } else { String::new() };
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };

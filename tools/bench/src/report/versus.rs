@@ -54,7 +54,7 @@ impl Comparison {
         let latency = |q| [&a, &b].map(|report| time(report.latency.quantile(q)));
         let rates = [&a, &b].map(|report| three(report.requests_per_second));
         let ratios = vec![
-            compared("requests/s", rates, rate, "answers", "times as many requests a second as"),
+            compared("requests/s", rates, rate, "answers", "times as many requests per second as"),
             compared("median latency", latency(0.5), median, "takes", "times as long as"),
             compared("99 % latency", latency(0.99), p99, "takes", "times as long as"),
         ];
@@ -74,7 +74,7 @@ impl Comparison {
     /// The comparison for a terminal.
     pub fn text(&self) -> String {
         let mut text = format!(
-            "A  {}\nB  {}\n{} rounds of each in turns, {}\n\n",
+            "A  {}\nB  {}\n{} alternating rounds of each, {}\n\n",
             self.a.url,
             self.b.url,
             self.rounds,
@@ -114,7 +114,7 @@ impl Comparison {
     /// The comparison as a Markdown table.
     pub fn markdown(&self) -> String {
         let mut text = format!(
-            "A: `{}`, B: `{}`; {} rounds of each in turns, {}\n\n",
+            "A: `{}`, B: `{}`; {} alternating rounds of each, {}\n\n",
             self.a.url,
             self.b.url,
             self.rounds,

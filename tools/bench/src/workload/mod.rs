@@ -62,7 +62,7 @@ impl Workload {
             let path = path_of(line, target).with_context(|| format!("{}:{number}", file.display()))?;
             Ok(workload.add(None, &path))
         })?;
-        workload.ensure_not_empty(file, "no URL in it")
+        workload.ensure_not_empty(file, "contains no URL")
     }
 
     /// The requests of these methods in an access log of common or combined format, with their times; logs have
@@ -85,16 +85,16 @@ impl Workload {
         if others > 0 {
             let count = workload.order.len();
             let names = methods.iter().map(|method| format!("{method}s")).collect::<Vec<_>>().join(" and ");
-            workload.notes.push(format!("of the log, {count} {names} are asked; {others} other lines are left out"));
+            workload.notes.push(format!("{count} {names} of the log are sent; {others} other lines are omitted"));
         }
         let names = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(" or ");
-        workload.ensure_not_empty(file, &format!("no {names} in it, in common or combined format"))
+        workload.ensure_not_empty(file, &format!("contains no {names} in common or combined format"))
     }
 
     fn ensure_not_empty(mut self, file: &Path, otherwise: &str) -> anyhow::Result<Workload> {
         match self.order.len() {
             0 => bail!("{}: {otherwise}", file.display()),
-            MOST => self.notes.push(format!("the first {MOST} requests of {} are asked", file.display())),
+            MOST => self.notes.push(format!("only the first {MOST} requests of {} are sent", file.display())),
             _ => {}
         }
         Ok(self)

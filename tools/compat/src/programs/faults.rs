@@ -21,16 +21,16 @@ pub fn of(file: &Path, head: &[u8], executes: bool) -> Option<String> {
     }
     let Some(line) = line else {
         let is_text = !head.contains(&0);
-        let wrong = "has no #! line, so requests for it are answered 500; begin it with #!/usr/bin/perl or the like";
+        let wrong = "has no #! line, so requests for it are answered 500; begin it with a line such as #!/usr/bin/perl";
         return is_text.then(|| wrong.to_owned());
     };
     if line.ends_with(b"\r") {
-        return Some("its #! line ends with CR; save it with the line ends of Unix".to_owned());
+        return Some("its #! line ends with CR; save it with Unix line ends".to_owned());
     }
     let interpreter = line.split(|byte| byte.is_ascii_whitespace()).find(|word| !word.is_empty()).unwrap_or_default();
     let is_there = !interpreter.is_empty() && Path::new(OsStr::from_bytes(interpreter)).exists();
     let shown = String::from_utf8_lossy(interpreter);
-    (!is_there).then(|| format!("its #! line names \"{shown}\", which is not there; install it or name another"))
+    (!is_there).then(|| format!("its #! line names the missing interpreter \"{shown}\"; install it or name another"))
 }
 
 /// Whether anybody may execute the file.

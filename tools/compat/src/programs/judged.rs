@@ -44,7 +44,7 @@ fn gain(program: &Program) -> String {
         false => format!("loads {} for each request, which CgiMode fork does once", program.modules_in_short()),
     };
     match program.risks_of(CgiMode::Persistent).next() {
-        None => format!("{loads}; nothing was found in it that CgiMode persistent would break"),
+        None => format!("{loads}; no problems were found for CgiMode persistent"),
         Some(_) => loads,
     }
 }

@@ -50,31 +50,31 @@ const PATTERNS: &[(&str, Where, &str, &str)] = &[
         r"\bflock\b",
         Where::Persistent,
         "flock",
-        "a lock on a handle that is never closed is held until the worker ends: close it, or keep it in a my variable of a sub",
+        "a lock on a handle that is never closed is held until the worker ends: close the handle, or store it in a my variable of a sub",
     ),
     (
         r"(?:^|[\s;{])(?:require|do)\s+\(?\s*['\x22][^'\x22]*\.(?:pl|ph|cgi|lib)['\x22]",
         Where::Persistent,
         "require of a file",
-        "a file without a package line defines its subs for the first script only that requires it",
+        "a file without a package line defines its subs only for the first script that requires it",
     ),
     (
         r"(?:^|[\s;{])our\s*[($@%]",
         Where::Persistent,
         "our",
-        "the variable keeps its value for the next visitor unless it is set first",
+        "the variable retains its value for the next request unless it is set first",
     ),
     (
         r"(?:^|[\s;])use\s+vars\b",
         Where::Persistent,
         "use vars",
-        "the variables keep their values for the next visitor unless they are set first",
+        "the variables retain their values for the next request unless they are set first",
     ),
     (
         r"(?:^|[\s;{])fork\b(?:\s*\(\s*\))?\s*(?:;|\)|or\b|//|\|\||$)",
         Where::Persistent,
         "fork",
-        "the child is a copy of the worker with all that it has loaded and opened",
+        "the child is a copy of the worker, with all its modules and open files",
     ),
 ];
 
@@ -136,7 +136,7 @@ pub fn of(text: &str) -> Vec<Risk> {
     }
     let is_strict = code_lines(text).any(|(_, code)| STRICT.as_ref().is_some_and(|strict| strict.is_match(code)));
     if !is_strict {
-        let note = "without use strict, variables that no my declares keep their values for the next visitor";
+        let note = "without use strict, variables without my retain their values for the next request";
         add(1, (Where::Persistent, "no use strict", note));
     }
     let mut begin = Depth::default();
@@ -151,7 +151,7 @@ pub fn of(text: &str) -> Vec<Risk> {
         }
     }
     if let Some(line) = shared_variable(text) {
-        let note = "a named sub keeps the value that a my variable of the file had in the first request: pass it, or declare it with our and set it";
+        let note = "a named sub retains the value that a my variable of the file had in the first request: pass it, or declare it with our and set it";
         add(line, (Where::Persistent, "a my variable in a sub", note));
     }
     risks.sort_by_key(|risk| risk.line);
@@ -164,7 +164,7 @@ fn switches(text: &str) -> Option<(Where, &'static str, &'static str)> {
     let (_, switches) = line.split_once("perl")?;
     let mut words = switches.split_whitespace().filter(|word| word.starts_with('-'));
     let is_usual = |word: &str| word.starts_with("-I") || word.chars().all(|c| "-wWl".contains(c));
-    let note = "only a perl of its own obeys this switch: under CgiMode fork the script runs as a program, under persistent without it";
+    let note = "only a separate perl process applies this switch: under CgiMode fork the script runs as a program, under persistent without it";
     words.any(|word| !is_usual(word)).then_some((Where::Both, "a switch of the #! line", note))
 }
 

@@ -20,22 +20,22 @@ use trace::Traced;
 
 const HINT: &str = "\
 Each expression runs in a process of its own, stopped and measured before and after; programs that
-it starts are not counted. The first line is what no expression at all comes to";
+it starts are not counted. The first line is the cost without an expression";
 
-/// Measure what Perl code loads: memory, files, system calls
+/// Measure memory, files and system calls of loading Perl code
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Bloat {
     /// Perl code, like 'use CGI ()'
     #[arg(required = true, value_name = "EXPRESSION")]
     expressions: Vec<String>,
-    /// Look for modules there first; repeatable
+    /// Search this folder for modules first; repeatable
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// Name the modules and files, too
+    /// List the modules and files, too
     #[arg(short, long)]
     list: bool,
-    /// For programs; sizes are bytes
+    /// Print JSON; sizes are in bytes
     #[arg(long)]
     json: bool,
 }
@@ -82,7 +82,7 @@ impl Bloat {
         let traced = trace::follow(child.pid).with_context(|| expression.to_owned())?;
         let found = child.answer().with_context(|| expression.to_owned())?;
         let found = serde_json::from_str(&found)?;
-        let traced = traced.context("perl told what it had found before it was measured")?;
+        let traced = traced.context("perl reported its findings before the measurement")?;
         Ok(Measured { expression: expression.to_owned(), traced, found })
     }
 }

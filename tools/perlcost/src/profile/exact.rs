@@ -38,7 +38,7 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
     ensure!(has_module, "Devel::NYTProf is not installed: apt-get install libdevel-nytprof-perl");
     let folder = tempfile::Builder::new().prefix("cameleer-exact-").tempdir()?;
     let (said, file) = ask(conf, url, folder.path())?;
-    ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed before it could");
+    ensure!(file.exists(), "the profiled server wrote no profile: its worker was killed before");
     run(Command::new("nytprofhtml").arg("--no-flame").arg("-f").arg(&file).arg("-o").arg(into))?;
     let top = run(Command::new("perl").args(["-e", TOP]).arg(&file).arg(SHOWN.to_string()))?;
     let pages = into.join("index.html");
@@ -50,7 +50,7 @@ pub fn profile(conf: &Conf, url: &str, into: &Path) -> anyhow::Result<String> {
 fn ask(conf: &Conf, url: &str, folder: &Path) -> anyhow::Result<(String, PathBuf)> {
     let interrupt = Interrupt::new()?;
     let site = Site::of(conf, Some(url))?;
-    ensure!(!site.target.tls, "{url}: asks by TLS; name a URL that the site answers without");
+    ensure!(!site.target.tls, "{url}: TLS is not supported; name a URL that the site answers without TLS");
     let instead: Vec<_> = INSTEAD.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     let file = folder.join("profile").display().to_string();
     let env = [("PERL5OPT", "-d:NYTProf".to_owned()), ("NYTPROF", format!("addpid=1:sigexit=term,int:file={file}"))];

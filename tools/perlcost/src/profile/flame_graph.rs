@@ -9,12 +9,12 @@ use profiler::Profile;
 
 pub fn draw(profile: &Profile, mode: Mode, with_lines: bool, title: &str) -> anyhow::Result<Vec<u8>> {
     let text = folded::lines(profile, mode, with_lines);
-    anyhow::ensure!(!text.is_empty(), "no worker had a request meanwhile: there is nothing to draw");
+    anyhow::ensure!(!text.is_empty(), "no worker had a request during the recording: the flame graph would be empty");
     let mut options = Options::default();
     options.title = title.to_owned();
     let (what, count) = match mode {
-        Mode::Wall => ("time that passed", "samples"),
-        Mode::Cpu => ("time of processors", "us"),
+        Mode::Wall => ("wall-clock time", "samples"),
+        Mode::Cpu => ("processor time", "us"),
     };
     options.subtitle = Some(format!("{what}, {:.1} s, {} samples", profile.seconds, profile.samples));
     options.count_name = count.to_owned();

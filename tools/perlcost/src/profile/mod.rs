@@ -20,8 +20,8 @@ use toolkit::path_pattern::is_meant;
 use toolkit::print;
 
 const HINT: &str = "\
-Workers are read from outside, while they run: they do nothing for it and no system call of
-theirs is interrupted. A worker without a request is not counted. docs/operating/profiling.md says more";
+Running workers are read from outside: they do no work for it, and their system calls are not
+interrupted. Idle workers are not counted. docs/operating/profiling.md has details";
 
 /// Show in which Perl code the requests of a running server spend their time
 #[derive(Debug, Args)]
@@ -29,34 +29,34 @@ theirs is interrupted. A worker without a request is not counted. docs/operating
 pub struct Profile {
     #[command(flatten)]
     which: Which,
-    /// For so long, an hour at most
+    /// Duration of the recording, at most 3600
     #[arg(long, value_name = "N", default_value_t = 30.0)]
     seconds: f64,
-    /// So many samples a second of each worker
+    /// Samples of each worker per second
     #[arg(long, value_name = "N", default_value_t = 99.0)]
     hertz: f64,
-    /// Requests of this path alone; with * at its end, of those that begin so
+    /// Only requests of this path; a final * stands for any rest
     #[arg(long, value_name = "PATH")]
     url: Option<String>,
-    /// Serve the site once more and profile this one request, statement by statement, with NYTProf
+    /// Profile this request by statement, with NYTProf, in a second instance of the site
     #[arg(long, value_name = "URL", conflicts_with_all = ["url", "svg", "folded", "json"])]
     exact: Option<String>,
-    /// Where the pages of --exact go
+    /// Folder for the pages of --exact
     #[arg(long, value_name = "DIR", default_value = "nytprof", requires = "exact")]
     out: PathBuf,
-    /// What counts: time that passes, or time of processors
+    /// Time to count: wall-clock or processor time
     #[arg(long, value_enum, default_value_t = Mode::Wall)]
     mode: Mode,
-    /// Tell lines of a sub apart
+    /// Distinguish lines of a sub
     #[arg(long)]
     lines: bool,
-    /// Draw a flame graph, for a browser
+    /// Write a flame graph as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// A line for each stack, as flame graph programs read them
+    /// Print folded stacks, for flame graph programs
     #[arg(long, group = "view")]
     folded: bool,
-    /// For programs
+    /// Print JSON
     #[arg(long, group = "view")]
     json: bool,
 }
@@ -64,9 +64,9 @@ pub struct Profile {
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Time that passes: work and waiting.
+    /// Wall-clock time: work and waiting.
     Wall,
-    /// Time of processors: work alone.
+    /// Processor time: work only.
     Cpu,
 }
 
@@ -106,9 +106,9 @@ impl Profile {
         if let Some(file) = &self.which.conf {
             return Ok(file.clone());
         }
-        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server answered nonsense")?;
+        let status = self.which.connect()?.ask(Command::Status)?.status.context("the server sent an invalid answer")?;
         let file = PathBuf::from(status.origin);
-        ensure!(file.is_file(), "that server has no configuration file: --exact serves one once more (-f FILE)");
+        ensure!(file.is_file(), "the server has no configuration file: give one with -f FILE for --exact");
         Ok(file)
     }
 }

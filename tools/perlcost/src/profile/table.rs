@@ -29,7 +29,7 @@ pub fn of(profile: &Profile, mode: Mode) -> String {
     let all: u64 = profile.requests.iter().map(|by| weigh(&by.stacks)).sum();
     let mut text = head(profile, mode, all);
     if all == 0 {
-        text.push_str("no worker had a request meanwhile\n");
+        text.push_str("no worker had a request during the recording\n");
         return text;
     }
     let percent = |weight: u64| weight as f64 * 100.0 / all as f64;
@@ -59,9 +59,9 @@ fn head(profile: &Profile, mode: Mode, all: u64) -> String {
     let busy = *samples as f64 / (*rounds).max(1) as f64;
     let work = match mode {
         Mode::Wall => String::new(),
-        Mode::Cpu => format!("; they had {:.2} s of processors", all as f64 / 1e6),
+        Mode::Cpu => format!("; they used {:.2} s of processor time", all as f64 / 1e6),
     };
-    format!("{seconds:.1} s, {samples} samples ({torn} torn), {busy:.1} workers at work on average{work}\n")
+    format!("{seconds:.1} s, {samples} samples ({torn} torn), {busy:.1} busy workers on average{work}\n")
 }
 
 fn in_database(profile: &Profile, mode: Mode) -> u64 {

@@ -13,20 +13,20 @@ use base::printable;
 use toolkit::{Misuse, print};
 
 const HINT: &str = "\
-Counted are perl's own structures: a sub, its operators, its variables and constants. A sub that
-was imported counts as a name. docs/operating/profiling.md says more";
+Sizes include perl's structures of a sub: its operators, variables and constants. An imported sub
+counts only as a name. docs/operating/profiling.md has details";
 
-/// Show how many bytes the subs of a module or a script take
+/// Show the memory use of the subs of a module or script
 #[derive(Debug, Args)]
 #[command(after_help = HINT)]
 pub struct Size {
-    /// Modules, and files of scripts, which are compiled as Apache::Registry does
+    /// Modules and script files; scripts are compiled as by Apache::Registry
     #[arg(required = true, value_name = "MODULE|SCRIPT")]
     names: Vec<String>,
-    /// Look for modules there first; repeatable
+    /// Search this folder for modules first; repeatable
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -23,10 +23,10 @@ fn put(measured: &Measured, text: &mut String) {
     let _ = writeln!(text, "{}", if name == package { name.clone() } else { format!("{name}  ({package})") });
     let _ = writeln!(text, "     bytes     ops  sub");
     for sub in subs {
-        let of = sub.of.as_ref().map_or_else(String::new, |of| format!("  the name alone: is {of}"));
+        let of = sub.of.as_ref().map_or_else(String::new, |of| format!("  only the name of {of}"));
         let _ = writeln!(text, "{:10} {:7}  {}{of}", sub.bytes, sub.ops, sub.name);
     }
-    let _ = writeln!(text, "{bytes:10} {ops:7}  in all, {names} of these bytes for names alone");
+    let _ = writeln!(text, "{bytes:10} {ops:7}  in total, {names} of these bytes for names only");
 }
 
 fn compared(measured: &[Measured]) -> String {

@@ -25,7 +25,7 @@ fn address(spelled: &str, around: &Surroundings) -> anyhow::Result<String> {
         return Ok(around.folder.join(path).display().to_string());
     }
     if spelled.ends_with(":ssl") {
-        return Err(Misuse(format!("--listen {spelled}: say --tls, which is for every address")).into());
+        return Err(Misuse(format!("--listen {spelled}: use --tls, which applies to every address")).into());
     }
     let (name, port) = spelled.rsplit_once(':').unwrap_or(("", spelled));
     let port: u16 = port.parse().map_err(|_| {

@@ -62,7 +62,7 @@ fn cgi_mode(program: &Program, kind: &ProgramKind, around: &Surroundings, text: 
     let is_cgi = matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_));
     let said = program.cgi_mode.as_deref();
     if said.is_some() && !is_cgi {
-        return Err(Misuse("--cgi-mode: it is for CGI scripts and folders of them".to_owned()).into());
+        return Err(Misuse("--cgi-mode: applies only to CGI scripts and folders of them".to_owned()).into());
     }
     let expected = |word| Misuse(format!("--cgi-mode: expected program, fork or persistent, got \"{word}\""));
     let mode = said.map(|word| CgiMode::named(word).ok_or_else(|| expected(word))).transpose()?;
@@ -82,7 +82,7 @@ fn statics(program: &Program, kind: &ProgramKind, around: &Surroundings) -> anyh
     let Some(folder) = &program.statics else { return Ok(None) };
     if !matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_)) {
         let advice = "for an application take Plack::Middleware::Static, for a handler Alias in a configuration";
-        return Err(Misuse(format!("--static stands beside CGI scripts: {advice}")).into());
+        return Err(Misuse(format!("--static can be used only with CGI scripts: {advice}")).into());
     }
     let folder: PathBuf = around.folder.join(folder).components().collect();
     match folder.is_dir() {

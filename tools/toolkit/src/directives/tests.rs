@@ -75,7 +75,7 @@ fn a_script_answers_everywhere_and_is_preloaded_if_it_is_kept() {
 fn the_mode_of_scripts_is_one_of_three_and_for_scripts_only() {
     for (line, expected) in [
         (["run", "info", "--cgi-mode", "often"], "--cgi-mode: expected program, fork or persistent, got \"often\""),
-        (["run", "app.psgi", "--cgi-mode", "fork"], "--cgi-mode: it is for CGI scripts and folders of them"),
+        (["run", "app.psgi", "--cgi-mode", "fork"], "--cgi-mode: applies only to CGI scripts and folders of them"),
     ] {
         let run = Cli::try_parse_from(line).expect("parsed").run;
         assert_eq!(of(&run, &site()).expect_err("refused").to_string(), expected);

@@ -24,7 +24,7 @@ pub fn may_be_written(path: &Path) -> anyhow::Result<()> {
         && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok()
         && first == *FIRST.as_bytes();
     if !is_ours {
-        bail!("--write {}: it is there, and not by cameleer tune: name another file", path.display());
+        bail!("--write {}: the file exists and was not written by cameleer tune: name another file", path.display());
     }
     Ok(())
 }
@@ -54,7 +54,7 @@ fn text(report: &Report) -> String {
         "# {} visitors, {} different requests, {:.0} cores, {:.0} s of measurements",
         report.visitors, report.urls, report.cores, report.seconds
     );
-    text += "# To be included where the configuration ends; to undo it, delete this file and its Include.\n";
+    text += "# To be included at the end of the configuration; to undo it, delete this file and its Include.\n";
     for point in &report.points {
         let mark = if point.workers == report.chosen { "  <" } else { "" };
         let _ = writeln!(text, "#   {:>5} workers {:>10.1} requests/s{mark}", point.workers, point.requests_per_second);
@@ -71,7 +71,7 @@ fn text(report: &Report) -> String {
         match change.directive {
             // AllowOverride is only allowed in a section.
             "AllowOverride" => {
-                let _ = writeln!(text, "# to be changed where it stands: AllowOverride {}", change.to);
+                let _ = writeln!(text, "# to be changed in its section: AllowOverride {}", change.to);
             }
             name => {
                 let _ = writeln!(text, "{name} {}", change.to);

@@ -49,7 +49,7 @@ fn rates(report: &Report) -> Plot {
 fn times(report: &Report) -> Plot {
     let most = report.points.iter().map(|point| point.per_request.busy).fold(0.0, f64::max);
     Plot {
-        title: "a request in its worker".to_owned(),
+        title: "time of a request in its worker".to_owned(),
         y: Axis::linear(most, time),
         lines: vec![
             ("in all".to_owned(), line(report, |point| point.per_request.busy)),
@@ -63,7 +63,7 @@ fn times(report: &Report) -> Plot {
 fn latencies(report: &Report) -> Plot {
     let most = report.points.iter().map(|point| point.latency).fold(0.0, f64::max);
     Plot {
-        title: "how long an answer takes, on average".to_owned(),
+        title: "mean response time".to_owned(),
         y: Axis::linear(most, time),
         lines: vec![("answer".to_owned(), line(report, |point| point.latency))],
         ..framed(report)

@@ -25,12 +25,12 @@ pub fn text(report: &Report) -> String {
 fn heading(report: &Report, text: &mut String) {
     let Report { site, url, urls, visitors, cores, seconds, alone, .. } = report;
     let asked = if *urls == 1 { url.clone() } else { format!("{url} and {} other requests", urls - 1) };
-    let _ = writeln!(text, "{site} beside itself, {visitors} visitors, {cores:.0} cores, {seconds:.0} s");
+    let _ = writeln!(text, "second server of {site}, {visitors} visitors, {cores:.0} cores, {seconds:.0} s");
     let _ = writeln!(text, "{asked}\n");
     let share = alone.share;
     let _ = writeln!(
         text,
-        "alone, a request takes {}: {} of a processor, {} of waiting for something else",
+        "alone, a request takes {}: {} of processor time, {} of waiting",
         time(alone.latency),
         time(share.cpu),
         time(share.waiting())
@@ -38,7 +38,7 @@ fn heading(report: &Report, text: &mut String) {
     if let Some(by_law) = report.by_law {
         let _ = writeln!(
             text,
-            "by that, {cores:.0} cores have work for {by_law:.0} workers, less what visitors and front take"
+            "{cores:.0} cores therefore suffice for {by_law:.0} workers, less the share of visitors and front"
         );
     }
 }
@@ -103,7 +103,7 @@ fn others(report: &Report, text: &mut String) {
 
 fn changes(report: &Report, text: &mut String) {
     if report.changes.is_empty() {
-        let _ = writeln!(text, "\nnothing to change: the configuration says this already");
+        let _ = writeln!(text, "\nno changes: the configuration already has these values");
         return;
     }
     text.push('\n');

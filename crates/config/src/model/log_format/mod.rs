@@ -102,7 +102,7 @@ fn directive(text: &str) -> Result<(Piece, &str), String> {
     let mut only = Statuses { except: false, codes: Vec::new() };
     loop {
         let mut chars = rest.chars();
-        let letter = chars.next().ok_or_else(|| format!("%{text}: the format ends in the middle of it"))?;
+        let letter = chars.next().ok_or_else(|| format!("%{text}: incomplete item at the end of the format"))?;
         let after = chars.as_str();
         match letter {
             '!' => only.except = true,
@@ -147,7 +147,7 @@ mod tests {
             assert_eq!(check(format), Ok(()), "{format}");
         }
         let bad = [
-            ("%", "%: the format ends in the middle of it"),
+            ("%", "%: incomplete item at the end of the format"),
             ("%{Referer", "%{Referer: no } after {"),
             ("%y", "unknown log item %{}y"),
             ("%{years}T", "unknown log item %{years}T"),

@@ -59,7 +59,7 @@ impl Chunked {
         let line = match self.lines.next(bytes, most) {
             Ok(None) => return Ok(None),
             Ok(Some(line)) => line?,
-            Err(TooLong) => return Err(Violation::bad("a chunk's size, extension or trailer that does not end")),
+            Err(TooLong) => return Err(Violation::bad("a chunk size, extension or trailer without an end")),
         };
         let passed = std::mem::take(&mut self.lines).passed();
         self.part = match self.part {
@@ -76,13 +76,13 @@ impl Chunked {
         let (digits, extensions) = line.split_at(digits);
         let size = std::str::from_utf8(digits).ok().filter(|digits| digits.len() <= MOST_DIGITS);
         let size = size.and_then(|digits| u64::from_str_radix(digits, 16).ok()).filter(|size| *size <= i64::MAX as u64);
-        let size = size.ok_or(Violation::bad("a chunk's size that is no number"))?;
+        let size = size.ok_or(Violation::bad("a chunk size that is not a number"))?;
         self.extensions += extensions.len();
         if !matches!(extensions.first(), None | Some(b';')) {
-            return Err(Violation::bad("a chunk's size that is no number"));
+            return Err(Violation::bad("a chunk size that is not a number"));
         }
         if !extension::are_in_order(extensions) {
-            return Err(Violation::bad("a chunk extension that is none"));
+            return Err(Violation::bad("an invalid chunk extension"));
         }
         if self.extensions > EXTENSIONS {
             return Err(Violation::bad("too many chunk extensions"));

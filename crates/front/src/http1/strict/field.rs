@@ -55,13 +55,13 @@ pub fn is_value(text: &[u8]) -> bool {
 /// Splits a field line into name and trimmed value.
 pub fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Violation> {
     if matches!(line.first(), Some(b' ' | b'\t')) {
-        return Err(Violation::bad("a header field that goes on in a second line"));
+        return Err(Violation::bad("a header field continued on a second line"));
     }
     let colon = memchr::memchr(b':', line).ok_or(Violation::bad("a header field without a colon"))?;
     let (name, rest) = line.split_at(colon);
     let value = rest.get(1..).unwrap_or_default();
     if !is_token(name) || name.len() > LONGEST_NAME {
-        return Err(Violation::bad("a header field whose name is none"));
+        return Err(Violation::bad("a header field with an invalid name"));
     }
     if !is_value(value) {
         return Err(Violation::bad("a control character in a header field"));

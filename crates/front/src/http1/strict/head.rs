@@ -90,7 +90,7 @@ impl Head {
     fn begins_well(&self, bytes: &[u8]) -> Result<(), Violation> {
         match bytes.get(self.lines.passed()) {
             Some(byte) if self.version.is_none() && *byte != b'\r' && !field::is_token(&[*byte]) => {
-                Err(Violation::bad("a method that is no word"))
+                Err(Violation::bad("an invalid method"))
             }
             _ => Ok(()),
         }
@@ -127,7 +127,7 @@ impl Head {
         }
         let digits = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         self.length = digits.and_then(|digits| digits.parse().ok()).filter(|length| *length <= LONGEST_BODY);
-        self.length.map(drop).ok_or(Violation::bad("a Content-Length that is no number"))
+        self.length.map(drop).ok_or(Violation::bad("a Content-Length that is not a number"))
     }
 
     fn transfer_encoding(&mut self, value: &[u8]) -> Result<(), Violation> {
@@ -168,7 +168,7 @@ fn repeated_fit(head: &[u8], limits: &HeadLimits) -> Result<(), Violation> {
         let length = lengths.entry(name.to_ascii_lowercase()).or_default();
         *length += value.get(1..).unwrap_or_default().trim_ascii().len();
         if *length > limits.field {
-            return Err(too_large("header fields of one name that are too long together"));
+            return Err(too_large("fields with the same name that are too long in total"));
         }
     }
     Ok(())

@@ -32,10 +32,10 @@ pub struct RequestLine {
 
 /// Checks a request line without its CR LF.
 pub fn read(line: &[u8]) -> Result<RequestLine, Violation> {
-    let space = memchr::memchr(b' ', line).ok_or(Violation::bad("a request line of one word"))?;
+    let space = memchr::memchr(b' ', line).ok_or(Violation::bad("a request line with a single word"))?;
     let (method, rest) = line.split_at(space);
     if !is_token(method) {
-        return Err(Violation::bad("a method that is no word"));
+        return Err(Violation::bad("an invalid method"));
     }
     if method.len() > LONGEST_METHOD {
         return Err(Violation::of(StatusCode::NOT_IMPLEMENTED, "a method of more than 32 letters"));
@@ -52,7 +52,7 @@ pub fn read(line: &[u8]) -> Result<RequestLine, Violation> {
     let at = method.len() + 1;
     match is_target(method, target) {
         true => Ok(RequestLine { version, odd: (odd > 0).then_some(at..at + target.len()) }),
-        false => Err(Violation::bad("a request target that is none")),
+        false => Err(Violation::bad("an invalid request target")),
     }
 }
 

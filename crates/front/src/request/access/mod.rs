@@ -127,7 +127,7 @@ fn not_among(context: &RequestContext, route: &Route, user: Option<&User>) -> Re
     let rules = &route.settings.access;
     let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
     let hint = if rules.group_file.is_none() { " (there is no AuthGroupFile)" } else { "" };
-    context.complain(route, &format_args!("user {name} is none of those that are required{hint}"));
+    context.complain(route, &format_args!("user {name} is not among the required users and groups{hint}"));
     if rules.forbids == Some(true) {
         return Refusal::new(StatusCode::FORBIDDEN);
     }
@@ -150,8 +150,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
             continue;
         }
         let Some(turn) = context.generation.workers.of(pools::DEFAULT).take_turn(throttle) else {
-            context
-                .complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
+            context.complain(route, &format_args!("MaxConcurrentReqs {} reached", throttle.most));
             count(&context.services.shared.counters.shed.max_concurrent);
             return Err(Refusal::busy());
         };

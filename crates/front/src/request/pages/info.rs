@@ -22,7 +22,7 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
         server(&mut page, context);
     }
     if wants("list") {
-        page.push_str("<h2>Modules whose work is done here</h2>\n<ul>\n");
+        page.push_str("<h2>Supported httpd modules</h2>\n<ul>\n");
         for (name, _) in MODULES {
             let _ = writeln!(page, "<li>{}</li>", escape(name));
         }
@@ -58,7 +58,7 @@ fn workers(config: &Config) -> String {
     let numbers = |pool| {
         let Pool { start, max_clients, .. } = config.pool_of(pool);
         let label = config.pool_label(pool).replace(" pool=", "pool ");
-        format!("{label}{}{start} to start with, {max_clients} at most", if label.is_empty() { "" } else { ": " })
+        format!("{label}{}{start} initially, at most {max_clients}", if label.is_empty() { "" } else { ": " })
     };
     config.pool_numbers().map(numbers).collect::<Vec<_>>().join("; ")
 }

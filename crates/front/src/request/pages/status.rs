@@ -69,7 +69,7 @@ fn html(context: &RequestContext, facts: &Facts, as_table: bool) -> String {
             facts.count(WorkerState::Retiring),
             facts.count(WorkerState::Idle)
         ),
-        format!("{} connections, {} of them wait for a further request", facts.front.connections, facts.front.kept),
+        format!("{} connections, {} of them idle", facts.front.connections, facts.front.kept),
         format!("{} requests wait for a worker", facts.front.queued),
     ] {
         let _ = writeln!(page, "<dt>{line}</dt>");

@@ -127,10 +127,8 @@ async fn follow(
     context.rules_ended.set(context.rules_ended.get() || made.end);
     add_fields(context, &made);
     if made.too_much {
-        context.complain(
-            route,
-            &"RewriteRule: the rules of this place need too much work, and are not followed to their end",
-        );
+        context
+            .complain(route, &"RewriteRule: the rules exceed their work limit for one request, and are not completed");
     } else {
         context.within_limits(route)?;
     }

@@ -128,7 +128,7 @@ fn read(config: &Config, folder: &Path, file: &Path, allowed: Overrides) -> Read
                 ErrorKind::InvalidData => StatusCode::INTERNAL_SERVER_ERROR,
                 _ => StatusCode::FORBIDDEN,
             };
-            let why = format!("{}: cannot be read, what lies below is refused: {error}", file.display());
+            let why = format!("{}: cannot be read; requests below its folder are refused: {error}", file.display());
             Read::Refused(status, why)
         }
     }
@@ -137,7 +137,7 @@ fn read(config: &Config, folder: &Path, file: &Path, allowed: Overrides) -> Read
 fn text(file: &Path) -> io::Result<String> {
     let (_, bytes) = regular::read(file, LONGEST_HTACCESS)?;
     if bytes.contains(&0) {
-        return Err(io::Error::new(ErrorKind::InvalidData, "it is not a text"));
+        return Err(io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -112,7 +112,7 @@ impl Watcher {
     fn complain(&self, reason: &str) {
         if !self.complained.replace(true) {
             complain(format_args!(
-                ".htaccess files are looked at once a second where they cannot be watched: {reason}"
+                "folders that cannot be watched are checked for .htaccess files once a second: {reason}"
             ));
         }
     }
@@ -134,7 +134,7 @@ fn of_interest() -> AddWatchFlags {
 
 fn reason(error: Errno) -> String {
     match error {
-        Errno::ENOSPC => "fs.inotify.max_user_watches is used up: raise it".to_owned(),
+        Errno::ENOSPC => "fs.inotify.max_user_watches is exhausted: raise it".to_owned(),
         Errno::EACCES => "the server's user may not read this folder".to_owned(),
         error => error.to_string(),
     }
@@ -155,7 +155,7 @@ fn is_remote(path: &Path) -> bool {
 #[allow(deprecated, reason = "the new spelling is unsafe; a Handle owns its descriptor and never changes it")]
 fn listen(store: Weak<Store>) -> std::io::Result<(Rc<Handle>, AbortHandle)> {
     let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).map_err(|error| match error {
-        Errno::EMFILE => std::io::Error::other("fs.inotify.max_user_instances is used up: raise it"),
+        Errno::EMFILE => std::io::Error::other("fs.inotify.max_user_instances is exhausted: raise it"),
         error => error.into(),
     })?;
     let inotify = Rc::new(Handle(inotify));

@@ -39,7 +39,7 @@ pub fn page_of_two(comparison: &Comparison) -> String {
     let Comparison { a, b, rounds, .. } = comparison;
     let title = format!("{} and {}", a.url, b.url);
     let mut body = format!("<h1>A: {}<br>B: {}</h1>", escape(&a.url), escape(&b.url));
-    let _ = write!(body, "<p class=\"dim\">{rounds} rounds of each in turns, {}</p>", escape(&how(a)));
+    let _ = write!(body, "<p class=\"dim\">{rounds} alternating rounds of each, {}</p>", escape(&how(a)));
     body += "<table><tr><th><th>A<th>B<th>B/A<th>at least<th>at most<th></tr>";
     for row in comparison.rows() {
         body += "<tr>";

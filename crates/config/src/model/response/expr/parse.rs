@@ -194,7 +194,7 @@ impl<'a> ExprReader<'a, '_> {
         match flags {
             "" => self.budget.compile(source, Case::Exact),
             "i" => self.budget.compile(source, Case::Either),
-            other => Err(format!("expected a pattern with i or without, got /{source}/{other}")),
+            other => Err(format!("expected a pattern with the flag i or no flag, got /{source}/{other}")),
         }
     }
 

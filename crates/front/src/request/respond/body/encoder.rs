@@ -150,7 +150,7 @@ fn brotli(
         );
         out.truncate(begin + written);
         if !fine {
-            return Err(io::Error::other("brotli cannot compress this"));
+            return Err(io::Error::other("brotli compression has failed"));
         }
         if left == 0 && !state.has_more_output() {
             return Ok(());

@@ -140,7 +140,7 @@ fn heads_sort(browser: &mut Browser) {
 fn charts_speak(browser: &mut Browser) {
     let first = "document.querySelector('.chart svg')";
     let label = browser.eval(&format!("{first}.getAttribute('aria-label')"));
-    assert!(label.as_str().is_some_and(|label| label.starts_with("Requests a second, at ")), "{label}");
+    assert!(label.as_str().is_some_and(|label| label.starts_with("Requests per second, at ")), "{label}");
     browser
         .eval(&format!("{first}.focus(); {first}.dispatchEvent(new KeyboardEvent('keydown', {{key: 'ArrowLeft'}}))"));
     assert_eq!(browser.eval("getComputedStyle(document.querySelector('.tip')).visibility"), "visible");

@@ -1,7 +1,7 @@
 //! Access to the monitor: by a secret, and never for pages of other sites.
 //!
-//! A browser on this machine can reach 127.0.0.1 for any page that it shows. A page of another site cannot read the answers, unless its
-//! name is made to resolve to 127.0.0.1 (DNS rebinding): then the `Host` of its requests is another.
+//! A browser on this machine can reach 127.0.0.1 for any page that it shows. A page of another site cannot read the
+//! answers, unless its name is made to resolve to 127.0.0.1 (DNS rebinding): such requests have another `Host`.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -19,12 +19,12 @@ pub struct Access {
     token: Option<String>,
 }
 
-/// The reason of a refusal.
+/// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denied {
-    /// The secret is missing or wrong.
+    /// The token is missing or wrong.
     Token,
-    /// The `Host` is not this server.
+    /// The `Host` header names another server.
     Host,
     /// The request comes from a page of another site.
     Origin,
@@ -50,7 +50,7 @@ impl Access {
         }
         match &self.token {
             Some(token) if !knows(headers, token) => Err(Denied::Token),
-            // The configuration requires a secret here.
+            // The configuration requires a token for this address.
             None if self.kind == AddressKind::Open => Err(Denied::Token),
             _ => Ok(()),
         }

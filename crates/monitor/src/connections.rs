@@ -22,16 +22,16 @@ use super::hub::Hub;
 use super::pages;
 use status::monitor::{Address, AddressKind};
 
-/// Number of connections at once. Further ones wait in the kernel's queue.
+/// Maximum number of connections. Further ones wait in the kernel's queue.
 const MOST: usize = 200;
-/// A connection without traffic for this long is closed.
+/// Idle time after which a connection is closed.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Longest head of a request, in bytes.
+/// Maximum length of a request head, in bytes.
 const LONGEST_HEAD: usize = 16 * 1024;
 /// Pause after accept failed for lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves the connections to `fd`.
+/// Serves the connections of the listening socket `fd`.
 pub fn listen(fd: OwnedFd, address: &Address, access: Access, hub: Rc<Hub>) -> io::Result<()> {
     let service = Rc::new(Service { access, hub, permits: Semaphore::new(MOST) });
     match address.kind {
@@ -47,7 +47,7 @@ pub fn listen(fd: OwnedFd, address: &Address, access: Access, hub: Rc<Hub>) -> i
     Ok(())
 }
 
-/// What connections to one address share.
+/// State shared by the connections of one address.
 struct Service {
     access: Access,
     hub: Rc<Hub>,
@@ -79,7 +79,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin + 'static>(service: Rc<Service>
     let stream = TokioIo::new(Impatient::new(stream));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LONGEST_HEAD);
-    // An error means that the client has left.
+    // An error means that the client has disconnected.
     let _ = protocol.serve_connection(stream, answer).await;
     service.permits.add_permits(1);
 }

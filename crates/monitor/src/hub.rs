@@ -1,4 +1,4 @@
-//! The last status with the events of its second, and the clients that want the next one.
+//! The last status with the events of its second, and the clients that wait for the next one.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -24,12 +24,12 @@ pub struct View {
     /// The status.
     #[serde(flatten)]
     pub status: Status,
-    /// What the kernel counts for its workers.
+    /// The kernel's counters of the workers.
     #[serde(skip)]
     usages: Usages,
 }
 
-/// See the module.
+/// The status and its listeners.
 pub struct Hub {
     ring: Arc<Ring>,
     /// The board that the profiler writes.
@@ -38,7 +38,7 @@ pub struct Hub {
     latest: RefCell<Option<Rc<View>>>,
     /// Each channel holds one event: a client that has not read the last one misses the next.
     listeners: RefCell<Vec<Sender<Bytes>>>,
-    /// A failure to write the history was logged.
+    /// Whether a failure to write the history was logged.
     said_full: Cell<bool>,
 }
 
@@ -55,7 +55,7 @@ impl Hub {
         }
     }
 
-    /// Takes a status of the master.
+    /// Stores a status from the master, and sends it to the listeners.
     pub fn take(&self, time: u32, status: Status) {
         let second = self.recorder.borrow_mut().second(time, &status);
         self.keep(&second);
@@ -73,11 +73,11 @@ impl Hub {
     /// The last slow requests, as JSON.
     pub fn slow(&self) -> io::Result<String> {
         let text = board::read(&self.slow)?;
-        // No profiler has run yet: SlowLog is off.
+        // SlowLog is off, and no profiler has run.
         Ok(if text.is_empty() { r#"{"after_ms":null,"requests":[]}"#.to_owned() } else { text })
     }
 
-    /// The history.
+    /// The ring with the history.
     pub fn ring(&self) -> Arc<Ring> {
         self.ring.clone()
     }
@@ -86,7 +86,7 @@ impl Hub {
     pub fn listen(&self) -> Receiver<Bytes> {
         let (sender, receiver) = channel(1);
         if let Some(view) = self.latest() {
-            // The channel is empty.
+            // The channel is empty, so the send succeeds.
             let _ = sender.try_send(view.event());
         }
         self.listeners.borrow_mut().push(sender);
@@ -103,7 +103,7 @@ impl Hub {
         listeners.iter().for_each(|listener| drop(listener.try_send(event.clone())));
     }
 
-    /// A full disk loses the seconds while it is full, and is logged once.
+    /// Writes a second to the history. While the disk is full, seconds are lost; the failure is logged once.
     fn keep(&self, second: &Second) {
         match self.ring.write(second) {
             Ok(()) if self.said_full.replace(false) => warn(format_args!("the history can be written again")),

@@ -51,10 +51,10 @@ use sys::privileges;
 /// The monitor sends nothing to the master.
 type Master = AsyncFd<Channel<(), ToMonitor>>;
 
-/// How many clients may read the history at once.
+/// Maximum number of clients that read the history at the same time.
 const READERS: usize = 2;
 
-/// Shows and stores what the master sends, until that ends.
+/// Shows and stores the messages of the master, until it ends.
 pub fn run(control: OwnedFd) -> anyhow::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let mut runtime = Builder::new_current_thread();
@@ -103,7 +103,7 @@ async fn hear(master: &Master) -> std::io::Result<Option<(ToMonitor, Vec<OwnedFd
     }
 }
 
-/// The history's file, opened by the master, or a nameless one that ends with this process.
+/// The history file opened by the master, or an unnamed one that ends with this process.
 fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow::Result<Ring> {
     let opened = match settings.has_history_file {
         true => Ring::read(File::from(fds.next().context("Configure came without the history file")?)),
@@ -112,7 +112,7 @@ fn ring(settings: &Settings, fds: &mut impl Iterator<Item = OwnedFd>) -> anyhow:
     opened.map_err(|damage| anyhow::anyhow!("the history {damage}"))
 }
 
-/// Now, in seconds since 1970.
+/// The current time, in seconds since 1970.
 fn now() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     u32::try_from(since).unwrap_or(u32::MAX)

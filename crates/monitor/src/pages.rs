@@ -1,4 +1,4 @@
-//! The pages of the monitor. All are read-only.
+//! The pages of the monitor, all of them read-only.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ use status::auto::Facts;
 use status::history::points;
 use status::metrics::{Format, write};
 
-/// Most points of a chart.
+/// Maximum number of points in a response.
 const MOST_POINTS: u32 = 20_000;
 /// Default length of a history.
 const HOUR: u32 = 3600;
@@ -37,7 +37,7 @@ type Answer = Response<Page>;
 pub enum Page {
     /// A whole body.
     Whole(Option<Bytes>),
-    /// Events.
+    /// A stream of events.
     Events(Receiver<Bytes>),
 }
 
@@ -71,7 +71,7 @@ pub async fn answer(access: &Access, hub: &Rc<Hub>, request: Request<Incoming>) 
         }
         Ok(()) => page(hub, &request).await,
     };
-    // The content changes each second, and pages need no browser features.
+    // The content changes each second, and the pages need no browser features.
     for (name, value) in [
         (CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("x-content-type-options"), "nosniff"),
@@ -136,7 +136,7 @@ fn auto(view: &View) -> Answer {
     }
 }
 
-/// Reads the history. A week takes a while, in which other clients are served.
+/// Reads the history on another thread, because a week takes a while.
 async fn history(hub: &Rc<Hub>, query: &str) -> Answer {
     let asked = match Asked::of(query, now()) {
         Ok(asked) => asked,
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(ask(""), Ok(Asked { from: 996_400, to: 1_000_000, step: 1 }));
         assert_eq!(ask("from=5&to=10&step=60&x"), Ok(Asked { from: 5, to: 10, step: 60 }));
         assert_eq!(ask("from=-100"), Ok(Asked { from: 999_900, to: 1_000_000, step: 1 }));
-        // A long history comes in fewer points.
+        // A long history is returned in fewer points.
         assert_eq!(ask("from=0").expect("asked").step, 51);
         for wrong in ["from=x", "to=-", "step=0", "step=99999999", "from=7&to=6", "from=4294967296"] {
             assert!(ask(wrong).is_err(), "{wrong}");

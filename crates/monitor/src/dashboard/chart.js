@@ -1,11 +1,12 @@
-// A chart of what changes with time: areas that are stacked, or lines, in plain SVG. It is drawn anew when there is something new,
-// shows the values below the pointer, and with the arrow keys those of each moment.
+// A chart of values over time, as stacked areas or lines, in plain SVG. The chart is redrawn when there are new values.
+// It shows the values below the pointer, and with the arrow keys those of each moment.
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 170;
 const EDGE = { top: 10, right: 8, bottom: 20, left: 52 };
 
-/** A step between lines of the grid: 1, 2 or 5 times a power of ten of the largest unit that fits, each `base` times the one before. */
+/** Distance between grid lines: 1, 2 or 5 times a power of ten, in the largest unit that fits; each unit is `base` times
+ * the one before. */
 function niceStep(most, lines, base) {
   const unit = base ** Math.max(0, Math.floor(Math.log(most) / Math.log(base)));
   const rough = most / lines / unit;
@@ -29,10 +30,9 @@ function html(parent, name, className, text = "") {
 }
 
 export class Chart {
-  /**
-   * `series`: `{key, name, color}` from bottom to top; `format` makes text of a value; `stacked` or lines; with `floor` each line of the grid is
-   * ten times the one below, from there on: times differ by their powers, and none of them is nothing.
-   */
+  /** `series`: `{key, name, color}` from bottom to top; `format` formats a value; `stacked`: areas instead of lines;
+   * `floor`: a logarithmic scale from this value on, each grid line ten times the one below. Response times differ by
+   * orders of magnitude, and none is zero. */
   constructor(parent, { title, series, format, clock, stacked = false, least = 1, base = 1000, floor = 0 }) {
     Object.assign(this, { title, series, format, clock, stacked, least, base, floor, points: [], from: 0, to: 1, step: 1 });
     this.panel = html(parent, "article", "panel chart");
@@ -132,11 +132,11 @@ export class Chart {
       text.textContent = this.clock(time);
     }
     if (!this.points.length) {
-      element(this.svg, "text", { class: "empty", x: this.width / 2, y: HEIGHT / 2 }).textContent = "nothing was kept of this time";
+      element(this.svg, "text", { class: "empty", x: this.width / 2, y: HEIGHT / 2 }).textContent = "no data for this time";
     }
   }
 
-  /** Runs of points without a hole: where nothing was kept, or nothing is to be drawn of it, nothing is drawn. */
+  /** Splits the points into runs without gaps. Seconds without a record, or without a value to draw, are left blank. */
   runs(isDrawn = () => true) {
     const runs = [];
     let before = null;
@@ -171,7 +171,7 @@ export class Chart {
         const area = element(this.svg, "path", { d: `M${ceiling.join("L")}L${floor.join("L")}Z` });
         area.style.fill = `color-mix(in srgb, var(--${color}) 62%, transparent)`;
       }
-      // Where there is nothing of it, it has no edge of its own.
+      // An area of height 0 gets no edge.
       this.line((point) => below.get(point.time), color, (point) => point[key] > 0);
     }
   }
@@ -185,7 +185,7 @@ export class Chart {
     this.point(nearest);
   }
 
-  /** Shows the values of one point, or of none. */
+  /** Shows the values of one point; without an argument hides them. */
   point(at) {
     this.pointed = at;
     const point = this.points[at];
@@ -208,7 +208,7 @@ export class Chart {
 
   described() {
     const last = this.points.at(-1);
-    if (!last) return `${this.title}: nothing was kept of this time`;
+    if (!last) return `${this.title}: no data for this time`;
     const values = this.series.map(({ key, name }) => `${name} ${this.format(last[key])}`).join(", ");
     return `${this.title}, at ${this.clock(last.time)}: ${values}. Arrow keys show other moments.`;
   }

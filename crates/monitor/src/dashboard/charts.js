@@ -1,4 +1,4 @@
-// Which charts there are.
+// The charts of the dashboard.
 
 import { Chart } from "./chart.js";
 import { count, size, took } from "./format.js";
@@ -8,7 +8,7 @@ const series = (...rows) => rows.map(([key, name, color]) => ({ key, name, color
 export function charts(parent, clock) {
   return [
     {
-      title: "Requests a second",
+      title: "Requests per second",
       format: count,
       stacked: true,
       series: series(["ok", "2xx"], ["redirects", "3xx", "redirect"], ["client_errors", "4xx", "client"], ["server_errors", "5xx", "server"]),
@@ -30,7 +30,7 @@ export function charts(parent, clock) {
       title: "Queue",
       format: count,
       least: 4,
-      series: series(["queued", "waiting"], ["shed", "shed a second"]),
+      series: series(["queued", "waiting"], ["shed", "shed per second"]),
     },
     {
       title: "Memory",
@@ -38,10 +38,10 @@ export function charts(parent, clock) {
       stacked: true,
       least: 1024,
       base: 1024,
-      series: series(["private_kb", "private to workers", "private"], ["common_kb", "all else, shared pages once", "shared"]),
+      series: series(["private_kb", "private to workers", "private"], ["common_kb", "other memory, shared pages once", "shared"]),
     },
     {
-      title: "Workers that ended",
+      title: "Ended workers",
       format: count,
       least: 4,
       series: series(["exits", "all", "ended"], ["faults", "faults", "fault"]),

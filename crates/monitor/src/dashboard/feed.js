@@ -1,6 +1,6 @@
-// Where the numbers come from: events each second, and the history for what was before.
+// Source of the numbers: events each second, and the history for earlier times.
 
-/** Calls `view` with what the server says each second, and `state` with how the connection is. */
+/** Calls `view` with the status of each second, and `state` with the state of the connection. */
 export function follow(view, state) {
   const events = new EventSource("events");
   events.onopen = () => state("live");
@@ -18,7 +18,7 @@ export async function history(from, to, step) {
   return answer.json();
 }
 
-/** `{after_ms, requests}`: SlowLog, or null where it is off, and the last requests that took longer, the newest first. */
+/** `{after_ms, requests}`: SlowLog (null: off), and the last requests that took longer, newest first. */
 export async function slowRequests() {
   const answer = await fetch("slow.json");
   if (!answer.ok) throw new Error(await answer.text());

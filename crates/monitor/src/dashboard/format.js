@@ -1,4 +1,4 @@
-// Numbers, sizes and times as a person reads them. All of them keep their width where digits change.
+// Formats numbers, sizes and times for people. Their width does not change with their digits.
 
 /** `0`, `0.3`, `12`, `1,234`, `12.3 k` */
 export function count(value) {
@@ -7,7 +7,7 @@ export function count(value) {
   return Math.round(value).toLocaleString("en");
 }
 
-/** `850 µs`, `12.3 ms`, `2.50 s`, `3 min`, of microseconds; nothing took no time: `–` */
+/** Formats microseconds: `850 µs`, `12.3 ms`, `2.50 s`, `3 min`; 0 is `–` */
 export function took(us) {
   if (!us) return "–";
   if (us < 1000) return `${Math.round(us)} µs`;
@@ -16,7 +16,7 @@ export function took(us) {
   return `${Math.round(us / 6e7)} min`;
 }
 
-/** `812 kB`, `12.3 MB`, `1.2 GB`, of kB */
+/** Formats kB: `812 kB`, `12.3 MB`, `1.2 GB` */
 export function size(kb) {
   if (!kb) return "–";
   if (kb < 1024) return `${Math.round(kb)} kB`;
@@ -24,7 +24,7 @@ export function size(kb) {
   return `${(kb / 1048576).toFixed(1)} GB`;
 }
 
-/** `450 ms`, `12 s`, `5 min`, `3 h`, `9 d`, of milliseconds */
+/** Formats milliseconds: `450 ms`, `12 s`, `5 min`, `3 h`, `9 d` */
 export function age(ms) {
   const s = Math.floor(ms / 1000);
   if (s < 1) return `${Math.round(ms)} ms`;
@@ -36,7 +36,7 @@ export function age(ms) {
 
 const two = (number) => String(number).padStart(2, "0");
 
-/** `03:12:07`, with its day where more than one is shown; of seconds since 1970 */
+/** Formats seconds since 1970: `03:12:07`, with the day if more than one is shown */
 export function clock(time, span) {
   const date = new Date(time * 1000);
   const day = span > 86400 ? `${two(date.getDate())}.${two(date.getMonth() + 1)}. ` : "";

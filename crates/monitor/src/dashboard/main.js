@@ -1,4 +1,4 @@
-// The page: what is shown of what the server says.
+// The page: shows the status and the history.
 
 import { charts } from "./charts.js";
 import { follow, history } from "./feed.js";
@@ -8,17 +8,17 @@ import { why } from "./why.js";
 
 /** The live range, in seconds. */
 const LIVE = 300;
-/** A chart has about so many points. */
+/** Approximate number of points in a chart. */
 const POINTS = 300;
-/** So many slow requests are shown. */
+/** Number of slow requests shown. */
 const SLOWEST = 12;
-/** How often a longer range is asked for again, in milliseconds. */
+/** Interval in milliseconds after which a longer range is fetched again. */
 const AGAIN = 10000;
 
 const byId = (id) => document.getElementById(id);
 const now = () => Math.floor(Date.now() / 1000);
 
-/** What is shown: the last `span` seconds, or those around `moment`. */
+/** The displayed range: the last `span` seconds, or those around `moment`. */
 const shown = { span: LIVE, moment: null, points: [], asked: 0 };
 
 const drawn = charts(byId("charts"), (time) => clock(time, shown.span));
@@ -37,14 +37,14 @@ function range() {
   return [to - shown.span, to];
 }
 
-/** A server that has just begun is seen better when its first minute is as wide as the chart. */
+/** The first minute of a new server fills the chart. */
 function drawnRange() {
   const [from, to] = range();
   const first = shown.points[0]?.time ?? from;
   return isLive() ? [Math.max(from, Math.min(first, to - 60)), to] : [from, to];
 }
 
-/** What workers share is in each of them: by its part it is what is left of all memory. */
+/** Memory shared by workers is part of each of them; for the chart it is all memory minus the private memory. */
 function withParts(point) {
   return { ...point, common_kb: Math.max(0, point.pss_kb - point.private_kb) };
 }
@@ -60,7 +60,7 @@ async function load() {
   const [from, to] = range().map(Math.round);
   try {
     const points = await history(from, to, step());
-    // Another range was chosen meanwhile.
+    // The user has chosen another range meanwhile.
     if (asked !== shown.asked) return;
     const newer = isLive() ? shown.points.filter((point) => point.time > (points.at(-1)?.time ?? 0)) : [];
     shown.points = [...points.map(withParts), ...newer];
@@ -94,7 +94,7 @@ function tiles({ second, front, counts, memory, max_clients }) {
   say("now-workers", `of ${front?.workers.length ?? 0}`);
   say("now-starting", `at most ${count(max_clients)}`);
   say("now-queued", count(second.queued));
-  say("now-shed", second.shed ? `${count(second.shed)} shed a second` : "none shed", second.shed ? "bad" : "");
+  say("now-shed", second.shed ? `${count(second.shed)} shed per second` : "none shed", second.shed ? "bad" : "");
   say("now-memory", size(second.pss_kb));
   say("now-budget", memory.budget ? `of ${size(memory.budget / 1024)}` : "no budget");
   const faults = FAULTS.reduce((sum, reason) => sum + (counts.exits[reason] ?? 0), 0);
@@ -118,7 +118,7 @@ function show(view) {
   tables.exits.show(Object.entries(view.counts.exits));
   tables.codes.show(Object.entries(view.front?.codes ?? {}));
   if (isLive()) {
-    // The history may have it already.
+    // The history may already contain these points.
     const others = shown.points.filter(({ time }) => time > now() - LIVE - 10 && time !== view.second.time);
     shown.points = [...others, withParts(view.second)];
     drawCharts();

@@ -16,7 +16,7 @@ const FILES: [(&str, &str, &str); 10] = [
     ("/format.js", JS, include_str!("format.js")),
 ];
 
-/// The file of a path.
+/// The file with this path.
 pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
     FILES.iter().find(|(known, ..)| *known == path).map(|(_, media_type, text)| (*media_type, *text))
 }

@@ -1,12 +1,14 @@
-// A table whose heads sort it. Rows are told anew each second; which is where stays as it was chosen, and so does what has the focus.
+// A table that is sorted by a click on a heading. Rows are replaced each second; sort order, selection and focus are
+// retained.
 
-/** The kinds of a column that the style sheet knows. */
+/** CSS classes of the column's kinds. */
 function classes(kind) {
   return ["number", "wide", "minor"].filter((name) => kind[name]).join(" ");
 }
 
 export class Table {
-  /** `columns`: `{key, name, value, text, number, wide, minor}`: what sorts, and what is shown (text, or an element); minor ones not on a phone. */
+  /** `columns`: `{key, name, value, text, number, wide, minor}`: `value` is sorted by, `text` (or an element) is
+   * displayed; minor columns are hidden on phones. */
   constructor(table, { columns, sort, descending = false, none }) {
     Object.assign(this, { table, columns, sort, descending, none, rows: [], filter: "" });
     const head = table.createTHead().insertRow();
@@ -26,7 +28,7 @@ export class Table {
     this.draw();
   }
 
-  /** The same head twice turns the order around; numbers begin with the largest. */
+  /** A second click on the same heading reverses the order; numbers begin with the largest. */
   sortBy(key) {
     const column = this.columns.find((column) => column.key === key);
     this.descending = this.sort === key ? !this.descending : Boolean(column.number);
@@ -78,7 +80,7 @@ export class Table {
   }
 }
 
-/** `text` in an element of a class, for a cell. */
+/** An element with `text` and a CSS class, for a cell. */
 export function marked(text, className, data = {}) {
   const span = document.createElement("span");
   span.className = className;

@@ -1,10 +1,10 @@
-// Which tables there are, and what stands in them.
+// The tables of the dashboard, and their columns.
 
 import { age, count, size, took } from "./format.js";
 import { Table, marked } from "./table.js";
 
 const WORDS = { S: "starting", _: "idle", W: "busy", L: "logging", G: "finishing", I: "leaving", ".": "gone" };
-/** Ends that nobody wanted. */
+/** Reasons for exits that are faults. */
 export const FAULTS = ["request_timeout", "start_timeout", "slow_end", "unsound", "out_of_memory", "signal", "exit"];
 
 const number = (key, name, value, text) => ({ key, name, value, text: (row) => text(value(row)), number: true });
@@ -21,7 +21,7 @@ function request(worker) {
 export function workerTable(table) {
   return new Table(table, {
     sort: "slot",
-    none: "no worker is there",
+    none: "no workers",
     columns: [
       number("slot", "Worker", (w) => w.slot, String),
       {
@@ -42,24 +42,24 @@ export function workerTable(table) {
   });
 }
 
-/** A button with a request, which opens what is known of where it was. */
+/** A button with a request, which opens its Perl stacks. */
 function opens(row, open) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "link";
   button.dataset.row = `${row.host} ${row.request} ${row.ended_s}`;
-  button.title = "Where it was in its Perl code";
+  button.title = "Show where the request spent its time";
   button.textContent = [row.host, row.request].filter(Boolean).join(" ");
   button.addEventListener("click", () => open(row.request));
   return button;
 }
 
-/** `why` is called with the request of a row that was chosen. */
+/** `why` is called with the request of a selected row. */
 export function slowTable(table, why) {
   return new Table(table, {
     sort: "took",
     descending: true,
-    none: "no worker was asked in the last minutes",
+    none: "no requests to workers in the last minutes",
     columns: [
       number("took", "Took", (r) => r.waited_us + r.served_us, took),
       minor(number("waited", "Waited", (r) => r.waited_us, took)),
@@ -83,7 +83,7 @@ export function exitTable(table) {
   return new Table(table, {
     sort: "count",
     descending: true,
-    none: "none has ended since the server began",
+    none: "no worker has ended since the start",
     columns: [
       { key: "reason", name: "Reason", value: ([name]) => name, text: reason, wide: true },
       number("count", "Workers", ([, many]) => many, count),
@@ -95,7 +95,7 @@ export function codeTable(table) {
   return new Table(table, {
     sort: "count",
     descending: true,
-    none: "nothing was answered yet",
+    none: "no responses yet",
     columns: [
       { ...word("code", "Status", ([code]) => code), wide: true },
       number("count", "Answers", ([, many]) => many, count),

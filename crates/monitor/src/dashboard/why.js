@@ -1,9 +1,9 @@
-// Where slow requests of one path were in their Perl code, as SlowLog has seen it.
+// Perl stacks of slow requests of one path, as SlowLog has sampled them.
 
 import { slowRequests } from "./feed.js";
 import { clock, took } from "./format.js";
 
-/** So many requests are shown, the last ones. */
+/** Maximum number of requests shown, the latest. */
 const SHOWN = 5;
 const DAYS = 2 * 86400;
 
@@ -18,7 +18,7 @@ function element(name, text, className = "") {
   return made;
 }
 
-/** `GET /page` of `GET /page?x=1` */
+/** Removes the query: `GET /page` of `GET /page?x=1` */
 function withoutQuery(request) {
   return request.split("?")[0];
 }
@@ -59,13 +59,13 @@ function one(slow) {
 }
 
 function told({ after_ms, requests }, wanted) {
-  if (after_ms == null) return [element("p", "SlowLog is off: with `SlowLog 2s` in the configuration it is seen where slow requests are.")];
+  if (after_ms == null) return [element("p", "Slow requests are not recorded, because SlowLog is off. `SlowLog 2s` in the configuration turns it on.")];
   const meant = requests.filter(({ method, target }) => withoutQuery(`${method} ${target}`) === wanted);
   if (meant.length) return meant.slice(0, SHOWN).map(one);
-  return [element("p", `None of the last slow requests was one of these: SlowLog looks at what takes longer than ${took(after_ms * 1000)}.`)];
+  return [element("p", `No recent slow request has this path. SlowLog records requests that take longer than ${took(after_ms * 1000)}.`)];
 }
 
-/** Shows it for requests like this one, `GET /page?x=1`. */
+/** Shows the stacks of requests with the same path as this one, such as `GET /page?x=1`. */
 export async function why(request) {
   const wanted = withoutQuery(request);
   title.textContent = wanted;
@@ -74,7 +74,7 @@ export async function why(request) {
   try {
     body.replaceChildren(...told(await slowRequests(), wanted));
   } catch (error) {
-    body.replaceChildren(element("p", `It cannot be told now: ${error.message}`));
+    body.replaceChildren(element("p", `Slow requests cannot be read: ${error.message}`));
   }
 }
 

@@ -243,7 +243,7 @@ impl Bench {
     }
 }
 
-/// The file of `--html`. It is created before the run, so that an error is reported at once.
+/// The file of `--html`. It is created before the run, so that an error is reported immediately.
 struct Page {
     path: PathBuf,
     file: File,

@@ -1,4 +1,4 @@
-//! Built-in modules and properties of this binary.
+//! Supported httpd modules, and properties of this binary.
 
 use config::MODULES;
 
@@ -8,13 +8,13 @@ pub fn modules() -> String {
     format!("Loaded Modules:\n{lines}")
 }
 
-/// Lists the modules' source files.
+/// The list of the modules' source files, for -l.
 pub fn module_files() -> String {
     let lines: String = MODULES.iter().map(|(file, _)| format!("  {file}\n")).collect();
     format!("Compiled in modules:\n{lines}")
 }
 
-/// Description for -V.
+/// The description of the binary, for -V.
 pub fn kind() -> String {
     format!("Master, front and workers in one binary; {} {}", std::env::consts::OS, std::env::consts::ARCH)
 }

@@ -25,7 +25,7 @@ pub fn run(serve: impl FnOnce(Then) -> anyhow::Result<()>) -> anyhow::Result<()>
     let told = writes.try_clone()?;
     let result = serve(Box::new(move || {
         tell(told, 0);
-        // Leave the terminal only now, so that earlier errors are displayed.
+        // The terminal is left only now, so that earlier errors are displayed.
         let _ = leave_terminal();
     }));
     if let Err(error) = &result {

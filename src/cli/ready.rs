@@ -18,7 +18,7 @@ pub fn announce(name: String, more: Then) -> OnReady {
     })
 }
 
-/// Writes the message.
+/// Writes the message that the server is ready.
 pub fn say(terminal: &mut dyn Write, name: &str, addresses: &[(Listen, Spoken)]) {
     let urls: Vec<String> = addresses.iter().map(url).collect();
     // Ignore errors: the terminal may be closed.

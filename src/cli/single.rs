@@ -90,14 +90,14 @@ fn serve(origin: &ConfigOrigin, checked: CheckedConfig, bound: Vec<Bound>, opene
     spawn(move || {
         let served = front::run(fronts, std::process::id());
         drop(pid_file);
-        // Makes the worker leave, and the process end. Closing would not suffice, since child processes may hold
-        // copies.
+        // Lets the worker exit, and the process end. Closing the socket would not suffice, since child processes may
+        // hold copies.
         shutdown(to_worker.as_raw_fd(), Shutdown::Both)?;
         served
     });
     let facts = checked.facts().clone();
     let mut config = checked.config;
-    // No limit: the worker's end would end the debugged process.
+    // No limit: the exit of the worker would end the debugged process.
     config.pool.max_requests = 0..=0;
     let hosts = opened.hosts.iter().map(|log| log.try_clone()).collect::<Result<_, _>>()?;
     worker::single::run(config, &facts, worker::Wire { socket: to_front, memory: shared }, hosts)

@@ -10,7 +10,7 @@ use front::Route;
 const SECTIONS: [&str; 7] =
     ["VirtualHost", "Directory", "DirectoryMatch", "Files", "FilesMatch", "Location", "LocationMatch"];
 
-/// All lines by section.
+/// All lines of a report, by section.
 pub struct Lines<'a> {
     config: &'a Config,
     /// Lines of each section, by the file and line where it begins.

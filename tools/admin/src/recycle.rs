@@ -1,4 +1,4 @@
-//! `cameleer recycle`: asks a worker to leave after its current request.
+//! `cameleer recycle`: asks a worker to exit after its current request.
 
 use clap::Args;
 

@@ -48,7 +48,7 @@ fn auto(status: &status::Status) -> anyhow::Result<String> {
     Ok(Facts::of(status).ok_or_else(|| anyhow::anyhow!("the front does not answer"))?.auto())
 }
 
-/// Asks the kernel for the usage of each worker, unless the server's process ids are of another container.
+/// Reads the usage of each worker from the kernel, unless the server's process ids are of another container.
 fn usages(server: &Server, status: &status::Status) -> Usages {
     if !server.shares_our_numbers() {
         return Usages::default();

@@ -55,7 +55,7 @@ impl Alarm {
         }
     }
 
-    /// Wakes tasks whose moment has come; returns the next moment.
+    /// Wakes tasks whose time has come; returns the next time.
     fn wake_due(&self) -> Option<Instant> {
         let mut waiting = self.waiting.borrow_mut();
         let now = Instant::now();

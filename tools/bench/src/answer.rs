@@ -11,7 +11,7 @@ pub struct Answer {
     pub status: u16,
     /// Number of bytes received.
     pub received: u64,
-    /// Times of its parts.
+    /// Times of the response's parts.
     pub moments: Moments,
 }
 
@@ -23,7 +23,7 @@ pub struct Body<'t> {
 }
 
 impl<'t> Body<'t> {
-    /// A search for `text`; without a text it succeeds at once.
+    /// A search for `text`; without a text it succeeds immediately.
     pub fn with(text: Option<&'t Finder<'t>>) -> Body<'t> {
         Body { text: text.filter(|text| !text.needle().is_empty()), tail: Vec::new() }
     }

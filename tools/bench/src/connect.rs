@@ -1,4 +1,4 @@
-//! From a URL to a connection for HTTP.
+//! Connections for HTTP, from a URL.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};

@@ -46,7 +46,7 @@ impl Cause {
 pub struct Failure {
     /// The cause, by which failures are counted.
     pub cause: Cause,
-    /// Details; reports show those of the first failure of each cause.
+    /// Details; a report shows those of the first failure of each cause.
     pub text: String,
     /// The response, if it was complete but not as expected.
     pub answer: Option<Answer>,

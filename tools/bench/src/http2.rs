@@ -59,7 +59,7 @@ impl Connection {
     pub async fn open(stream: Box<dyn Stream>) -> Result<Connection, Failure> {
         let (sender, connection) = h2::client::handshake(stream).await.map_err(|error| failed(&error, false))?;
         let task = tokio::task::spawn_local(async {
-            // h2 reports errors to the waiting streams.
+            // Errors are ignored, because h2 reports them to the waiting streams.
             let _ = connection.await;
         });
         Ok(Connection { sender, driver: Rc::new(Driver { task, has_failed: Cell::new(false) }) })

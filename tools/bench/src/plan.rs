@@ -28,7 +28,7 @@ pub struct Plan {
     pub pace: Pace,
     /// In an open loop, when the first request is due, from the start.
     pub phase: Duration,
-    /// When the run ends.
+    /// Condition that ends the run.
     pub end: End,
     /// Whether requests under way are dropped at the end of the time; otherwise their responses are awaited.
     pub cuts: bool,
@@ -49,7 +49,7 @@ pub struct Plan {
 /// When requests are due.
 #[derive(Debug, Clone)]
 pub enum Pace {
-    /// When the connection's last response has arrived (closed loop).
+    /// A request is due when the connection's last response has arrived (closed loop).
     Closed,
     /// At this rate per second, at even distances (open loop).
     Constant(f64),
@@ -62,9 +62,9 @@ pub enum Pace {
 /// Limits of a run; the first one that is reached ends it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct End {
-    /// Number of requests.
+    /// Number of requests after which the run ends.
     pub requests: Option<u64>,
-    /// Duration.
+    /// Duration after which the run ends.
     pub after: Option<Duration>,
 }
 
@@ -80,7 +80,7 @@ pub enum Endpoint {
 /// How connections are made and used.
 #[derive(Debug, Clone, Default)]
 pub struct Transport {
-    /// Where to connect to, if not to the URL's server.
+    /// Address to connect to, if not that of the URL.
     pub to: Option<Endpoint>,
     /// Whether each request gets a new connection.
     pub close: bool,

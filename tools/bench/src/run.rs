@@ -23,7 +23,7 @@ use super::user::{self, Shared};
 pub struct Outcome {
     /// Counts and times.
     pub tally: Tally,
-    /// From the end of the warm-up to the last response, or to the time limit.
+    /// Time from the end of the warm-up to the last response, or to the time limit.
     pub elapsed: Duration,
     /// Processors used by this program; near 1 for each of its threads it is the bottleneck itself.
     pub cpu: f64,
@@ -59,14 +59,14 @@ const INTERVALS: u32 = 120;
 
 /// State shared by the threads of a run.
 pub struct Beside {
-    /// Whether the run must stop.
+    /// Sends true when the run must stop.
     stop: watch::Sender<bool>,
-    /// For each thread, requests so far, and failed ones.
+    /// Number of requests so far and of failed ones, for each thread.
     counts: Vec<[AtomicU64; 2]>,
 }
 
 impl Beside {
-    /// For that many threads.
+    /// The shared state of a run on this number of threads.
     pub fn new(threads: usize) -> Beside {
         let counts = std::iter::repeat_with(Default::default).take(threads).collect();
         Beside { stop: watch::Sender::new(false), counts }

@@ -11,7 +11,7 @@ use super::times::nanoseconds;
 pub struct Turn {
     /// Number of the turn, from 0.
     pub number: u64,
-    /// When it is due, whether or not a connection is free; `None` in a closed loop: at once.
+    /// When the request is due, whether or not a connection is free; `None`: immediately (closed loop).
     pub due: Option<Instant>,
     /// Whether it is counted; requests of the warm-up are not.
     pub counts: bool,
@@ -25,18 +25,18 @@ enum Due {
     Never,
 }
 
-/// Hands out turns; those with a due time are in order.
+/// Source of turns, in the order of their due times.
 pub struct Schedule {
     pace: Pace,
     random: Random,
-    /// Turns due from this moment on are counted.
+    /// Requests due from this moment on are counted.
     counted_from: Instant,
     /// No turn is due after this moment.
     until: Option<Instant>,
     /// Number of counted turns that may still be handed out.
     left: Option<u64>,
     number: u64,
-    /// When the next turn is due; for times of a log, when the run started.
+    /// When the next request is due; for times of a log, when the run started.
     next: Instant,
     /// The fraction of a nanosecond that rounding has cut off the gaps; otherwise errors would accumulate.
     remainder: f64,
@@ -78,7 +78,7 @@ impl Schedule {
         Some(Turn { number, due: if due == Due::AtOnce { None } else { Some(begins) }, counts })
     }
 
-    /// Hands out no further turns.
+    /// Ends the schedule: no further turns.
     pub fn stop(&mut self) {
         self.is_stopped = true;
     }

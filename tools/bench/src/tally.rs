@@ -11,14 +11,13 @@ use super::times::{DIGITS, Times, histogram, nanoseconds};
 
 /// Precision of quantiles in intervals, in digits.
 const DIGITS_OF_AN_INTERVAL: u8 = 2;
-/// A last interval shorter than the others divided by this is left out: its rate would be meaningless.
+/// A last interval shorter than a normal one divided by this number is omitted: its rate would be meaningless.
 const SLIVER: u32 = 5;
 
 /// Counts and times; warm-up requests are excluded unless stated otherwise.
 #[derive(Debug)]
 pub struct Tally {
-    /// From when a request was due (in a closed loop: sent) to the last byte of its response, or to its
-    /// timeout.
+    /// Time from when a request was due (in a closed loop: sent) to the last byte of its response, or to its timeout.
     pub latency: Histogram<u64>,
     /// Delay of requests although a connection was free, caused by this program.
     pub lateness: Histogram<u64>,
@@ -26,7 +25,7 @@ pub struct Tally {
     pub times: Times,
     /// Requests that were due while all connections were busy.
     pub waited: u64,
-    /// Responses as expected.
+    /// Number of responses as expected.
     pub completed: u64,
     /// Responses as expected that arrived before `window_end`.
     pub in_time: u64,
@@ -47,7 +46,7 @@ pub struct Tally {
     pub received: u64,
     /// Connections opened.
     pub opened: u64,
-    /// Requests of the warm-up.
+    /// Number of requests of the warm-up.
     pub warm_up: u64,
     /// The course of the run.
     pub intervals: Vec<Interval>,
@@ -61,13 +60,13 @@ pub struct Interval {
     pub end: Duration,
     /// Requests that ended in the interval.
     pub requests: u64,
-    /// Failed ones among them.
+    /// Number of failed requests of the interval.
     pub failed: u64,
-    /// Median of their latencies, in nanoseconds.
+    /// Median of the interval's latencies, in nanoseconds.
     pub median: u64,
-    /// 99th percentile, in nanoseconds.
+    /// 99th percentile of the latencies, in nanoseconds.
     pub p99: u64,
-    /// Maximum, in nanoseconds.
+    /// Maximum of the latencies, in nanoseconds.
     pub max: u64,
     /// All latencies as (latency, count), needed to merge intervals of several threads.
     latencies: Vec<(u64, u64)>,
@@ -89,21 +88,21 @@ struct Running {
 pub struct Done {
     /// The result.
     pub result: Result<Answer, Failure>,
-    /// Start of its latency: when it was due.
+    /// When the request was due: the start of its latency.
     pub since: Instant,
-    /// When a user began to send it.
+    /// When a user began to send the request.
     pub begun: Instant,
     /// Time until the connection was open.
     pub connect: Duration,
-    /// When it finished.
+    /// When the request finished.
     pub at: Instant,
     /// Bytes sent.
     pub sent: u64,
 }
 
 impl Tally {
-    /// A tally that counts from `begun`, with intervals of this length. `keeps`: they store all latencies,
-    /// because other threads' are merged into them.
+    /// A tally that counts from `begun`, with intervals of this length. `keeps`: the intervals store all latencies,
+    /// because those of other threads are merged into them.
     pub fn new(begun: Instant, interval: Duration, keeps: bool) -> Tally {
         Tally {
             latency: histogram(DIGITS),

@@ -9,9 +9,9 @@ use http::Uri;
 pub struct Target {
     /// Whether the scheme is https.
     pub tls: bool,
-    /// Without the brackets of an IPv6 address.
+    /// Host name or address, without the brackets of an IPv6 address.
     pub host: String,
-    /// 80 or 443 when the URL has none.
+    /// Port; 80 or 443 if the URL has none.
     pub port: u16,
     /// The value of the `Host` header.
     pub authority: String,

@@ -1,5 +1,5 @@
-//! A run on several threads: each has its share of the connections, requests and rate, and shares nothing with
-//! the others while it runs.
+//! A run on several threads: each has its part of the connections, requests and rate, and shares no state with the
+//! others while it runs.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use super::run::{Beside, Outcome, Part, ask};
 /// Descriptors needed beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 32;
 
-/// Runs `plan`.
+/// Runs `plan` on its threads.
 pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     allow_descriptors(plan.connections as u64 + OTHER_DESCRIPTORS)?;
     let target = &plan.request(0).context("no requests to send")?.target;
@@ -50,7 +50,7 @@ fn together(plan: &Plan, connector: &Connector) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Splits a plan: each part begins at another request and skips those of the others.
+/// Splits a plan: each part begins at another request and skips the requests of the other parts.
 fn parts(plan: &Plan) -> Vec<Plan> {
     let threads = plan.threads.min(plan.connections).max(1);
     let share = |all: u64, number: usize| all / threads as u64 + u64::from((number as u64) < all % threads as u64);

@@ -19,7 +19,7 @@ impl Timeout {
         Timeout { timer: Box::pin(tokio::time::sleep_until(Instant::now().into())) }
     }
 
-    /// The result of `work`, or `None` if it takes until `deadline`.
+    /// The result of `work`; `None`: not complete at `deadline`.
     pub async fn until<T>(&mut self, deadline: Instant, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         poll_fn(|context| match work.as_mut().poll(context) {

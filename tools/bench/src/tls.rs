@@ -1,4 +1,4 @@
-//! TLS for clients.
+//! TLS client connections.
 
 use std::fs;
 use std::path::Path;

@@ -23,7 +23,7 @@ pub struct Shared {
     pub plan: Plan,
     /// Opens connections.
     pub connector: Connector,
-    /// Hands out turns.
+    /// Source of turns.
     pub schedule: RefCell<Schedule>,
     /// Wakes users when their turns are due.
     pub alarm: Alarm,
@@ -42,7 +42,7 @@ impl Shared {
     }
 }
 
-/// Sends requests until the run is over.
+/// Sends requests until the run has ended.
 pub async fn run(shared: Rc<Shared>, line: Rc<http2::Line>) {
     let finder = shared.plan.expected.body.as_ref().map(|text| Rc::new(Finder::new(text).into_owned()));
     let mut user = User { shared: &shared, line, connection: None, connect: Duration::ZERO, finder };

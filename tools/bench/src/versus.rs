@@ -31,7 +31,7 @@ pub struct Round {
     pub rate: f64,
     /// The median latency, in seconds.
     pub median: f64,
-    /// The 99 % quantile, in seconds.
+    /// 99th percentile of the latency, in seconds.
     pub p99: f64,
 }
 
@@ -94,8 +94,8 @@ impl Round {
 }
 
 impl Ratio {
-    /// The ratio of the second to the first, by Student's t over the logarithms of the rounds' ratios: rounds
-    /// are few, and ratios are symmetric only as logarithms. `None` if a round lacks the number.
+    /// The ratio of the second to the first, by Student's t over the logarithms of the rounds' ratios: rounds are few,
+    /// and ratios are symmetric only as logarithms. `None`: a round lacks the number.
     pub fn of(rounds: &[[Round; 2]], what: impl Fn(&Round) -> f64) -> Option<Ratio> {
         let logs: Vec<f64> = rounds.iter().map(|[a, b]| (what(b) / what(a)).ln()).collect();
         if logs.len() < ROUNDS as usize || logs.iter().any(|log| !log.is_finite()) {

@@ -1,7 +1,7 @@
-//! Which parts of a mod_perl 1.x site work here: `cameleer check --compat`, and the compatibility page.
+//! Support for the parts of a mod_perl 1.x site: `cameleer check --compat`, and the compatibility page.
 //!
-//! [`rows`] is the table of supported features, each with its test. `survey` reads a site without running its
-//! code: directives from the parsed configuration, calls from the text of its Perl.
+//! [`rows`] is the table of supported features, each with its test. `survey` reads a site without running its code:
+//! directives from the parsed configuration, calls from the text of its Perl.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,7 @@
 //! Perl text without POD, comments and text behind `__END__`.
 
-/// Line numbers, from 1, and the code of the lines. Strings stay: only perl itself can tell them from code.
+/// Line numbers, from 1, and the code of the lines. Strings are retained: only perl itself can distinguish them from
+/// code.
 pub fn code_lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let mut in_pod = false;
     let lines = text.lines().take_while(|line| !matches!(line.trim_end(), "__END__" | "__DATA__"));
@@ -15,7 +16,7 @@ pub fn code_lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
     })
 }
 
-/// A comment begins at the start of a line or behind a space: `$#list` and `s#a#b#` have none.
+/// A comment begins at the start of a line or after a space: `$#list` and `s#a#b#` have none.
 fn without_comment(line: &str) -> &str {
     let trimmed = line.trim_start();
     if trimmed.starts_with('#') {

@@ -8,9 +8,9 @@ use std::process::Command;
 use super::perl_text::code_lines;
 use config::{Directive, Generation, table};
 
-/// Most files that are read: a DocumentRoot may be a whole disk.
+/// Maximum number of files read: a DocumentRoot may be a whole disk.
 const MAX_FILES: usize = 5000;
-/// Largest program, in bytes.
+/// Maximum size of a program, in bytes.
 const MAX_SIZE: u64 = 2 << 20;
 const MAX_DEPTH: usize = 8;
 /// Most names in folders that are checked.
@@ -25,7 +25,7 @@ pub struct Sources {
     pub files: BTreeSet<PathBuf>,
     /// Whether the configuration selects mod_perl 2's API.
     pub speaks_of_2: bool,
-    /// The site's own module folders.
+    /// Module folders of the site.
     own: Vec<PathBuf>,
     /// Number of names checked so far.
     names: usize,

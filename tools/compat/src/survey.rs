@@ -11,7 +11,7 @@ use super::rows::{self, Row, Support};
 use super::sources::{self, Sources};
 use config::{ConfigError, Directive, is_skipped, reference, without_skipped};
 
-/// Whether a feature works.
+/// Support of a feature, as a traffic light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Light {
     /// Works as before.
@@ -31,7 +31,7 @@ pub struct Finding {
     pub at: String,
     /// `PerlHandler`, `Apache::Util::escape_html`
     pub what: String,
-    /// The reason, unless it is green.
+    /// The reason; empty for green.
     pub note: String,
 }
 
@@ -43,7 +43,7 @@ pub fn survey(
     mistakes: &[ConfigError],
     warnings: &[ConfigError],
 ) -> Vec<Finding> {
-    // Skipped sections load nothing.
+    // Skipped sections load no modules.
     let used = without_skipped(tree);
     let sources = Sources::of(&used, server_root);
     let mut lines = Lines { sources: &sources, mistakes, warnings, seen: HashSet::new(), findings: Vec::new() };
@@ -187,7 +187,7 @@ fn perl(text: &str, at: impl Fn(u32) -> String, sources: &Sources, findings: &mu
     }
 }
 
-/// `None` for the site's own names.
+/// Judges a name; `None`: a name of the site itself.
 fn judge(name: &Name, sources: &Sources) -> Option<(Light, String, String)> {
     match name {
         Name::Module(module) => judge_module(module, sources),

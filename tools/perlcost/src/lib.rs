@@ -1,8 +1,8 @@
-//! Commands that ask Perl itself: where requests spend their time, and what code costs in memory and system calls.
+//! Commands that query Perl: the time of requests by Perl code, and the memory and system calls of code.
 
 #![forbid(unsafe_code)]
 
-// An interpreter in a process of its own.
+// An interpreter in a separate process.
 mod embedded;
 
 // `cameleer bloat`

@@ -23,7 +23,7 @@ use status::{FileId, Status};
 /// Timeout of a quick command, after which the master counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Which server is meant; with nothing said, the only one that runs.
+/// Options that select a server; without them, the only running one.
 #[derive(Debug, Default, Args)]
 pub struct Which {
     /// Control socket of the server

@@ -10,7 +10,7 @@ use super::Misuse;
 use config::Facts;
 use master::configuration::{ConfigOrigin, From};
 
-/// Which configuration, and what the command line adds to it.
+/// Options that select a configuration, and add to it.
 #[derive(Debug, Default, Args)]
 pub struct Conf {
     /// Configuration [default: cameleer.conf here or in /etc/cameleer]
@@ -46,7 +46,7 @@ impl Conf {
         Conf { file: Some(file.to_owned()), ..Conf::default() }
     }
 
-    /// The same configuration as arguments of another process, `serve -f FILE …`, with absolute paths.
+    /// The configuration as arguments of another process, `serve -f FILE …`, with absolute paths.
     pub fn arguments(&self) -> anyhow::Result<Vec<OsString>> {
         let mut arguments: Vec<OsString> = vec!["serve".into(), "-f".into(), self.path()?.into()];
         if let Some(root) = &self.root {
@@ -95,7 +95,7 @@ impl Conf {
     }
 }
 
-/// The environment for a configuration.
+/// The facts for a configuration, from this process's environment.
 pub fn facts(server_root: PathBuf) -> Facts {
     let env =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

@@ -59,7 +59,7 @@ pub struct Run {
     pub show_config: bool,
 }
 
-/// What is to be served; `check` takes the same.
+/// Options that select the program to serve; `check` has them, too.
 #[derive(Debug, Default, Args)]
 pub struct Program {
     /// app.psgi, a CGI script, or a folder of them [default: app.psgi]

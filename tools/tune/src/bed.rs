@@ -28,7 +28,7 @@ const ENOUGH: u64 = 300;
 pub struct TestBed<'b, 'i> {
     shadow: &'b mut Shadow<'i>,
     load: &'b Load,
-    /// End of the search.
+    /// When the search must end.
     until: Instant,
     /// Time for the whole search, in seconds.
     time: f64,
@@ -62,12 +62,12 @@ pub struct Served {
     pub rate: f64,
     /// Median response time, in seconds.
     pub median: f64,
-    /// 99th percentile of the response time, in seconds; `None` with too few answers.
+    /// 99th percentile of the response time, in seconds; `None`: too few responses.
     pub p99: Option<f64>,
 }
 
 impl<'b, 'i> TestBed<'b, 'i> {
-    /// Measures requests with one visitor and one worker. Fails if none is answered.
+    /// Measures requests with one visitor and one worker. Fails if no request is answered.
     pub fn new(shadow: &'b mut Shadow<'i>, load: &'b Load, time: Duration) -> anyhow::Result<TestBed<'b, 'i>> {
         shadow.size(1, 1)?;
         // Warm-up: the first request includes compilation.

@@ -22,7 +22,7 @@ pub struct Change {
     pub from: String,
     /// New value.
     pub to: String,
-    /// Position, such as `site.conf:12`; `None` if the directive is not written.
+    /// Position, such as `site.conf:12`; `None`: the directive is not in the configuration.
     pub at: Option<String>,
     /// Reason, as a sentence.
     pub why: String,
@@ -32,7 +32,7 @@ pub struct Change {
 pub struct Findings<'f> {
     /// The present site.
     pub site: &'f Site,
-    /// Chosen number of workers.
+    /// Number of workers found by the search.
     pub workers: u32,
     /// Requests per second with this number.
     pub rate: f64,

@@ -1,4 +1,4 @@
-//! Compares other settings, one at a time: two shadows, with the present and the other value, measured in
+//! Compares other values of directives, one at a time: two shadows, with the present and the other value, measured in
 //! alternation.
 
 use std::time::Duration;

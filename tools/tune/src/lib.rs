@@ -295,7 +295,7 @@ impl Tuning<'_> {
         burst(self.site, self.load, [&now, &all(swept.chosen)], self.interrupt).map(Some)
     }
 
-    /// Compares other settings with the present ones. A note names those that there was no time for.
+    /// Compares other settings with the present ones. A note names the settings for which no time was left.
     fn compare(&self, swept: &mut Swept) -> anyhow::Result<Vec<Compared>> {
         let length = (self.time() / 40).clamp(Duration::from_millis(500), Duration::from_secs(4));
         let mut compared = Vec::new();

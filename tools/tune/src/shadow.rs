@@ -1,4 +1,4 @@
-//! The shadow: a second server, which is started, queried, resized and stopped here. It has its own ports, logs and
+//! The shadow: a second server that the command starts, queries, resizes and stops. It has its own ports, logs and
 //! control socket.
 
 use std::fs::File;
@@ -43,7 +43,7 @@ pub struct Shadow<'i> {
     _reserved: Vec<Socket>,
     /// Address of the site in the shadow.
     pub address: SocketAddr,
-    /// Time until the server serves.
+    /// Time from the start until the server serves.
     pub start: Duration,
 }
 
@@ -56,7 +56,7 @@ impl<'i> Shadow<'i> {
         Shadow::start_in(site, instead, &[], interrupt)
     }
 
-    /// Same as `start`, with additional environment variables.
+    /// [`Shadow::start`] with additional environment variables.
     pub fn start_in(
         site: &Site,
         instead: &[Instead],
@@ -134,12 +134,12 @@ impl<'i> Shadow<'i> {
         }
     }
 
-    /// The status of the shadow.
+    /// The current status of the shadow.
     pub fn status(&mut self) -> anyhow::Result<Status> {
         self.server.ask(control_socket::Command::Status)?.status.context("the second server sent an invalid answer")
     }
 
-    /// Total work of its workers so far.
+    /// Total work of the shadow's workers so far.
     pub fn work(&mut self) -> anyhow::Result<Work> {
         let status = self.status()?;
         let front = status.front.as_ref().context("the front of the second server does not answer")?;
@@ -149,7 +149,7 @@ impl<'i> Shadow<'i> {
         Ok(Work { answered: front.worker_requests as f64, share })
     }
 
-    /// Memory of its workers.
+    /// Memory of the shadow's workers.
     pub fn measured(&mut self) -> anyhow::Result<Vec<Measured>> {
         let (status, machine) = (self.status()?, Machine::default());
         let mold = mold_of(&status);

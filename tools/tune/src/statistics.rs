@@ -30,7 +30,7 @@ impl Estimate {
 }
 
 /// Mean ratio of pairs, as a natural logarithm, since only logarithms of ratios are symmetric around their mean.
-/// `None` without a finite pair.
+/// `None`: there is no finite pair.
 pub fn ratio(pairs: &[(f64, f64)]) -> Option<Estimate> {
     let logs: Vec<f64> = pairs.iter().map(|(a, b)| (a / b).ln()).filter(|log| log.is_finite()).collect();
     (!logs.is_empty()).then(|| Estimate::of(&logs))

@@ -4,7 +4,7 @@
 //!   double   1, 2, 4, 8 … until four times as many workers answer no more
 //!   climb    halve the distance between the best and the next above it: the top may lie between them
 //!   refine   halve the distance between the last that is too few and the first that is enough
-//!   verify   those near the knee in turns, so that what else the machine does meets all of them
+//!   verify   the numbers near the knee in turns, so that other load of the machine affects all of them
 //! ```
 //!
 //! The knee is the smallest number of workers that answers nearly as many requests as the best. More workers only use
@@ -21,7 +21,7 @@ const NEARLY: f64 = 0.98;
 const FLAT: f64 = 1.05;
 /// Minimum and maximum of rounds that measure the pool sizes near the knee.
 const ROUNDS: std::ops::RangeInclusive<usize> = 6..=24;
-/// Margin of a ratio, as a logarithm, at which it is known well enough.
+/// Margin of a ratio, as a logarithm, at which the ratio is known well enough.
 const KNOWN: f64 = 0.02;
 
 /// One measurement.
@@ -68,7 +68,7 @@ pub struct Point {
 }
 
 impl Sweep {
-    /// Searches up to `most` workers. `also` is measured in turns with the others at the end.
+    /// Searches up to `most` workers. `also` is measured in alternation with the others at the end.
     pub fn run(bed: &mut impl Bed, most: u32, also: u32) -> anyhow::Result<Sweep> {
         let mut sweep = Sweep::default();
         sweep.double(bed, most)?;
@@ -176,8 +176,8 @@ impl Sweep {
         Ok(true)
     }
 
-    /// The smallest number of workers that answers nearly as much as the best; only of those measured in turns, if
-    /// there are any.
+    /// The smallest number of workers that answers nearly as many requests as the best number. If numbers were measured
+    /// in turns, only those count.
     pub fn knee(&self) -> u32 {
         let best = self.best();
         let enough = |workers: &u32| match self.against(*workers, best) {

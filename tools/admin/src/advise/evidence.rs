@@ -82,7 +82,7 @@ impl Evidence {
         self.last.front.as_ref()
     }
 
-    /// Workers with a request.
+    /// The workers that have a request.
     pub fn busy(&self) -> impl Iterator<Item = &WorkerStatus> {
         self.last.workers().iter().filter(|worker| worker.state == WorkerState::Busy)
     }

@@ -1,4 +1,4 @@
-//! `cameleer advise`: what a running server could do better, in sentences, with the evidence and the line to change.
+//! `cameleer advise`: configuration changes for a running server, as sentences with evidence and directives.
 
 mod evidence;
 mod rules;
@@ -33,7 +33,7 @@ pub struct Advise {
     json: bool,
 }
 
-/// Data for output.
+/// Input of the output functions.
 #[derive(Debug, Serialize)]
 struct Given {
     /// The configuration's file, or `command line`.

@@ -16,7 +16,7 @@ use toolkit::units::size;
 pub struct Advice {
     /// Name of the rule.
     pub rule: &'static str,
-    /// The problem and the remedy.
+    /// The problem and the remedy, as a sentence.
     pub says: String,
     /// The measured values.
     pub evidence: String,

@@ -42,13 +42,13 @@ struct Late {
     /// Name in `%INC`, or the script's name.
     name: String,
     file: String,
-    /// Number of workers that have it.
+    /// Number of workers that have loaded the code.
     workers: usize,
     /// Bytes per worker.
     bytes: u64,
-    /// Number of other modules that it loads.
+    /// Number of other modules that the code loads.
     brings: usize,
-    /// Error if the mold could not load it.
+    /// Error of the mold, if it could not load the code.
     #[serde(skip_serializing_if = "String::is_empty")]
     error: String,
 }

@@ -42,7 +42,7 @@ struct Owner {
     new: u64,
     /// The content differs from the mold's.
     written: u64,
-    /// Only reference counts differ from the mold's.
+    /// Weight of pages on which only reference counts differ from the mold's.
     counted: u64,
     /// The content is the same as the mold's again.
     restored: u64,

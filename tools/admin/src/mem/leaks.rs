@@ -1,5 +1,5 @@
-//! `cameleer mem --leaks`: objects that workers have and their mold has not, by class. The mold still has the state
-//! at the fork, so nothing is counted in advance.
+//! `cameleer mem --leaks`: objects of workers that the mold does not have, by class. The mold is still in the state of
+//! the fork, so no earlier count is needed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ use toolkit::units::size;
 /// Maximum of classes in the table.
 const SHOWN: usize = 20;
 
-/// By class, the number of objects and their bytes.
+/// Number and bytes of objects, by class.
 type Census = BTreeMap<String, [i64; 2]>;
 
 /// Growth of all workers.

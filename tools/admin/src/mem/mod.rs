@@ -1,4 +1,4 @@
-//! `cameleer mem`: what a running server has of the machine's memory, and how many workers fit.
+//! `cameleer mem`: memory use of a running server, and the number of workers that fit.
 
 mod advice;
 mod blame;

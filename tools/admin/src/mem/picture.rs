@@ -31,7 +31,7 @@ enum Part {
     Mold,
     /// Memory that a worker still shares with the mold.
     Still,
-    /// Pages of files.
+    /// Pages that are backed by files.
     Files,
     /// Shared pages that RSS counts again.
     Again,
@@ -120,7 +120,8 @@ fn said(process: &Process, sizes: &Sizes) -> String {
         .map_or_else(|| size(sizes.private), |share| format!("{}, {:.0} % of mold", size(sizes.private), share * 100.0))
 }
 
-/// SVG so far and the current y position. Contains only our own texts and numbers, so nothing is escaped.
+/// SVG so far and the current y position. The canvas contains only Cameleer's own texts and numbers, so nothing is
+/// escaped.
 struct Canvas {
     shapes: String,
     y: u64,

@@ -8,7 +8,7 @@ use machine::memory::{Sizes, max_clients};
 use toolkit::Misuse;
 use toolkit::units::size;
 
-/// What the command line says of the machine and of a worker.
+/// Values from the command line: memory of the machine, size of a worker.
 #[derive(Debug, Args)]
 pub struct Given {
     /// Memory for the server [default: its memory plus free memory]
@@ -36,8 +36,8 @@ pub struct Plan {
     max_clients: u64,
     /// Number of workers without sharing.
     without_sharing: u64,
-    /// Number of workers by the running pool's measured cost per worker; `None` without a running pool. The base is
-    /// `ram` without master, front, mold and shared memory.
+    /// Number of workers by the running pool's measured cost per worker; `None`: no running pool. The base is `ram`
+    /// without master, front, mold and shared memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<u64>,
 }

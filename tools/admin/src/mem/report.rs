@@ -35,7 +35,7 @@ pub struct Report {
     pub with_largest_share: u64,
     /// Total by the formula of Practical mod_perl, in bytes.
     pub with_parent: u64,
-    /// Bytes that one more worker costs; `None` without workers.
+    /// Cost of one more worker in bytes; `None`: there are no workers.
     pub one_more_worker: Option<u64>,
     /// Number of workers that have served; `one_more_worker` is their median.
     pub workers_that_served: usize,
@@ -64,7 +64,7 @@ pub struct Process {
     /// Requests answered by a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// `None` if the process has ended or may not be read.
+    /// Sizes; `None`: the process has ended or may not be read.
     pub sizes: Option<Sizes>,
     /// Share of its mold's memory that a worker still shares, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ pub enum Role {
     Mold,
     /// Answers requests.
     Worker,
-    /// Child of one of these, such as a CGI program or a piped log.
+    /// Child of another process, such as a CGI program or a piped log.
     Child,
 }
 

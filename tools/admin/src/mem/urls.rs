@@ -14,7 +14,7 @@ use toolkit::units::size;
 /// Maximum of paths in the table.
 const SHOWN: usize = 20;
 
-/// By path, the number of sampled requests and their growth in bytes.
+/// Number of sampled requests and their growth in bytes, by path.
 type Seen = BTreeMap<String, (u64, i64)>;
 
 #[derive(Debug, Serialize)]

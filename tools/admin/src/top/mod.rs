@@ -1,7 +1,7 @@
 //! `cameleer top`: shows a running server on a terminal, updated every second, with keys for details.
 //!
 //! ```text
-//!   keys ──▶ Watched ──▶ screen        Watched: what the server said last, what was chosen; no terminal, no server
+//!   keys ──▶ Watched ──▶ screen        Watched: the last status and the selection; no terminal, no server
 //!   server ──▶ ┘  └──▶ recycle, look at a stack
 //! ```
 

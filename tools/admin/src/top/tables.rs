@@ -12,7 +12,7 @@ use toolkit::units::{duration, size};
 /// Selects a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Which {
-    /// Current work of each worker.
+    /// The activity of each worker.
     #[default]
     Workers,
     /// Slow requests.
@@ -50,9 +50,9 @@ pub struct Cell {
 
 #[derive(Debug, PartialEq)]
 enum Key {
-    /// Alphabetically by the displayed text.
+    /// Sorted alphabetically by the displayed text.
     Text,
-    /// Ascending by number.
+    /// Sorted by this number, ascending.
     Place(u64),
     /// Descending by number: large amounts are of most interest.
     Amount(u64),

@@ -1,4 +1,4 @@
-//! State of `top`: receives keys and statuses, returns wishes. Independent of terminal and server.
+//! State of `top`: receives keys and statuses, returns requested actions. Independent of terminal and server.
 
 use std::collections::VecDeque;
 
@@ -28,9 +28,9 @@ pub struct Watched {
     pub sort: usize,
     /// Whether the order is reversed.
     pub reversed: bool,
-    /// Only lines that contain this text, ignoring case, are shown.
+    /// Filter: only lines that contain this text, ignoring case, are shown.
     pub filter: String,
-    /// Meaning of keys.
+    /// Mode, which determines the meaning of keys.
     pub mode: Mode,
     /// The selected line.
     pub chosen: TableState,
@@ -42,7 +42,7 @@ pub struct Watched {
     is_paused: bool,
 }
 
-/// Meaning of keys.
+/// Modes, which determine the meaning of keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Select and sort.

@@ -6,14 +6,14 @@ use super::super::failure::{Cause, Failure};
 
 const MOST_HEADERS: usize = 128;
 
-/// A parsed head.
+/// A parsed response head.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Head {
     /// 200
     pub status: u16,
     /// Size of the head in bytes.
     pub size: usize,
-    /// The framing of the body.
+    /// Framing of the body.
     pub framing: Framing,
     /// Whether the connection may be reused.
     pub keeps_alive: bool,
@@ -22,11 +22,11 @@ pub struct Head {
 /// How a client finds the end of a body (RFC 9112, section 6.3).
 #[derive(Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// By its length in bytes.
+    /// The body has this length in bytes.
     Length(u64),
-    /// By the last chunk.
+    /// The body ends with the last chunk.
     Chunked,
-    /// By the end of the connection.
+    /// The body ends with the connection.
     UntilClose,
 }
 

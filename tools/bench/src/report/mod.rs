@@ -103,7 +103,7 @@ pub struct FailureCount {
 /// Times of many requests, in seconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Latency {
-    /// avtime
+    /// Mean (avtime).
     pub mean: f64,
     /// Standard deviation.
     pub standard_deviation: f64,
@@ -124,7 +124,7 @@ pub struct ConnectionTimes {
     pub processing: Latency,
     /// Time from the last byte of the request to the first byte of the response.
     pub waiting: Latency,
-    /// `connect` and `processing` together.
+    /// Connection time plus processing time.
     pub total: Latency,
 }
 
@@ -135,13 +135,13 @@ pub struct Interval {
     pub end: f64,
     /// Requests that ended in the interval.
     pub requests: u64,
-    /// Failed ones among them.
+    /// Number of failed requests of the interval.
     pub failed: u64,
-    /// Median of their latencies.
+    /// Median of the interval's latencies.
     pub median: f64,
-    /// 99th percentile of their latencies.
+    /// 99th percentile of the interval's latencies.
     pub p99: f64,
-    /// Maximum of their latencies.
+    /// Maximum of the interval's latencies.
     pub max: f64,
 }
 

@@ -24,7 +24,7 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-/// `closed loop, 10 connections kept alive, HTTP/1.1, 10.0 s`
+/// Describes the run: `closed loop, 10 connections kept alive, HTTP/1.1, 10.0 s`
 pub fn how(report: &Report) -> String {
     let kind = match report.rate {
         Some(rate) => format!("open loop of {} requests/s", three(rate)),

@@ -28,7 +28,7 @@ pub struct Comparison {
 pub struct Compared {
     /// Name of the number.
     pub of: &'static str,
-    /// The second server's number divided by the first's; `None` if there is none.
+    /// The second server's number divided by the first's; `None`: the number is missing.
     pub ratio: Option<f64>,
     /// Lower bound of the 95 % confidence interval.
     pub low: Option<f64>,

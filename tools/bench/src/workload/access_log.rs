@@ -9,7 +9,7 @@ pub struct Entry<'l> {
     pub method: &'l str,
     /// Path and query.
     pub path: &'l str,
-    /// When the request came, in seconds since 1970.
+    /// When the request arrived, in seconds since 1970.
     pub second: i64,
 }
 

@@ -17,7 +17,7 @@ use lines::Enough;
 
 /// Most requests in memory.
 const MOST: usize = 1_000_000;
-/// Most lines of a log that are read; lines with other methods count.
+/// Maximum number of log lines read, including lines with other methods.
 const MOST_LINES: usize = 20_000_000;
 
 /// The requests to a server, in order.
@@ -144,8 +144,8 @@ fn path_of(line: &str, target: &Target) -> anyhow::Result<String> {
     Ok(listed.path)
 }
 
-/// Log times are whole seconds: requests of one second are spread evenly over it. A line out of order gets the
-/// time of the one before.
+/// Log times are whole seconds: requests of one second are spread evenly over it. A line out of order gets the time of
+/// the previous line.
 fn spread(seconds: &[i64]) -> Vec<Duration> {
     let mut seconds = seconds.to_vec();
     let mut latest = i64::MIN;

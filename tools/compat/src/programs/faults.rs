@@ -33,7 +33,7 @@ pub fn of(file: &Path, head: &[u8], executes: bool) -> Option<String> {
     (!is_there).then(|| format!("its #! line names the missing interpreter \"{shown}\"; install it or name another"))
 }
 
-/// Whether anybody may execute the file.
+/// Whether the file has an execute permission.
 pub fn may_be_executed(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o111 != 0)
 }

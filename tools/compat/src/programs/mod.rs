@@ -1,5 +1,5 @@
-//! The CGI programs of a site: what keeps a file from being executed, which modules a script in Perl loads for each request, and
-//! what in it could break in another `CgiMode`. Files are read; nothing of them is run.
+//! The CGI programs of a site: why a file cannot be executed, which modules a Perl script loads for each request, and
+//! which of its code could break in another `CgiMode`. Files are read but not run.
 
 mod faults;
 mod judged;
@@ -19,7 +19,7 @@ use config::program::CgiMode;
 /// The CGI programs that a search has found.
 #[derive(Debug, Default)]
 pub struct Programs {
-    /// In the order of their folders.
+    /// The programs, in the order of their folders.
     pub all: Vec<Program>,
     /// Whether the search has reached a limit, so that there may be more.
     pub is_cut: bool,
@@ -28,17 +28,17 @@ pub struct Programs {
 /// A file that a place of `cgi-script` leads to.
 #[derive(Debug)]
 pub struct Program {
-    /// Its name.
+    /// Path of the program.
     pub file: PathBuf,
-    /// `CgiMode` of its place.
+    /// `CgiMode` of the program's location.
     pub mode: CgiMode,
     /// Whether the mode counts: a program that is not Perl is executed in each.
     pub is_perl: bool,
-    /// Why it cannot run, and what to do.
+    /// Why the program cannot run, and the remedy.
     pub fault: Option<String>,
-    /// The modules that it loads, pragmas left out.
+    /// The modules that the program loads, without pragmas.
     pub modules: Vec<String>,
-    /// What could break in other modes than `program`.
+    /// Code that could break in other modes than `program`.
     pub risks: Vec<Risk>,
 }
 
@@ -79,7 +79,7 @@ impl Program {
         self.is_perl && self.mode == CgiMode::Program && self.fault.is_none() && !self.modules.is_empty()
     }
 
-    /// What could break in that mode.
+    /// Code that could break in this mode.
     pub fn risks_of(&self, mode: CgiMode) -> impl Iterator<Item = &Risk> {
         self.risks.iter().filter(move |risk| match mode {
             CgiMode::Program => false,
@@ -88,7 +88,7 @@ impl Program {
         })
     }
 
-    /// `CGI, DBI and 3 more`
+    /// The modules in short, such as `CGI, DBI and 3 more`
     pub fn modules_in_short(&self) -> String {
         const SHOWN: usize = 4;
         let shown = self.modules.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
@@ -99,7 +99,7 @@ impl Program {
     }
 }
 
-/// Whether a name is one of scripts.
+/// Whether the file name is that of a script.
 fn is_named_as_script(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     matches!(extension.to_ascii_lowercase().as_str(), "cgi" | "pl" | "fcgi" | "py" | "rb" | "sh")

@@ -1,4 +1,5 @@
-//! Where CGI programs lie: below a ScriptAlias, and in folders whose files have the handler `cgi-script` and `Options ExecCGI`.
+//! Locations of CGI programs: folders of a ScriptAlias, and folders whose files have the handler `cgi-script` and
+//! `Options ExecCGI`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -8,17 +9,18 @@ use std::time::{Duration, Instant};
 use config::program::CgiMode;
 use config::{AliasFrom, Config, Handler, Scope};
 
-/// Programs that are looked at.
+/// Maximum number of programs examined.
 const MOST_PROGRAMS: usize = 1000;
 /// Names in folders that are looked at: a DocumentRoot may be a disk.
 const MOST_NAMES: usize = 20_000;
 const MOST_DEEP: usize = 8;
-/// How long the search may take: a folder may lie on another machine.
+/// Time limit of the search: a folder may be on another machine.
 const MOST_TIME: Duration = Duration::from_secs(3);
-/// `<Directory />` and `<Directory /usr/share>` close and open what others serve: no programs of the site lie in all of them.
+/// A `<Directory>` with at most this many path components, such as `/` or `/usr/share`, is not searched: most of its files
+/// belong to other services.
 const LEAST_PARTS: usize = 3;
 
-/// A folder or a file, and the URL path that leads to it where that is known.
+/// A folder or a file, and its URL path if known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Root {
     host: u16,
@@ -37,7 +39,7 @@ pub fn search(config: &Config) -> (Vec<(PathBuf, CgiMode)>, bool) {
     (search.found, is_cut)
 }
 
-/// ScriptAliases first: what lies there is a program in any case.
+/// ScriptAliases come first: their files are programs in any case.
 fn roots(config: &Config) -> Vec<Root> {
     let mut roots = Vec::new();
     for (host, server) in (0..).zip(&config.hosts) {
@@ -104,7 +106,7 @@ impl Search<'_> {
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
             match entry.file_type() {
                 _ if is_hidden => {}
-                // Not behind a link, which may lead in a circle.
+                // Symbolic links are not followed, because they may form a cycle.
                 Ok(kind) if kind.is_dir() && depth > 0 => self.enter(root, &entry.path(), depth - 1),
                 Ok(kind) if !kind.is_dir() => self.look(root, &entry.path()),
                 _ => {}

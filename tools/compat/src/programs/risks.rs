@@ -1,5 +1,5 @@
-//! What in the text of a CGI script could break where it stays compiled. Only perl itself can tell code from strings, so some of this
-//! may be harmless: each is named with its line, to be read.
+//! Code in CGI scripts that could break when they stay compiled. Only perl itself can distinguish code from strings, so
+//! a finding may be harmless: it is reported with its line, for people to check.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,24 +15,24 @@ pub enum Where {
     Fork,
     /// `CgiMode persistent`
     Persistent,
-    /// Both of them.
+    /// Both modes.
     Both,
 }
 
-/// Something that could break.
+/// Code that could break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Risk {
-    /// Where it stands.
+    /// Line number, from 1.
     pub line: u32,
-    /// `exec`, `global variables`
+    /// Name of the risk, such as `exec` or `global variables`
     pub what: &'static str,
-    /// What happens.
+    /// The consequence, as a sentence.
     pub note: &'static str,
-    /// In which modes.
+    /// Modes in which the risk exists.
     pub holds: Where,
 }
 
-/// What is found by one line alone.
+/// Risks that a single line shows.
 const PATTERNS: &[(&str, Where, &str, &str)] = &[
     (
         r"(?:^|[\s;{(])exec\b(?:\s*[({]|\s+['\x22$@/q])",
@@ -78,7 +78,7 @@ const PATTERNS: &[(&str, Where, &str, &str)] = &[
     ),
 ];
 
-/// What is found in BEGIN blocks only.
+/// Risks in BEGIN blocks only.
 const IN_BEGIN: &[(&str, Where, &str, &str)] = &[
     (
         r"\$ENV\s*\{|[%\\]ENV\b",
@@ -123,7 +123,7 @@ fn compiled(patterns: &[(&str, Where, &'static str, &'static str)]) -> Vec<Patte
     patterns.iter().filter_map(compile).collect()
 }
 
-/// Each kind once, at the first line that has it.
+/// The risks of a script: each kind once, at its first line.
 pub fn of(text: &str) -> Vec<Risk> {
     let mut risks: Vec<Risk> = Vec::new();
     let mut add = |line: u32, (holds, what, note): (Where, &'static str, &'static str)| {
@@ -158,7 +158,7 @@ pub fn of(text: &str) -> Vec<Risk> {
     risks
 }
 
-/// Switches of the `#!` line that only a perl of its own obeys.
+/// Switches of the `#!` line that only a separate perl process applies.
 fn switches(text: &str) -> Option<(Where, &'static str, &'static str)> {
     let line = text.lines().next()?.strip_prefix("#!")?;
     let (_, switches) = line.split_once("perl")?;
@@ -168,11 +168,11 @@ fn switches(text: &str) -> Option<(Where, &'static str, &'static str)> {
     words.any(|word| !is_usual(word)).then_some((Where::Both, "a switch of the #! line", note))
 }
 
-/// How deep in the braces of a block a text is. Braces in strings count, too: most come in pairs.
+/// Nesting depth of braces in a block. Braces in strings count, too: most are balanced.
 #[derive(Default)]
 struct Depth {
     braces: i32,
-    /// The block has begun, but its first brace stands on a later line.
+    /// Whether the block has begun, but its first brace is on a later line.
     awaits: bool,
 }
 

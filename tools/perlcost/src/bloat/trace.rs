@@ -30,7 +30,7 @@ pub struct Traced {
     pub system_calls: u64,
     /// Files opened.
     pub files: BTreeSet<String>,
-    /// Failed look-ups of files, such as in folders of `@INC` before the right one.
+    /// Number of failed look-ups of files, such as in folders of `@INC` before the right one.
     pub missed: u64,
 }
 
@@ -44,8 +44,8 @@ impl Traced {
     }
 }
 
-/// Traces a child that has called PTRACE_TRACEME from its first SIGSTOP to its second, then detaches. `None` if the
-/// child ends earlier.
+/// Traces a child that has called PTRACE_TRACEME from its first SIGSTOP to its second, then detaches. `None`: the child
+/// has ended earlier.
 pub fn follow(child: Pid) -> anyhow::Result<Option<Traced>> {
     let WaitStatus::Stopped(..) = waitpid(child, None)? else {
         return Ok(None);

@@ -61,7 +61,7 @@ pub struct Profile {
     json: bool,
 }
 
-/// What is counted.
+/// The time that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
     /// Wall-clock time: work and waiting.

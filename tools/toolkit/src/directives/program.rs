@@ -77,7 +77,7 @@ fn cgi_mode(program: &Program, kind: &ProgramKind, around: &Surroundings, text: 
     Ok(mode)
 }
 
-/// The folder of `--static`, which is allowed only for CGI scripts.
+/// The folder of `--static`, which can be used only with CGI scripts.
 fn statics(program: &Program, kind: &ProgramKind, around: &Surroundings) -> anyhow::Result<Option<PathBuf>> {
     let Some(folder) = &program.statics else { return Ok(None) };
     if !matches!(kind, ProgramKind::Script(_) | ProgramKind::Folder(_)) {

@@ -28,7 +28,7 @@ pub struct Report {
     pub seconds: f64,
     /// Measurement with one worker and one visitor.
     pub alone: Seen,
-    /// What requests mostly do: compute or wait.
+    /// The main cost of requests: computing or waiting.
     pub kind: Kind,
     /// Number of workers that keep the processors busy, calculated from `alone`.
     pub by_law: Option<f64>,
@@ -40,15 +40,15 @@ pub struct Report {
     pub chosen: u32,
     /// Reason for the choice, as a sentence.
     pub reason: String,
-    /// All visitors with the present number of workers.
+    /// Result of all visitors with the present number of workers.
     pub now: Option<Verified>,
-    /// All visitors with the chosen number of workers.
+    /// Result of all visitors with the chosen number of workers.
     pub then: Option<Verified>,
     /// Memory use and limit.
     pub memory: MemoryReport,
     /// Result of all visitors arriving at once.
     pub burst: Option<Burst>,
-    /// Results of other directives.
+    /// Results for other values of directives.
     pub compared: Vec<Compared>,
     /// Proposed changes.
     pub changes: Vec<Change>,
@@ -59,7 +59,7 @@ pub struct Report {
 /// A request measured with one worker and one visitor.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Seen {
-    /// Mean response time.
+    /// Mean response time of a visitor.
     pub latency: f64,
     /// CPU and waiting time.
     #[serde(flatten)]
@@ -79,7 +79,7 @@ pub struct PointReport {
     pub workers: u32,
     /// Requests per second.
     pub requests_per_second: f64,
-    /// Half of the 95 % confidence interval; `None` with a single measurement.
+    /// Half of the 95 % confidence interval; `None`: a single measurement.
     pub margin: Option<f64>,
     /// Number of slices measured.
     pub slices: usize,
@@ -98,7 +98,7 @@ pub struct Verified {
     pub requests_per_second: f64,
     /// Median response time.
     pub median: f64,
-    /// 99th percentile of the response time; `None` with too few answers.
+    /// 99th percentile of the response time; `None`: too few responses.
     pub p99: Option<f64>,
 }
 

@@ -16,7 +16,7 @@ text{font:12px system-ui,sans-serif;fill:var(--ink)}.title{font-weight:600}.belo
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 280.0;
 
-/// An SVG without external resources.
+/// Draws the sweep as an SVG without external resources.
 pub fn draw(report: &Report) -> String {
     let plots = [rates(report), times(report), latencies(report)];
     let height = HEIGHT * plots.len() as f64;

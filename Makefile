@@ -1,4 +1,4 @@
-# The verbs. CI calls these and nothing else.
+# The targets. CI calls only these.
 #
 #   make run     install what is missing, build, serve the demo site
 #   make check   format, clippy, walls, unit tests and one black-box test of each kind: less than a minute after a build
@@ -126,7 +126,7 @@ soak: build
 install: build
 	@$(MAKE) -s install-files
 
-# The same without building; PROGRAM names the binary.
+# install without building; PROGRAM names the binary.
 install-files:
 	PROGRAM="$(PROGRAM)" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SYSCONFDIR="$(SYSCONFDIR)" sh pkg/install-files install
 

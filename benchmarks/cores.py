@@ -16,14 +16,14 @@ import heapq
 import math
 import random
 
-# Microseconds of CPU.
-FRONT = 10.6  # of a front thread per request, including its turns at the lock
-WORKER = 7.0  # of a worker per request, without Perl
-LOCK = 0.4  # under the lock, for all turns of a request
+# CPU times in microseconds.
+FRONT = 10.6  # front thread per request, including its turns at the lock
+WORKER = 7.0  # worker per request, without Perl
+LOCK = 0.4  # held per request, for all its turns
 TURNS = 3  # submit, begin, end
-FAR = 0.2  # added cost of a turn after another core's
-CONNECTION = 12  # of the front per connection, without its request
-ACCEPT = 2.5  # the accepting thread's part, for a connection that it hands over
+FAR = 0.2  # additional cost of a turn after a turn of another core
+CONNECTION = 12  # front per connection, without its request
+ACCEPT = 2.5  # part of the accepting thread for a connection that it hands over
 REQUESTS = 60_000
 
 

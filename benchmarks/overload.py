@@ -168,7 +168,7 @@ class Clients:
                 self.selector.unregister(connection)
                 connection.close()
                 continue
-            # A small response is one segment.
+            # A small response is one TCP segment.
             self.selector.modify(connection, selectors.EVENT_READ, None)
             self.idle.append(connection)
 

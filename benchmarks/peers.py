@@ -15,11 +15,11 @@ class Missing(Exception):
 @dataclass(frozen=True)
 class Peer:
     name: str
-    family: str  # the name for --only
+    family: str  # name for --only
     command: Callable  # (site, port, preload) -> argv
     is_worker: Callable  # (process, root, title) -> bool
     scheme: str = "http"
-    workers: Callable = lambda settings: settings.workers  # number of workers when it is ready
+    workers: Callable = lambda settings: settings.workers  # number of workers of a ready server
 
 
 def mod_perl2(site, port, preload):

@@ -77,7 +77,7 @@ class Server:
     def connection(self):
         if self.peer.scheme == "http":
             return http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        # The certificate is self-signed.
+        # The certificate is self-signed, so it is not verified.
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5, context=ssl._create_unverified_context())
 
     def url(self, path):

@@ -27,12 +27,12 @@ class Site:
     conf: Path
     settings: Settings
     loops: int
-    work: bytes  # the response of /work
-    page: bytes  # the response of /page
+    work: bytes  # response body of /work
+    page: bytes  # response body of /page
 
     @classmethod
     def create(cls, source, root, settings):
-        root.chmod(0o755)  # Apache's workers are not root
+        root.chmod(0o755)  # Apache's workers do not run as root
         shutil.copytree(source / "apps", root, dirs_exist_ok=True)
         (root / "mime.types").write_text("text/plain txt\n")
         for path, size in STATIC.items():

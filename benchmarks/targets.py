@@ -11,7 +11,7 @@ class Target:
     servers: tuple
     figure: Callable  # Figures -> number or None
     shown: str
-    met: Callable  # number -> bool
+    met: Callable  # number -> bool: whether the target is met
 
 
 def ratio(text, scenario, server, peer, mode, key, met):

@@ -1,7 +1,7 @@
 //! Black-box tests: each starts the real program on a site of its own and is its client.
 //!
-//! A test's name is a sentence about what a user sees; the site and the client stand in the same function. `support`
-//! has the site, the server's guard and a small HTTP client; nothing sleeps for a fixed time.
+//! A test's name is a sentence about behaviour that users see; the site and the client are in the same function.
+//! `support` has the site, the server's guard and a small HTTP client; tests do not sleep for a fixed time.
 
 mod support;
 
@@ -23,7 +23,7 @@ mod cli;
 mod config;
 /// Static files.
 mod files;
-/// HTTP/1.1 as clients speak it.
+/// HTTP/1.1 connections and messages.
 mod http1;
 /// HTTP/2, its floods and its conformance suite.
 mod http2;
@@ -51,7 +51,7 @@ mod psgi;
 mod registry;
 /// Response headers, compression, error pages, and the server's own pages.
 mod responses;
-/// Which settings and which handler a request gets; `.htaccess`.
+/// Settings and handler of a request; `.htaccess`.
 mod routing;
 /// TLS, certificates, sessions.
 mod tls;

@@ -19,7 +19,7 @@ class Result:
     completed: int
     failed: int
     rps: float
-    cpu_us: float  # of the server, per request
+    cpu_us: float  # of the server process, per request
 
 
 def measure(server, path, load, session=False):

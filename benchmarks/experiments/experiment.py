@@ -11,7 +11,7 @@ BOTH = ("mod_perl2", "cameleer")
 class Variant:
     name: str
     path: str
-    conf: dict = field(default_factory=dict)  # lines per server; servers without an entry cannot run it
+    conf: dict = field(default_factory=dict)  # lines per server; a server without an entry cannot run the experiment
     theirs: str = ""  # the figure in the document's table
     load: Load = Load()
     workers: int = 10
@@ -23,8 +23,8 @@ class Variant:
 class Experiment:
     name: str
     title: str
-    document: str  # the document
-    column: str  # the column of `theirs`
+    document: str  # file of mod_perl's documents
+    column: str  # column of `theirs` that the value is compared with
     variants: tuple
     question: str
 

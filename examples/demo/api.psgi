@@ -2,7 +2,7 @@ use strict;
 use warnings;
 use Demo::Book;
 
-# GET /api/count: what the front page shows.
+# GET /api/count: the number on the front page.
 sub {
     my $env = shift;
     return [ 404, [ 'Content-Type' => 'text/plain' ], ["There is only /api/count.\n"] ] unless $env->{PATH_INFO} eq '/count';

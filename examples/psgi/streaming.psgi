@@ -1,8 +1,8 @@
 use strict;
 use warnings;
 
-# A response that takes its time: each line leaves at once, and the client holds no worker longer than it is written.
-# /3 sends three lines; the log learns of them after the client has its answer.
+# A slow response: each line is sent immediately, and the client occupies no worker after the last one is written. /3
+# sends three lines; they are logged after the client has the response.
 sub {
     my $env = shift;
     my $lines = $env->{PATH_INFO} =~ m{\A/(\d+)\z} ? $1 : 10;

@@ -1,4 +1,4 @@
-//! Configuration texts: each is understood, or every mistake has a place; nothing is read from disk.
+//! Configuration texts: each is parsed, or every error has a position; no file is read.
 #![no_main]
 
 use std::io;

@@ -1,4 +1,4 @@
-//! Fields of a form: pairs, in order, none longer than its input.
+//! Fields of a form: pairs, in order, none longer than the input.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

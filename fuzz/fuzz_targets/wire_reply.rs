@@ -1,4 +1,4 @@
-//! Messages of a worker: they keep the limits, or are an error that ends the packet.
+//! Messages of a worker: they respect the limits, or cause an error that ends the packet.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -3,7 +3,7 @@ package APR;
 use v5.36;
 use XSLoader ();
 
-# The object has a name of its own: mod_perl 2 has an APR.so, too, which fits only its own modules.
+# The shared object has another name than mod_perl 2's APR.so, which works only with its own modules.
 XSLoader::load('Cameleer::APR');
 
 # The exceptions of all methods.
@@ -28,8 +28,7 @@ APR - the Apache Portable Runtime for Perl
 
 =head1 DESCRIPTION
 
-Loads the compiled half of the C<APR::> modules, which is the same in the server and in a plain
-perl. The structures are those of Debian's libapr1 and libaprutil1. An object whose pool has ended
-throws an exception when it is used.
+Loads the compiled half of the C<APR::> modules, which is the same in the server and in a plain perl. The structures are
+those of Debian's libapr1 and libaprutil1. Using an object after its pool has ended throws an exception.
 
 =cut

@@ -30,8 +30,7 @@ our @EXPORT_OK = qw(exit warn);
 # its end.
 our ( %PNOTES, @CLEANUPS );
 
-# Actions to undo when exit or die leaves a handler, each with its request's number: the server calls unwind
-# then.
+# Undo actions for handlers left by exit or die, each with the number of its request: the server then calls unwind.
 our @UNWIND;
 
 # --- the request line and the arguments
@@ -51,7 +50,7 @@ sub as_string ($r) {
     return "$out\n";
 }
 
-# When no PerlTransHandler has named a file, the filename is the URI, which is no file.
+# Without a PerlTransHandler that sets a file, the filename is the URI, which is no file.
 sub finfo ($r) {
     stat( has_file($r) ? $r->filename : '' );
     return \*main::_;
@@ -146,7 +145,7 @@ sub subprocess_env {
     return;
 }
 
-# --- who asks
+# --- the client
 
 # Returns (OK, password), or (status, undef); the user's name is then in $r->connection->user.
 sub get_basic_auth_pw ($r) {
@@ -260,10 +259,10 @@ sub log_reason ( $r, $reason, $file = $r->uri ) {
 
 # --- the client and the process; for the server's own values see Apache::Server
 
-# No identd is asked: the name is never known.
+# No identd is queried, so the name is never known.
 sub get_remote_logname ($r) { return Apache::Connection::remote_logname( connection($r) ) }
 
-# A name that the front has looked up; for REMOTE_DOUBLE_REV, one whose addresses include the client's.
+# The name that the front has looked up; for REMOTE_DOUBLE_REV, a name whose addresses include the client's.
 sub get_remote_host ( $r, $type = Apache::Constants::REMOTE_NAME() ) {
     my $c = connection($r);
     return Apache::Connection::verified_host($c) if $type == Apache::Constants::REMOTE_DOUBLE_REV();
@@ -395,8 +394,8 @@ C<extend_timeout(SECONDS)> extends the directive C<RequestTimeout> for this requ
 C<RequestTimeoutLimit>. When the time has passed, the handler dies; an C<eval> can catch this once,
 to clean up, before C<RequestTimeoutGrace> ends the process.
 
-C<print> returns false when the client has left, and C<< $r->connection->aborted >> returns true. A
-handler that goes on printing is ended at the next output, as by C<exit>.
+C<print> returns false when the client has disconnected, and C<< $r->connection->aborted >> returns true. A handler that
+continues to print is ended at the next output, as by C<exit>.
 
 =head1 DIFFERENCES
 

@@ -8,8 +8,8 @@ use File::Find ();
 
 my $LIB = __FILE__ =~ s{[^/]+\z}{../lib}r;
 
-# Paragraphs of a SYNOPSIS by their kind: `perl`, `conf` or `shell`. A paragraph stands by itself unless it opens a
-# section or a block that a later one closes.
+# Paragraphs of a SYNOPSIS by kind: `perl`, `conf` or `shell`. A paragraph is independent unless it opens a section or
+# block that a later one closes.
 sub synopsis ($file) {
     open my $in, '<', $file or die "$file: $!";
     my ($text) = join( '', <$in> ) =~ /^=head1 SYNOPSIS\n(.*?)^=/ms or return;
@@ -36,7 +36,7 @@ my %SYNOPSIS;
 File::Find::find( { wanted => sub { $SYNOPSIS{$File::Find::name} = synopsis($_) if /\.pm\z/ }, no_chdir => 1 }, $LIB );
 
 package My::Compiled {
-    # With signatures as now, or with prototypes as in 1.x.
+    # Compiles code with signatures, and with prototypes as in 1.x.
     sub faults ($code) {
         my $why;
         for my $features ( 'use v5.36;', 'use v5.36; no feature "signatures";' ) {
@@ -79,7 +79,7 @@ my $server = TestServer->spawn(<<'CONF');
 CONF
 is $server->get('/synopses')->{content}, '', 'the Perl of every SYNOPSIS compiles';
 
-# What examples name as the reader's own.
+# Modules that examples take from the reader's site.
 my %own = map { ( 'lib/' . s{::}{/}gr . '.pm' => "package $_; sub handler { 0 } 1;" ) } map { "My::$_" } qw(Handler Filter Upper Capitals);
 for my $file ( sort keys %SYNOPSIS ) {
     my $conf = $SYNOPSIS{$file} && $SYNOPSIS{$file}{conf} // next;

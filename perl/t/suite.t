@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Plack's own server tests, whole: against `cameleer run`, or through a door of TestServer against `cameleer serve`.
 #
-# With TEST_REFORKS through the door, and once more when so many reforks have renewed the workers.
+# With TEST_REFORKS the tests run again after that number of reforks.
 #
 #     CAMELEER=target/debug/cameleer TEST_DOOR=h2 prove perl/t/suite.t
 use v5.36;
@@ -11,7 +11,7 @@ use TestServer;
 use Plack::Test::Suite;
 use Test::More;
 
-# The server knows each test by its number.
+# The server identifies each test by its number.
 my $known = @Plack::Test::Suite::TEST;
 
 my $app = q{use Plack::Test::Suite; use Plack::Middleware::Lint;
@@ -39,7 +39,7 @@ sub through_a_door {
     return;
 }
 
-# The suite's client is Plack::LWPish around HTTP::Tiny, and two of its tests say that one comes in by HTTP/1 without TLS.
+# The suite's client is Plack::LWPish around HTTP::Tiny, and two of its tests require a client by HTTP/1 without TLS.
 sub comes_in ($server) {
     no warnings 'redefine';
     my %says = ( 'psgi.url_scheme' => TestServer::scheme(), 'SERVER_PROTOCOL is required' => TestServer::protocol() );
@@ -53,7 +53,8 @@ sub comes_in ($server) {
     return;
 }
 
-# Some of its tests die, and a worker that has just died becomes no mold.
+# Runs the suite before and after the reforks: some of its tests die, and a worker that has just died cannot become a
+# mold.
 sub twice ( $server, $reforks ) {
     my ( $first, @others ) = @Plack::Test::Suite::TEST;
     my $reforked = sub ($ask) {

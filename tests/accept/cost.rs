@@ -52,7 +52,7 @@ fn nor_is_one_that_waits_for_a_quick_program() {
 fn one_that_says_nothing_is_let_in_all_the_same() {
     let server = serve("RequestReadTimeout header=1 body=20\n");
     let mut silent = server.connect();
-    // Only the read timeout ends this connection, so the front has accepted and watched it.
+    // Only the read timeout ends this connection, so the front has accepted it.
     silent.is_closed();
     server.connect().ask(Request::get("/page")).is(200);
 }

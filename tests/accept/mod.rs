@@ -1,4 +1,4 @@
-//! Accepting connections, and the client's address when a proxy stands before the server.
+//! Accepting connections, and the client's address behind a proxy.
 
 /// System calls that accept a client.
 mod cost;

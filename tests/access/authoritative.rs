@@ -3,7 +3,8 @@
 use super::{get_as, site};
 use crate::support::Server;
 
-/// Only Perl code knows `dbi`. `ana` has another password there than in the file. Perl code declines for `none`.
+/// Only Perl code knows `dbi`. `ana` has different passwords in Perl code and in the file. Perl code declines for
+/// `none`.
 const DOOR: &str = r#"package Door;
 use Apache::Constants qw(:common);
 sub authen {

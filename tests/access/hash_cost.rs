@@ -1,5 +1,5 @@
 //! Expensive password hashes: the author of a password file chooses their cost. A hash above the limit is refused
-//! before it is computed; the others are computed in turns.
+//! before it is computed; hashes below it are computed in turns.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

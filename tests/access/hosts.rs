@@ -57,7 +57,7 @@ fn an_inner_section_that_says_any_of_the_three_replaces_all() {
     );
     let status = |client, target| server.send_as(client, Request::get(target)).status;
     assert_eq!(status("127.0.0.2", "/place/"), 403);
-    // The inner section's Order is Deny,Allow again, and nothing is denied.
+    // The inner section's Order is Deny,Allow again, without a Deny.
     assert_eq!(status("127.0.0.2", "/place/deep/a.txt"), 200);
     assert_eq!(status("127.0.0.3", "/place/"), 200);
 }

@@ -7,7 +7,7 @@ use crate::support::Request;
 fn rules_hold_for_the_methods_of_their_section() {
     let limit = "<Limit POST PUT>\nOrder Deny,Allow\nDeny from 127.0.0.2\n</Limit>";
     let except = "<LimitExcept GET>\nOrder Deny,Allow\nDeny from all\n</LimitExcept>";
-    // (rules, method, client, gets in)
+    // (rules, method, client, whether access is granted)
     let cases = [
         (limit, "GET", "127.0.0.2", true),
         (limit, "HEAD", "127.0.0.2", true),

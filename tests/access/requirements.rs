@@ -105,7 +105,8 @@ fn a_place_for_users_without_a_file_of_them_asks_first() {
     server.logged("AuthUserFile");
 }
 
-/// `Require expr` in places that the front checks, and in places where a handler's phase leaves the check to a worker.
+/// `Require expr` in locations that the front checks, and in locations where a handler's phase leaves the check to a
+/// worker.
 #[test]
 fn an_expression_lets_in_whom_it_holds_for() {
     let rules = [

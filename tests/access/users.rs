@@ -130,7 +130,7 @@ fn programs_and_the_access_log_learn_the_user() {
 #[test]
 fn users_and_groups_are_required_one_by_one() {
     let users = ["ana", "ben", "eve"].map(|user| htpasswd("-s", user, "x")).join("\n");
-    // (rules, users who get in)
+    // (rules, users with access)
     let cases: &[(&str, &[&str])] = &[
         ("Require valid-user", &["ana", "ben", "eve"]),
         ("Require user ana eve", &["ana", "eve"]),

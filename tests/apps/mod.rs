@@ -1,4 +1,4 @@
-//! Whole sites and applications.
+//! Complete sites and applications.
 
 /// A site as the mod_perl 1 literature describes it.
 mod documented;
@@ -8,5 +8,5 @@ mod examples;
 mod mod_perl_2;
 /// Debian's packaged programs and modules, unmodified.
 mod packaged;
-/// The README's tour, executed.
+/// The commands of the README, executed.
 mod readme;

@@ -8,7 +8,7 @@ use std::thread;
 
 /// A scripted server. Its threads end with the test process.
 pub struct Scripted {
-    /// The URL of the server.
+    /// URL of the server.
     pub url: String,
     counts: Arc<Counts>,
 }
@@ -45,12 +45,12 @@ impl Scripted {
         Scripted::start(move |stream, _| stream.write_all(answer.as_bytes()).is_ok())
     }
 
-    /// The number of accepted connections.
+    /// Number of accepted connections.
     pub fn connections(&self) -> u64 {
         self.counts.connections.load(Ordering::Relaxed)
     }
 
-    /// The number of received requests.
+    /// Number of received requests.
     pub fn requests(&self) -> u64 {
         self.counts.requests.load(Ordering::Relaxed)
     }

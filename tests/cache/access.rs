@@ -1,4 +1,5 @@
-//! Access rules are checked before the cache, for each request; where Perl code decides, nothing is stored.
+//! Access rules are checked before the cache, for each request; responses of locations where Perl code decides are not
+//! stored.
 
 use super::{serve, serve_with};
 use crate::support::{Request, Site, until};

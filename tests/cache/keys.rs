@@ -1,5 +1,4 @@
-//! Cache keys (RFC 9111, section 4.1) and cache poisoning: nothing that a client chooses may change another client's
-//! response.
+//! Cache keys (RFC 9111, section 4.1) and cache poisoning: no part of a request may change another client's response.
 
 use super::{serve, serve_with};
 use crate::support::{Request, Response};

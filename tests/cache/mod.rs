@@ -1,11 +1,11 @@
-//! The front's cache of workers' responses (RFC 9111): what is stored, for how long, for which clients, and what is
-//! never stored.
+//! The front's cache of workers' responses (RFC 9111): which responses are stored, for how long, and for which clients.
 
-/// Access rules are checked before the cache, for each request; where Perl code decides, nothing is stored.
+/// Access rules are checked before the cache, for each request; responses of locations where Perl code decides are not
+/// stored.
 mod access;
 /// Freshness lifetime and age of a response.
 mod freshness;
-/// Cache keys: nothing that a client chooses changes another client's response.
+/// Cache keys: no part of a request changes another client's response.
 mod keys;
 /// One cache for HTTP/1 and HTTP/2, and for all threads.
 mod protocols;

@@ -30,7 +30,7 @@ fn what_came_over_http_1_is_given_over_http_2() {
     assert_eq!(site.runs(), 1);
 }
 
-/// Many clients and pages, little space, several threads: each client gets the page that it requested.
+/// Many clients and pages, a small cache, several threads: each client gets the page that it requested.
 #[test]
 fn whatever_others_ask_for_each_gets_his_own() {
     let site = serve("FrontThreads 3\nCacheSize 64K\nCacheSocacheMaxSize 60K\nSetOutputFilter DEFLATE");

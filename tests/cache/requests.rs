@@ -118,7 +118,7 @@ fn those_who_may_make_the_cache_forget() {
     assert_eq!(forgotten(purge()).is(200).text(), "forgotten: 2\n");
     assert_eq!(forgotten(purge()).is(200).text(), "forgotten: 0\n");
     assert_eq!([site.ask("/a?b", MINUTE).text(), site.ask("/c", MINUTE).text()], ["run 4", "run 3"]);
-    // Without CachePurgeFrom, PURGE goes to the program, and invalidates like any unknown method.
+    // Without CachePurgeFrom, PURGE is passed to the program, and invalidates like any unknown method.
     let site = serve("");
     site.ask("/a", MINUTE);
     assert_eq!(site.send(Request::new("PURGE", "/a"), "200").is(200).text(), "run 2");

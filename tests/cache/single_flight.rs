@@ -7,7 +7,7 @@ use crate::support::{Connection, Request, Response, until};
 
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
-/// Sends `count` requests at once, each from its own client.
+/// Sends `count` requests at the same time, each from its own client.
 #[track_caller]
 fn together(site: &Counting, count: usize, answer: &str, wants: &str) -> Vec<JoinHandle<Response>> {
     let client = |_| {

@@ -30,7 +30,7 @@ fn memory_that_code_takes_is_that_of_its_process() {
     let [nothing, kept, freed] = all.as_slice() else { panic!("{all:?}") };
     // File pages become private when another process that shared them ends, as happens in concurrent tests.
     assert!(growth(nothing, "heap") < 500_000, "{nothing}");
-    // Some pages may have been free before, and perl's constant folding may allocate the string twice.
+    // Some pages may already be free, and perl's constant folding may allocate the string twice.
     assert!((19_900_000..42_000_000).contains(&growth(kept, "heap")), "{kept}");
     assert!(growth(freed, "heap") < growth(kept, "heap"), "{freed}");
 }

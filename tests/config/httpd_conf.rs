@@ -185,7 +185,7 @@ fn user_code_runs_as_the_configured_user() {
         return;
     }
     let site = Site::new().file("app.psgi", "my $load = $>; sub { [200, [], [\"$load $> $( \" . (getpwuid $>)[0]]] }");
-    // `daemon` is not the default group of `nobody`.
+    // `daemon` is not the default group of `nobody`, so the group has an effect.
     let server = site.serve("User nobody\nGroup daemon\n<Location />\nPsgiApp app.psgi\n</Location>");
     let said = server.text("/");
     let (user, group) = (nix::unistd::User::from_name("nobody"), nix::unistd::Group::from_name("daemon"));

@@ -1,5 +1,5 @@
 //! Files whose opening may wait for a disk or another machine are opened on another thread. The kernel looks up names
-//! in /proc/sys anew each time, as on a network file system. A lookup that must not wait never succeeds there.
+//! in /proc/sys again each time, as on a network file system. A lookup that must not wait always fails there.
 
 use std::fs;
 
@@ -63,7 +63,7 @@ fn what_else_is_looked_for_is_looked_for_aside() {
     assert_eq!(server.get("/kernel/ostype").is(200).text(), "/proc/sys/kernel/ostype");
 }
 
-/// Eight clients at once, each with several lookups per request.
+/// Eight clients at the same time, each with several lookups per request.
 #[test]
 fn many_at_once_get_their_own() {
     let server = serve("Options SymLinksIfOwnerMatch");

@@ -2,8 +2,9 @@
 
 use crate::support::{Request, serve_echo_script as serve};
 
-/// mod_dir.html#directoryindex: "DirectoryIndex index.html index.txt /cgi-bin/index.pl would cause the CGI script to be executed if
-/// neither index.html or index.txt existed in a directory". Tried with httpd 2.4: with the request's method, query and body.
+/// mod_dir.html#directoryindex: "DirectoryIndex index.html index.txt /cgi-bin/index.pl would cause the CGI script to be
+/// executed if neither index.html or index.txt existed in a directory". httpd 2.4 passes on the request's method, query
+/// and body.
 #[test]
 fn an_index_may_be_a_path_of_the_site() {
     let server = serve("DirectoryIndex index.html /cgi-bin/tell.cgi");
@@ -119,8 +120,8 @@ fn a_list_hides_what_the_client_may_not_enter() {
     assert_eq!(shown(&page.text()), ["open.txt", "mine/", "free/"]);
 }
 
-/// mod_dir.html#directoryindex: "a list of resources to look for when the client requests an index": the name is looked up as an address,
-/// so an alias leads it to its own file. Tried with httpd 2.4 and Debian's smokeping.
+/// mod_dir.html#directoryindex: "a list of resources to look for when the client requests an index": the name is looked
+/// up as an address, so an alias leads it to its own file. Compared with httpd 2.4 and Debian's smokeping.
 #[test]
 fn an_index_is_looked_up_as_an_address() {
     let server = serve(

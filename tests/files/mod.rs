@@ -1,6 +1,6 @@
 //! Files and folders that the front serves without a worker.
 
-/// Files whose names are not in memory: another thread opens them.
+/// Files whose names are not cached by the kernel: another thread opens them.
 mod aside;
 /// Directory listings, trailing slashes, entity tags.
 mod folders;

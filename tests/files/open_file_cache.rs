@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::{Server, Site, until};
 
-/// Serves as `nobody`, which needs access to the folder; a folder of root's may deny that.
+/// Serves as `nobody`, which needs access to the folder; folders of root may deny it.
 #[track_caller]
 fn serve(site: Site, conf: &str) -> Server {
     fs::set_permissions(site.folder(), fs::Permissions::from_mode(0o755)).expect("our own folder");
@@ -51,7 +51,7 @@ fn nothing_stays_open_where_that_is_not_wanted_or_there_is_a_link_on_the_way() {
     let on = serve(site(), "Options FollowSymLinks");
     symlink("folder", on.site.path("htdocs/link")).expect("linked");
     until_kept(&on, "/folder/page");
-    // The file on the other server stays open by now, so these files are old enough, too.
+    // The file on the other server is already cached as open, so these files are old enough, too.
     for _ in 0..5 {
         off.get("/page").is(200);
         on.get("/link/page").is(200);

@@ -225,7 +225,7 @@ fn a_worker_makes_no_call_but_to_sleep_and_to_wake_the_front() {
         .file("app.psgi", "sub { [200, ['Content-Type', 'text/plain'], ['hello']] }")
         .script("scripts/test.pl", "print \"Content-Type: text/plain\\n\\nhello\";\n");
     let server = serve(site, &format!("PerlModule Typed\n{SPEAKERS}"));
-    // A script is checked on disk, runs in its folder, and the worker leaves that folder: three calls.
+    // A script costs three calls: it is checked on disk, runs in its folder, and the worker leaves that folder.
     for (target, own) in [("/plain", 0), ("/typed", 0), ("/app", 0), ("/perl/test.pl", 3)] {
         let mut connection = server.connect();
         let mut round = || (0..N).for_each(|_| drop(connection.ask(Request::get(target)).is(200)));
@@ -298,8 +298,8 @@ fn long_paths() -> Vec<String> {
 #[test]
 fn the_longest_path_costs_few_looks_wherever_it_ends() {
     let perl = "<Location /asks>\nSetHandler perl-script\nPerlHandler Plain\n</Location>";
-    // This rule makes any component of the path a possible file name, so the front must check the disk before it asks a
-    // worker.
+    // Because of this rule any component of the path may be a file name, so the front must check the disk before it
+    // asks a worker.
     let ambiguous = "<FilesMatch \"^b$\">\nForceType text/plain\n</FilesMatch>";
     for options in ["FollowSymLinks", "None", "SymLinksIfOwnerMatch"] {
         for overrides in ["None", "All"] {

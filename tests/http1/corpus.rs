@@ -1,10 +1,10 @@
 //! The files of tests/http1/corpus: the bytes to send, and the responses that must follow.
 //!
 //! ```text
-//!   # what the case is about
-//!   GET / HTTP/1.1\r\n           lines are put together as they are; \r \n \t \\ \xNN, and \(text*300)
+//!   # title of the case
+//!   GET / HTTP/1.1\r\n           lines are concatenated; \r \n \t \\ \xNN, and \(text*300)
 //!   Host: a\r\n\r\n
-//!   => 200[GET / ] 400 close     each answer in its order, some with their body; then `close` or `open`
+//!   => 200[GET / ] 400 close     each response in order, some with their body; then `close` or `open`
 //! ```
 //!
 //! A response to HEAD is written `HEAD:200`. Each case is sent whole, and then byte by byte. Neither way may any part

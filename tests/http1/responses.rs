@@ -1,4 +1,4 @@
-//! Responses of applications, and what the server sends of them.
+//! Responses of applications, and the bytes that the server sends for them.
 
 use crate::support::{Connection, Request, Server, Site};
 

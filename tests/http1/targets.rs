@@ -61,7 +61,7 @@ fn each_byte_is_answered_as_by_httpd() {
     }
 }
 
-/// Whether HTTP/2 refuses a raw byte that httpd accepts: the crate h2 resets such a stream before our code sees it.
+/// Whether HTTP/2 refuses a raw byte that httpd accepts: the crate h2 resets such a stream before Cameleer sees it.
 fn is_refused_by_h2(place: &str, byte: u8) -> bool {
     matches!(byte, b'<' | b'>') || byte == if place == "path" { b'`' } else { b'"' }
 }

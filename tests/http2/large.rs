@@ -33,7 +33,7 @@ fn a_large_file_is_downloaded() {
     let said =
         curl(&server, &["--http2-prior-knowledge", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", url]);
     assert_eq!(said.succeeded().out, format!("200 {LARGE}"));
-    // nghttp's window is 64 kB, and it sends a WINDOW_UPDATE for each half.
+    // nghttp has a window of 64 kB, and sends a WINDOW_UPDATE for each half.
     let url = server.site.filled(url);
     Finished::of(Command::new("nghttp").args(["-n", &url])).succeeded();
     until("both are logged", || server.site.read("access.log") == format!("200 {LARGE} +\n").repeat(2));

@@ -206,8 +206,8 @@ fn a_head_request_for_what_has_no_content_has_no_length() {
     }
 }
 
-/// `/fine` is correct; other paths announce 3 bytes and send more: `/whole` at once, others 3 bytes, and 3 more after
-/// `go` exists.
+/// Program: `/fine` is correct; other paths announce 3 bytes and send more: `/whole` immediately, the others 3 bytes,
+/// and 3 more after `go` exists.
 const MORE: &str = r#"sub {
     return [200, [], ['fine']] if $_[0]{PATH_INFO} eq '/fine';
     return [200, ['Content-Length', 3], ['abcdef']] if $_[0]{PATH_INFO} eq '/whole';

@@ -1,5 +1,5 @@
-//! `RequestTimeout`: a program that exceeds the limit dies with its stack in the log. Its worker is killed when the
-//! program goes on.
+//! `RequestTimeout`: a program that exceeds the limit dies with its stack in the log. If it continues, its worker is
+//! killed.
 
 use super::serve;
 use crate::support::{Server, Site, alive, until};

@@ -28,7 +28,7 @@ fn a_worker_cannot_look_into_the_front_though_both_are_of_one_user() {
     let server = serve(app, "User nobody\nGroup nogroup");
     let said = server.text(&format!("/?{}", front_of(&server)));
     assert!(said.ends_with(" open: fds: 0") && !said.starts_with("0 "), "{said}");
-    // The worker can open these files of its own process, so the probe itself works.
+    // The worker can open these files of its own process, so the probe works.
     let own = server.text(&format!("/?{}", server.workers()[0].0));
     assert!(own.contains("open: environ maps mem"), "{own}");
 }

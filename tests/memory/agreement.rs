@@ -13,7 +13,7 @@ fn gtop_in_a_worker_and_cameleer_mem_say_the_same_of_a_process() {
     let server = Site::new().file("app.psgi", APP).serve(&conf(2));
     server.until_idle(2);
     server.text("/");
-    // Other processes that map the same files, such as other tests' servers, change the figures. Both are read again
+    // Other processes that map the same files, such as servers of other tests, change the figures. Both are read again
     // until they agree.
     until("both say the same of a worker", || {
         let asked =

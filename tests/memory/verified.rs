@@ -3,8 +3,9 @@
 //!
 //! The memory is measured by `memory.current` of a separate control group where the test can create one (as root; with
 //! the memory controller in version 1, by `memory.usage_in_bytes`). Otherwise the measure is MemAvailable plus the
-//! freed pages in the processors' lists. Other processes change MemAvailable too, so a try counts only when nothing
-//! else moved. Where other processes never rest, nothing is verified. `--nocapture` shows the measure and the figures.
+//! freed pages in the processors' lists. Other processes change MemAvailable too, so a try counts only when no other
+//! process changed it. On a machine with constant activity nothing is verified. `--nocapture` shows the measure and the
+//! figures.
 
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ impl Meter {
         (said, truth())
     }
 
-    /// Whether nothing but the server changes the measured memory.
+    /// Whether only the server changes the measured memory.
     fn is_calm(&self) -> bool {
         let before = self.used();
         self.0.is_some() || !comes_true(A_MOMENT, || self.used().abs_diff(before) > 1 << 20)

@@ -94,7 +94,7 @@ fn a_word_without_a_provider_above_it_is_an_error() {
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "site.conf:5: Require: ");
 }
 
-/// `eva:y` is in the file; the code knows `ana:x` and `ben:z`.
+/// User `eva`, whose password is in the file; the code knows `ana:x` and `ben:z`.
 const EVA: &str = "Basic ZXZhOnk=";
 const BEN_Z: &str = "Basic YmVuOno=";
 

@@ -146,7 +146,7 @@ fn the_page_behind_a_filtered_body_passes_no_filter() {
     assert!(response.text().starts_with("BEFORE<!DOCTYPE html>"), "{}", response.text());
 }
 
-/// RFC 9110, 8.6 forbids a length with 204; Apache sends none with 304, either.
+/// RFC 9110, 8.6 forbids a length with 204; Apache sends none with 304 either.
 #[test]
 fn an_answer_without_content_has_no_length_also_for_head() {
     let server = subs(

@@ -1,4 +1,4 @@
-//! The format of error log lines: their fields stand where readers of httpd's logs look for them.
+//! The format of error log lines, in which the fields have the positions of httpd's.
 
 use super::{conf, site};
 

@@ -15,5 +15,5 @@ mod history;
 /// `cameleer top` on a pseudo-terminal.
 mod top;
 
-/// The status: workers, why they ended, reloads.
+/// The status: workers, reasons for exits, reloads.
 mod status;

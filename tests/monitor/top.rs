@@ -122,7 +122,7 @@ fn a_terminal_shows_who_works_on_what_and_keys_sort_filter_and_recycle() {
     terminal.press(" /");
     terminal.shows("filter: ");
     terminal.press("\x1b");
-    // This waits for the table, because an escape directly before another key would be read as one key with it.
+    // Waits for the table, because an escape directly before another key would be read as one key with it.
     terminal.shows("workers, 2 lines");
     looked_at(&server, &mut terminal);
     recycled(&server, &mut terminal);

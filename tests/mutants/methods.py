@@ -2,7 +2,7 @@
 """Takes the methods of the API away, one at a time, and runs the tests that tools/compat/src/rows.txt names for each: one that all
 of them pass without is not driven by them.
 
-    tests/mutants/methods.py [NAME ...]      # all rows of methods, or those whose Package::name has one of the names in it
+    tests/mutants/methods.py [NAME ...]      # all rows of methods, or rows whose Package::name contains one of the names
 
 Needs a built target/debug/cameleer and its tests (`cargo test --no-run`). No other test may run in this tree meanwhile: the
 changed library stands beside the program. Exit 1 when a method was not missed. What does nothing, or is always undef, never is.
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "target/debug/cameleer"
 BESIDE = ROOT / "target/debug/share/cameleer/perl"
 NOT_METHODS = {"Directives", "Phases", "Modules", "Variables", "What the documents do and calculate", "Apache::Constants"}
-# They do nothing, or nothing but say undef: nobody can miss them.
+# Methods that do nothing, or only return undef: no test can notice their absence.
 NEVER_MISSED = {"Apache::BINMODE", "Apache::CLOSE", "Apache::get_remote_logname", "Apache::Connection::remote_logname"}
 
 

@@ -11,7 +11,7 @@ use nix::unistd::Uid;
 
 use crate::support::{Finished, Site};
 
-/// The doors: `""` stands for `cameleer run`, each name for a door of `cameleer serve`.
+/// Ways to connect: `""` stands for `cameleer run`, each name for a configuration of `cameleer serve`.
 const DOORS: [&str; 6] = ["", "http", "tls", "h2", "h2c", "user"];
 
 #[test]
@@ -60,7 +60,8 @@ fn the_documentation_of_every_module_is_in_order_and_its_synopsis_compiles() {
     prove("pod.t", "", "");
 }
 
-/// Only root can switch to another user. A test run without root covers an unprivileged server anyway.
+/// Whether this way can be tested: only root can switch to another user. A test run without root covers an unprivileged
+/// server anyway.
 fn can_open(door: &str) -> bool {
     door != "user" || Uid::effective().is_root()
 }

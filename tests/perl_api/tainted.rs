@@ -1,7 +1,7 @@
 //! The tests of the API, of scripts and of their phases a second time, each site with `PerlTaintCheck On`.
 //!
-//! Under taint mode, client input must not become more than data. Everything else must work as without it. The second
-//! run is a process of its own: `CAMELEER_TEST_TAINT=1 cargo test --test cameleer -- NAME` does the same for one test.
+//! Under taint mode, client input must remain data. All other behaviour must be the same. The second run is a process
+//! of its own: `CAMELEER_TEST_TAINT=1 cargo test --test cameleer -- NAME` does the same for one test.
 
 use std::process::Command;
 

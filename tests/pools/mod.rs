@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::support::{Server, Site};
 
 /// Two APIs: `/old` is mod_perl 1 in a pool of its own, `/new` is mod_perl 2 in the server's main pool. Each script
-/// prints its process, the class of its request, and which modules are loaded.
+/// prints its process, the class of its request, and the loaded modules.
 const BOTH: &str = r#"
 PerlGeneration 2
 StartServers 2

@@ -1,4 +1,4 @@
-//! mod_perl 1's API and mod_perl 2's in one server.
+//! mod_perl 1's API and mod_perl 2's in the same server.
 
 use super::{BOTH, mold_of, site, who, workers_of};
 

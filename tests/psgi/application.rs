@@ -1,4 +1,4 @@
-//! How an application is found, loaded and retained.
+//! How the server finds, loads and caches an application.
 
 use super::serve;
 use crate::support::Site;

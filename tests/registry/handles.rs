@@ -10,7 +10,7 @@ fn serve_two(does: &str, shows: &str) -> Server {
     site(&format!("{TEXT}{does}")).script("scripts/next.pl", &next).serve(CONF)
 }
 
-/// Ways to print `private` through another handle and leave it open. The page of each must be `begin`, `private`,
+/// Ways to print `private` through another handle that remains open. The page of each must be `begin`, `private`,
 /// `end`.
 const COPIES: &[&str] = &[
     "open(SAVE, '>&STDOUT') or die; print SAVE 'private '",

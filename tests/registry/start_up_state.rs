@@ -1,4 +1,4 @@
-//! Every request finds the state that a start-up file has set, whatever earlier requests did.
+//! Every request finds the state that a start-up file has set, regardless of earlier requests.
 
 use super::{CONF, TEXT, site};
 use crate::support::{Site, is_tainted};

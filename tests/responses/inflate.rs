@@ -94,7 +94,7 @@ fn a_form_that_was_packed_is_a_form_to_perl() {
     assert_eq!(server.send(form("/cgi/form.pl")).is(200).text(), "camel 11");
 }
 
-/// httpd's filter decompresses gzip only, skips partial content, and does nothing for an empty body.
+/// httpd's filter decompresses only gzip, skips partial content, and ignores an empty body.
 #[test]
 fn what_is_no_gzip_arrives_as_it_was_sent() {
     let server = serve("SetInputFilter DEFLATE\n<Location /plain>\nSetInputFilter None\n</Location>");

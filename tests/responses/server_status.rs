@@ -15,7 +15,8 @@ fn numbers(server: &Server) -> HashMap<String, String> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// "Machine Readable Status File": server-status?auto, "useful when automatically run". Names are those of httpd 2.4.
+/// "Machine Readable Status File": server-status?auto, "useful when automatically run". The names of values are those
+/// of httpd 2.4.
 #[test]
 fn programs_read_how_busy_the_server_is() {
     let server = serve(PLACES);
@@ -52,7 +53,7 @@ fn programs_read_how_busy_the_server_is() {
     assert!(said["Total Accesses"].parse::<u64>().is_ok_and(|count| count >= 2), "{said:?}");
 }
 
-/// All lines of httpd's prefork, in httpd's order. Each value has the same kind: a number, a time, words.
+/// All lines of httpd's prefork, in httpd's order. Each value has the same type as httpd's: a number, a time, words.
 #[test]
 fn programs_that_know_httpds_lines_find_them_in_its_order() {
     let server = serve(PLACES);

@@ -1,4 +1,4 @@
-//! Sections and what they may hold: sections.html, mod/core.html
+//! Sections and the directives allowed in them: sections.html, mod/core.html
 
 use crate::support::{Request, serve_echo_script as serve};
 

@@ -31,8 +31,8 @@ def mod_perl_1(folder, program, scratch):
     return ok
 
 
-# Tests of mod_perl 2 whose number of subtests depends on the configuration or the environment, with the number
-# of those that are stable.
+# Number of tests of mod_perl 2 whose number of subtests depends on the configuration or the environment, with the
+# number of stable subtests.
 FIXED = {'apache/conftree.t': 8, 'api/module.t': 12, 'directive/cmdparms.t': 11, 'modperl/env.t': 23}
 # A flush in the middle of a compressed response: the pieces depend on timing.
 LEFT_OUT = {'registry/flush.t'}
@@ -63,7 +63,7 @@ def mod_perl_2(folder, program, scratch):
     return {file: numbers for file, numbers in ok.items() if file not in LEFT_OUT}
 
 
-# Of the first part. A part takes some 60 ports for each of its groups.
+# First port of the first part. A part takes some 60 ports for each of its groups.
 PORTS = 13000
 
 

@@ -1,4 +1,4 @@
-//! TLS as clients use it.
+//! TLS connections of clients.
 
 mod development;
 mod hosts;

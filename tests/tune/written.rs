@@ -1,4 +1,4 @@
-//! From a measurement to directives in a file, and back by the file's removal.
+//! From a measurement to directives in a file, and back by removing the file.
 
 use super::{FEW, change, report, site_of, tune};
 use crate::support::Site;

@@ -10,8 +10,8 @@ use std::path::Path;
 use super::graph::{Arrow, Graph, Name};
 use super::source::{files, root};
 
-/// The layers within a folder. A module may use modules in the rows below its own row, none in its own row or above.
-/// The folder's own `mod.rs` may use all of them, and all of them may use it.
+/// The layers within a folder. A module may use modules in rows below its own row, but not in its own row or above. The
+/// folder's `mod.rs` may use all modules, and all may use it.
 struct Layers {
     of: &'static str,
     order: &'static [&'static [&'static str]],

@@ -6,7 +6,7 @@ use std::fs;
 
 use super::source::{pattern, root, text};
 
-/// The layers from top to bottom. A crate may depend on crates in the rows below its own row, on none in its own row or
+/// The layers from top to bottom. A crate may depend on crates in rows below its own row, but not in its own row or
 /// above.
 const ORDER: &[&[&str]] = &[
     &["cameleer"],

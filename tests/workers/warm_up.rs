@@ -6,7 +6,7 @@ use nix::sys::stat::Mode;
 
 use crate::support::{Connection, REGISTRY, Server, Site, of_site, own_memory, until};
 
-/// Each path is an act that a warm-up may contain. `/both` responds when two processes have reached it.
+/// Each path is an action that a warm-up may contain. `/both` responds when two processes have reached it.
 const APP: &str = r#"use POSIX ();
 sub { my $e = shift; my $path = $e->{PATH_INFO};
     open my $asked, '>>', '@DIR@/asked'; print $asked "$$ $path\n"; close $asked;
@@ -44,7 +44,7 @@ fn app(conf: &str) -> String {
     format!("\nLogLevel notice\nPerlLib lib\n<Location /app>\nPsgiApp app.psgi\n</Location>\n{conf}")
 }
 
-/// Sends two requests at once, one for each worker. Returns their responses.
+/// Sends two requests at the same time, one for each worker. Returns their responses.
 fn ask_both(server: &Server, path: &str) -> [String; 2] {
     let mut both: [Connection; 2] = [server.connect(), server.connect()];
     both.iter_mut().for_each(|it| it.raw(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")));

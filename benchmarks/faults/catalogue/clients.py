@@ -49,7 +49,7 @@ def burst(server):
             client.sendall(request("/hello"))
         except OSError:
             continue
-    patience = time.monotonic() + 20  # for all connections together
+    patience = time.monotonic() + 20  # seconds for all connections together
     for client in clients:
         client.settimeout(max(0.01, patience - time.monotonic()))
         try:

@@ -4,11 +4,9 @@
 //! A reload is all or nothing: the new generation answers before the old one leaves, or nothing has changed.
 //!
 //! ```text
-//!   asked ─▶ ask workers (PerlPreload auto) ─▶ read ─▶ bind, open ─▶ Loading ─▶ Starting ─▶ workers ready: Serving,
-//! the old one drains
+//!   asked ─▶ ask workers (PerlPreload auto) ─▶ read ─▶ bind, open ─▶ Loading ─▶ Starting ─▶ workers ready: Serving, the old one drains
 //!                                                │         │            │           │
-//!                                                └─────────┴────────────┴───────────┴─▶ undone; the old generation
-//! serves on
+//!                                                └─────────┴────────────┴───────────┴─▶ undone; the old generation continues
 //! ```
 
 use super::sockets::control_socket::Client;

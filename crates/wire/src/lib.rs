@@ -1,8 +1,7 @@
 //! Every message between the server's processes, and its transport.
 //!
 //! ```text
-//!   master ── control::ToFront / FromFront ── front        control:  starts and ends of workers, the serving
-//! generation
+//!   master ── control::ToFront / FromFront ── front        control:  starts and ends of workers, the serving generation
 //!     └────── control::ToMold  / FromMold ─── mold
 //!   front  ── frame::Request ─────────────▶ worker         exchange: one request at a time
 //!   front  ◀───────── reply::Reply ──────── worker

@@ -3,7 +3,7 @@ package Bookmarks;
 use v5.36;
 use DBI ();
 
-# Apache::DBI keeps the connection: this is a look into a hash after the first time.
+# Apache::DBI caches the connection: after the first call connect is a hash lookup.
 sub open ( $class, $folder ) {
     my $dbh = DBI->connect( "dbi:SQLite:dbname=$folder/bookmarks.db", '', '', { RaiseError => 1, PrintError => 0 } );
     $dbh->do('create table if not exists bookmark (id integer primary key, owner text, url text, title text, unique (owner, url))');
@@ -16,7 +16,7 @@ sub of ( $self, $owner ) {
     return @{ $self->{dbh}->selectall_arrayref( $sql, { Slice => {} }, $owner ) };
 }
 
-# Returns what is wrong, or nothing.
+# Returns an error message, or nothing.
 sub add ( $self, $owner, $url, $title ) {
     return 'An address begins with http:// or https://.' unless $url =~ m{\Ahttps?://[^\s<>"]+\z};
     my $sql = 'insert or ignore into bookmark (owner, url, title) values (?, ?, ?)';
@@ -24,7 +24,7 @@ sub add ( $self, $owner, $url, $title ) {
     return $new > 0 ? undef : 'You have this address already.';
 }
 
-# Deletes only what is the owner's.
+# Deletes only bookmarks of the owner.
 sub delete ( $self, $owner, $id ) {
     return $self->{dbh}->do( 'delete from bookmark where owner = ? and id = ?', undef, $owner, $id );
 }

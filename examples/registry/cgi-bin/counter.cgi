@@ -3,7 +3,7 @@ use strict;
 use warnings;
 use CGI;
 
-# A CGI script as of old. Kept compiled, it finds its globals as the last request of this worker left them.
+# A classic CGI script. Compiled once, it finds its globals with the values from the last request of this worker.
 our $runs;
 
 my $q    = CGI->new;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Shorter inputs are not checked.
+/// Minimum length of a checked input, in bytes.
 const SHORTEST: usize = 16;
 /// Longest repeated input, in bytes.
 const LONGEST: usize = 256 * 1024;
@@ -23,7 +23,7 @@ const EVERY: u32 = 16;
 const LOOKS: usize = 7;
 /// A cost of at most this many steps per byte is accepted.
 const STEPS_A_BYTE: u64 = 200;
-/// Shorter times are noise.
+/// Minimum time that is compared; shorter times are noise.
 const MOMENT: Duration = Duration::from_millis(2);
 
 /// A measured cost.

@@ -85,7 +85,7 @@ static apr_bucket *behind_line(pTHX_ CV *cv, apr_bucket_brigade *brigade)
     return APR_BRIGADE_SENTINEL(brigade);
 }
 
-/* The bucket behind `count` bytes; for -1, the one behind the first bucket with bytes. */
+/* The bucket after `count` bytes; for -1, the bucket after the first one with bytes. */
 static apr_bucket *behind_bytes(pTHX_ CV *cv, apr_bucket_brigade *brigade, IV count)
 {
     const char *bytes;
@@ -265,7 +265,7 @@ _insert_file(brigade, name, length)
     apr_bucket_brigade *const bb = (brigade = aprxs_get(aTHX_ cv, ST(0), &aprxs_kind_Brigade, "brigade"))->it;
     apr_file_t *file;
     aprxs_check(aTHX_ cv, apr_file_open(&file, path.bytes, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, bb->p));
-    /* Not mapped into memory: truncating the file would kill the process. */
+    /* The file is not mapped into memory: truncating it would kill the process. */
     apr_bucket_file_enable_mmap(apr_brigade_insert_file(bb, file, 0, (apr_off_t)length, bb->p), 0);
 
 # Removes and returns `count` bytes, or the first bucket's (-1), or a line; undef for an empty brigade.

@@ -2,8 +2,7 @@
 
 #include "bucket.h"
 
-/* Plain variables are referenced; others, whose value may change by magic or that have no bytes of their
- * own, are copied. */
+/* Plain variables are referenced; variables with magic, or without bytes of their own, are copied. */
 static SV *kept(pTHX_ SV *sv)
 {
     if (SvPOK(sv) && !SvROK(sv) && !SvMAGICAL(sv) && !SvUTF8(sv) && !SvPADTMP(sv) && !SvTEMP(sv))

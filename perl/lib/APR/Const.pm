@@ -26,8 +26,8 @@ APR::Const - the numbers of the Apache Portable Runtime
 
 =head1 DESCRIPTION
 
-With C<-compile>, constants become subs of C<APR::Const> only; without it, also of the calling
-package. Groups: C<:common :error :fopen :filetype :finfo :flock :fprot :hook :lockmech :poll
-:read_type :shutdown_how :socket :status :table :uri :filepath :limit>. An unknown name is an error.
+With C<-compile>, constants become subs of C<APR::Const> only; otherwise also of the calling package. Groups: C<:common
+:error :fopen :filetype :finfo :flock :fprot :hook :lockmech :poll :read_type :shutdown_how :socket :status :table :uri
+:filepath :limit>. An unknown name is an error.
 
 =cut

@@ -13,7 +13,7 @@
 #include <apr_uri.h>
 #include <apu_errno.h>
 
-/* Sorted by mod_perl 2's groups. */
+/* Constants sorted by mod_perl 2's groups. */
 static const struct {
     const char *group;
     const char *name;

@@ -14,7 +14,7 @@ new(CLASS, p, ipstr, mask_or_numbits = NULL)
     SV *mask_or_numbits
   CODE:
     apr_ipsubnet_t *subnet = NULL;
-    /* Copied first: the conversion of the other text may run code that changes this variable or destroys the
+    /* Copied first, because the conversion of the other text may run code that changes this variable or destroys the
      * pool. */
     const char *const mask =
         mask_or_numbits && SvOK(mask_or_numbits) ? aprxs_text_of(aTHX_ sv_mortalcopy(mask_or_numbits)).bytes : NULL;

@@ -153,6 +153,6 @@ tag(pool, tag)
 void
 cleanup_for_exec(...)
   CODE:
-    /* exec itself closes what pools have open. apr's function is not called: it would make every pool of the
-     * process forget its cleanups, and objects would not learn of their pool's end. */
+    /* exec itself closes the descriptors of pools. apr's function is not called: it would drop the cleanups of every
+     * pool of the process, and objects would not be notified of the end of their pool. */
     PERL_UNUSED_VAR(items);

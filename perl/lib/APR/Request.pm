@@ -65,7 +65,7 @@ sub _asked ( $what, $self, @name ) {
 
 sub _names_or_values ( $store, @name ) { return @name ? map { $_->plain } $store->named( $name[0] ) : map { $_->{name} } $store->all }
 
-# Values of the query come first, then those of the body. Invalid input does not throw here: see param_status.
+# Values of the query precede those of the body. Invalid input does not throw in this method: see param_status.
 sub param ( $self, @name ) {
     my $handle = handle_of($self);
     if ( @name && !wantarray ) {

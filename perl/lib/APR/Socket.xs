@@ -25,7 +25,7 @@ static apr_status_t close_copy(void *data)
     return apr_socket_close(data);
 }
 
-/* Duplicates the descriptor: its owner goes on using it, and closes it. */
+/* Duplicates the descriptor, because its owner continues to use it, and closes it. */
 static apr_status_t adopt(apr_socket_t **made, apr_pool_t *pool, int descriptor)
 {
     apr_os_sock_t copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
@@ -136,7 +136,7 @@ recv(socket, buffer, len)
     apr_size_t got = len < 0 ? 0 : len > LONGEST_READ ? LONGEST_READ : (apr_size_t)len;
     SV *const room = aprxs_room(aTHX_ cv, got);
     const apr_status_t status = apr_socket_recv(socket->it, SvPVX(room), &got);
-    /* The end of the stream is no error; nothing was read. */
+    /* The end of the stream is no error, but nothing was read. */
     if (!APR_STATUS_IS_EOF(status))
         aprxs_check(aTHX_ cv, status);
     aprxs_hand_over(aTHX_ room, got, buffer);

@@ -56,7 +56,7 @@ static UV place_in(SV *key)
     return SvPOK(key) && SvIOKp(key) && !SvIOK(key) && SvIVX(key) < 0 ? (UV)-SvIVX(key) : 0;
 }
 
-/* The key's position, or else that of each(). */
+/* The position of the key, otherwise that of each(). */
 static UV place_of(aprxs_object *table, SV *key)
 {
     const UV place = place_in(key);

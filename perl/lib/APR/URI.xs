@@ -3,7 +3,7 @@
 #include <apr_strings.h>
 #include <apr_uri.h>
 
-/* apr's structure, and the end of the path as Apache2::RequestRec knows it. */
+/* apr's structure, and the end of the path in the sense of Apache2::RequestRec. */
 typedef struct {
     apr_uri_t uri;
     char *path_info;
@@ -89,7 +89,7 @@ SV *
 rpath(obj)
     URI obj
   CODE:
-    /* The path without the path_info at its end. */
+    /* The path without the path_info at the end. */
     ParsedURI *const parsed = obj->it;
     const char *const path = parsed->uri.path;
     const size_t length = path ? strlen(path) : 0;

@@ -1,6 +1,5 @@
-/* The interface of APR.so for the server's C code. APR.so is loaded like any XS module; the server uses none
- * of its symbols, but a table of functions that PL_modglobal leads to. Both sides include this file, which
- * names nothing of apr. */
+/* The interface of APR.so for the server's C code. APR.so is loaded like any XS module; the server uses none of its
+ * symbols, only a table of functions in PL_modglobal. Both sides include this file, which uses no names of apr. */
 #ifndef APR_API_H
 #define APR_API_H
 
@@ -11,7 +10,7 @@ typedef struct {
     size_t length;
 } aprxs_text;
 
-/* Changes of a table, whatever its store. */
+/* Operations that change a table, for any store. */
 enum { APRXS_TABLE_SET, APRXS_TABLE_ADD, APRXS_TABLE_MERGE, APRXS_TABLE_UNSET, APRXS_TABLE_CLEAR };
 
 /* The store of an APR::Table's entries. `store` is a copy of the argument of aprxs_api.table. Each function
@@ -35,7 +34,7 @@ typedef struct {
      * does. */
     SV *(*pool)(pTHX_ SV *parent);
     void (*end_pool)(pTHX_ SV *pool);
-    /* Makes an APR::SockAddr of a numeric address; undef if the text is none. */
+    /* Makes an APR::SockAddr of a numeric address; undef if the text is not an address. */
     SV *(*address)(pTHX_ SV *pool, const char *ip, int port);
     /* Makes an APR::Socket over a duplicate of the descriptor. */
     SV *(*socket)(pTHX_ SV *pool, int descriptor);

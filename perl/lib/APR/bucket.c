@@ -4,7 +4,7 @@
 
 #include "bucket.h"
 
-/* Objects of buckets by the bucket's address, those of brigades by the address of the end mark. */
+/* Objects of buckets by the address of the bucket, objects of brigades by the address of the end mark. */
 typedef struct {
     HV *objects;
 } my_cxt_t;
@@ -148,7 +148,7 @@ static SV *recipe_of(pTHX_ SV *text, int mark, SV *r)
     return (SV *)recipe;
 }
 
-/* Leaves mortal results; nothing stays on the stack. */
+/* Leaves mortal results, and the stack unchanged. */
 static void ask_for_home(pTHX_ SV *r, SV **pool, SV **allocator)
 {
     dSP;

@@ -8,10 +8,10 @@ void aprxs_boot_buckets(pTHX);
 void aprxs_clone_buckets(pTHX);
 
 SV *aprxs_allocator_new(pTHX_ aprxs_object *pool);
-/* Empties the brigades that have the allocator's buckets, destroys those, and frees the allocator. */
+/* Empties the brigades that have buckets of this allocator, destroys the buckets, and frees the allocator. */
 void aprxs_allocator_destroy(pTHX_ aprxs_object *allocator);
 
-/* The object of a bucket; makes one if there is none. */
+/* The object of a bucket; creates one if necessary. */
 SV *aprxs_bucket_reference(pTHX_ apr_bucket *bucket, aprxs_object *allocator);
 /* Makes a bucket over a scalar. */
 apr_bucket *aprxs_sv_bucket(pTHX_ SV *sv, size_t offset, size_t length, apr_bucket_alloc_t *list);

@@ -10,7 +10,7 @@
 
 typedef struct {
     struct _PerlIO base;
-    apr_pool_t *pool; /* the handle's own, independent of other pools' ends */
+    apr_pool_t *pool; /* the handle's own pool, independent of the end of other pools */
     apr_file_t *file;
 } APRFile;
 

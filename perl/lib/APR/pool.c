@@ -22,7 +22,7 @@ static apr_status_t is_ending(void *data)
     return APR_SUCCESS;
 }
 
-/* Runs first at a pool's end, before the pools below end: apr ends those itself, and no cleanup may end one
+/* Runs first at the end of a pool, before its child pools end: apr ends those itself, and a cleanup must not end one
  * again. */
 static apr_status_t begins_to_end(void *data)
 {
@@ -83,8 +83,8 @@ static int holds_one_that_ends(pTHX_ apr_pool_t *pool)
     return 0;
 }
 
-/* `end` is apr_pool_destroy or apr_pool_clear. exit in a cleanup leaves by a longjmp: the pool then stays
- * marked, and is not ended again. */
+/* `end` is apr_pool_destroy or apr_pool_clear. exit in a cleanup causes a longjmp: the pool then remains marked, and is
+ * not ended again. */
 static int end_by(pTHX_ aprxs_object *object, void (*end)(apr_pool_t *))
 {
     dMY_CXT;

@@ -12,7 +12,7 @@ UV *aprxs_table_cursor(aprxs_object *table);
 aprxs_text aprxs_table_first(pTHX_ aprxs_object *table, aprxs_text name);
 int aprxs_table_entry(pTHX_ aprxs_object *table, size_t at, aprxs_text *name, aprxs_text *value);
 void aprxs_table_change(pTHX_ aprxs_object *table, int verb, aprxs_text name, aprxs_text value);
-/* Removes a name; each() keeps its position. */
+/* Removes a name; each() retains its position. */
 void aprxs_table_unset(pTHX_ aprxs_object *table, aprxs_text name);
 /* Adds all of `from`. */
 void aprxs_table_append(pTHX_ aprxs_object *table, aprxs_object *from);

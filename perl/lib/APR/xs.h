@@ -35,7 +35,7 @@ struct aprxs_object {
     SV *home;   /* the home's scalar, with a reference */
     SV *also;   /* a second scalar that must outlive the object, with a reference */
     UV flags;   /* meaning depends on the kind */
-    SV *recipe; /* how to make the structure, with a reference; NULL: it is made */
+    SV *recipe; /* code that creates the structure, with a reference; NULL: the structure exists */
     aprxs_object *link; /* meaning depends on the kind */
     /* The objects in this home; the next object in the same home; the pointer to this object in that list. */
     aprxs_object *first, *next, **slot;
@@ -58,7 +58,7 @@ void aprxs_fix_arguments(pTHX_ I32 ax, I32 items);
 aprxs_object *aprxs_expect(pTHX_ SV *sv, const aprxs_kind *kind);
 /* Takes the structure from the object and from all objects in it. */
 void aprxs_lose(pTHX_ aprxs_object *object);
-/* Gives an object without a home this home. */
+/* Sets the home of an object without one. */
 void aprxs_settle(pTHX_ aprxs_object *a, aprxs_object *home);
 
 extern const aprxs_kind aprxs_kind_Pool, aprxs_kind_Table, aprxs_kind_BucketAlloc, aprxs_kind_Bucket, aprxs_kind_BucketType,
@@ -71,7 +71,7 @@ typedef aprxs_object *Pool, *PoolOf, *Table, *BucketAlloc, *Bucket, *BucketType,
 /* An argument that the function converts itself, after the texts. */
 typedef SV *Fixed;
 
-/* The object of a pool; makes one if there is none. */
+/* The object of a pool; creates one if necessary. */
 SV *aprxs_pool_reference(pTHX_ apr_pool_t *pool);
 apr_pool_t *aprxs_pool(aprxs_object *object);
 /* The pool that an object lives in. */

@@ -8,7 +8,7 @@ use Cameleer::Gzip    ();
 
 our $VERSION = '1.003';
 
-# As the only handler it compresses the request's file, behind other filters their output.
+# As the only handler, compresses the request's file; after other filters, compresses their output.
 sub handler {
     my $r = $_[-1]->filter_register;
     $r->deterministic(1);

@@ -6,7 +6,7 @@ use Cameleer::XS ();
 
 Cameleer::XS::load(__PACKAGE__);
 
-# No identd is asked: the name is never known.
+# No identd is queried, so the name is never known.
 sub remote_logname ($c) { return undef }    ## no critic: a list context expects one value
 
 # The descriptor whose output is added to the response; with 0, the descriptor of the body.
@@ -62,10 +62,9 @@ Apache::Connection - the client's connection
 
 =head1 DIFFERENCES
 
-The client's socket belongs to the front. C<fileno> is the descriptor whose output is added to the
-response (1), C<fileno(0)> that of the body (0). C<aborted> is true when the response is no longer
-wanted: the client has left, or a timeout has passed. It is also true when the client has only
-closed its sending half, which cannot be distinguished until something is sent: such a client still
-gets the handler's output.
+The client's socket belongs to the front. C<fileno> is the descriptor whose output is added to the response (1),
+C<fileno(0)> that of the body (0). C<aborted> is true when the response has no receiver: the client has disconnected, or
+a timeout has passed. It is also true when the client has only closed its sending half, which cannot be distinguished
+until something is sent: such a client still gets the handler's output.
 
 =cut

@@ -56,7 +56,7 @@ package Apache {
 
     sub mtime ($r) { return $r->pnotes('Apache::mtime') // 0 }
 
-    # A date in the future would make clients never ask again.
+    # With a date in the future, clients would never revalidate.
     sub set_last_modified ( $r, $time = 0 ) {
         $r->update_mtime($time) if $time;
         my ( $mtime, $now ) = ( $r->mtime, $r->request_time );

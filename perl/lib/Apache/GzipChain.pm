@@ -23,7 +23,7 @@ sub PRINT ( $self, @text ) {
     return $ready eq '' ? 1 : $self->Apache::OutputChain::PRINT($ready);
 }
 
-# With PerlSendHeader On a script prints its header: it is buffered until text follows, and sent without fields
+# With PerlSendHeader On a script prints its header: the header is buffered until text follows, and sent without fields
 # that compression invalidates. Returns the text.
 sub behind_header ( $self, $text ) {
     $self->{header} .= $text;

@@ -5,7 +5,7 @@ use v5.36;
 use Apache            ();
 use Apache::Constants qw(OK);
 
-# Runs a subrequest whose output becomes part of this response. Returns its status.
+# Runs a subrequest whose output becomes part of the response. Returns its status.
 sub virtual ( $class, $uri, $r = Apache->request ) {
     my $sub = $r->lookup_uri($uri);
     $sub->header_in( 'Content-Length' => 0 );    # the body is the main request's
@@ -14,7 +14,7 @@ sub virtual ( $class, $uri, $r = Apache->request ) {
     return $said == OK ? $sub->status : $said;
 }
 
-# As a handler: the URI is configured, or an argument (mod_include's `#perl sub`).
+# As a handler, reads the URI from the configuration or from an argument (mod_include's `#perl sub`).
 sub handler {
     my ( $r, @arguments ) = grep { ref || m{/} } @_;
     my $uri = $arguments[0] // $r->dir_config('IncludeVirtual') // return 500;

@@ -13,7 +13,7 @@ sub get ( $, $about, $class = scalar caller ) {
 
 sub has_srv_config { return 1 }
 
-# In mod_perl 1 a module with compiled directives calls bootstrap; here such modules have no compiled half.
+# In mod_perl 1 a module with compiled directives calls bootstrap; in Cameleer such modules have no compiled half.
 my $bootstrap = \&DynaLoader::bootstrap;
 
 sub without_object ($class) {

@@ -31,7 +31,7 @@ sub BINMODE { return 1 }
 sub FILENO  { return 1 }
 sub CLOSE   { return 1 }
 
-# The server calls this after the handlers: links pass on what they still buffer, from the newest to the oldest.
+# The server calls this after the handlers: links pass on their buffered output, from the newest to the oldest.
 sub end_of_output ($self) {
     $self->finish;
     $self->{next}->end_of_output if $self->{next};

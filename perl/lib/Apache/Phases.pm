@@ -11,7 +11,7 @@ my %STACKS;
 # Errors are reported at the caller of Apache's methods.
 our @CARP_NOT = ('Apache');
 
-# mod_perl 2's phases that end with the first handler that does not decline; in mod_perl 1 all handlers run.
+# mod_perl 2's phases that end with the first handler that does not decline; in mod_perl 1 all handlers of a phase run.
 our %ONE_IS_ENOUGH;
 
 # Handlers of the phases of a process, which belong to no request.
@@ -84,8 +84,8 @@ sub of ( $r, $phase ) {
     return ( @configured, $stacks ? @{ $stacks->{list}{$phase} // [] } : () );
 }
 
-# The server calls this in the running phase: runs its handlers until one returns something else than OK and
-# DECLINED. exit ends only its own handler: the server calls again for the rest.
+# The server calls this in the running phase. Runs its handlers until one returns a value other than OK and DECLINED.
+# exit ends only its own handler: the server calls again for the remaining ones.
 sub run ($r) {
     my $phase  = Apache::current_callback($r);
     my $list   = $STACKS{ $r->number }{list}{$phase} // return DECLINED;
@@ -108,7 +108,7 @@ sub run_of_process ($phase) {
     for my $handler ( @{ $OF_PROCESS{$phase} } ) {
         eval { call( undef, $handler ); 1 } or Apache::log_error($@);
     }
-    # There is no request at whose end cleanups would run.
+    # Without a request the cleanups would never run.
     Apache::run_cleanups();
     return;
 }
@@ -119,7 +119,7 @@ sub call ( $r, $handler ) {
     return code($handler)->($r);
 }
 
-# Makes code of two names: that of PerlDispatchHandler is called with the handler's.
+# Makes code of two names: the code of PerlDispatchHandler is called with the handler's name.
 sub dispatching ( $dispatcher, $handler ) {
     my $code = code($dispatcher);
     return sub ($r) { return $code->( $r, $handler ) };

@@ -25,7 +25,7 @@ my ( $RUNNING, $FILE );
 # Scripts that wait for one that they run as a subrequest.
 my @OUTER;
 
-# A script whose file is unchanged since it was checked and compiled runs at once.
+# A script whose file is unchanged since its last check and compilation runs immediately.
 sub handler {
     my $r = $_[-1];
     my ( $key, $file, $stamp ) = look( $r, $NameWithVirtualHost );
@@ -85,7 +85,7 @@ sub go ( $r, $script ) {
     return;
 }
 
-# With $Debug & 2: returns the value of `dump` for a script that died, else undef.
+# With $Debug & 2: the value of `dump` for a script that died, otherwise undef.
 sub explained ( $r, $script ) {
     return if eval { go( $r, $script ); 1 };
     require Apache::Debug;

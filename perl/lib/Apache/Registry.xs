@@ -16,7 +16,7 @@ struct stamp {
     int64_t options;
 };
 
-/* In seconds, with a fraction. */
+/* Modification time in seconds, with a fraction. */
 static SV *mtime_of(pTHX_ const struct stat *file)
 {
     return newSVnv((NV)file->st_mtim.tv_sec + (NV)file->st_mtim.tv_nsec * 1e-9);

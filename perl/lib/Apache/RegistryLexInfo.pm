@@ -68,7 +68,7 @@ sub for_each_lexical ( $code, $do ) {
 sub dump_of ($value) {
     my $reference = $value->object_2svref;
     my $dump      = Cameleer::Captured::stderr_of( sub { Devel::Peek::Dump($reference) } );
-    $dump =~ s/\A.*?^  RV = [^\n]*\n//sm;    # the reference itself
+    $dump =~ s/\A.*?^  RV = [^\n]*\n//sm;    # the line of the reference itself
     return [ map { s/\A  //r } split /\n/, $dump ];
 }
 

@@ -28,7 +28,7 @@ sub compile ( $self, $uri = undef, $file = undef, $virtual_host = '' ) {
         Apache::Registry::cached( $virtual_host . $uri, $file, $mtime );
     };
     my $error = $@;
-    chdir $here;    # File::Find continues from there
+    chdir $here;    # File::Find continues in this folder
     return $done ? 200 : ( 500, $error );
 }
 

@@ -7,7 +7,7 @@ use Apache::PerlRun   ();
 
 our @ISA = ('Apache::PerlRun');
 
-# One package per file, however many URIs lead to it.
+# One package per file, for any number of URIs.
 sub namespace_from ($self) { return $self->{r}->filename }
 
 sub handler { return __PACKAGE__->serve(@_) }

@@ -14,7 +14,7 @@ Cameleer::XS::load(__PACKAGE__);
 
 my %OPTIONS = map { $_ => 1 } qw(POST_MAX DISABLE_UPLOADS TEMP_DIR HOOK_DATA UPLOAD_HOOK);
 
-# The numbers of apache.h.
+# Return values of the body parser, as in apache.h.
 my ( $PART, $DATA, $PART_END, $LAST, $BAD ) = 1 .. 5;
 
 sub new ( $class, $r, %options ) {

@@ -60,8 +60,8 @@ Apache::SIG - ends a request after SIGPIPE
 
 =head1 DESCRIPTION
 
-When a program that the request writes to through a pipe has ended, perl gets SIGPIPE: the error is
-logged, and the request ends.
+When a program that the request writes to through a pipe has ended, perl gets SIGPIPE, the error is logged, and the
+request ends.
 
 As a handler, it also checks in the log phase whether the client has left before the end. In both
 cases C<%{SIGPIPE}e> in C<LogFormat> is 1, otherwise C<->. C<$Apache::SIG::PipeKey> sets another
@@ -69,7 +69,7 @@ name.
 
 =head1 DIFFERENCES
 
-A client that leaves causes no signal, because the front has its socket: the handler continues until
-it checks C<aborted>, or until it prints. The first output fails, the second one ends the handler.
+A client that disconnects causes no signal, because the front has its socket: the handler continues until it checks
+C<aborted>, or until it prints. The first output fails, the second one ends the handler.
 
 =cut

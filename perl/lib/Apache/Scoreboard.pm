@@ -61,7 +61,7 @@ sub parent_idx_by_pid ( $image, $pid ) {
     return $at;
 }
 
-# --- further facts that the front knows
+# --- further facts from the front
 
 sub front_pid   ($image) { return $image->{front_pid} }
 sub master_pid  ($image) { return $image->{master_pid} }

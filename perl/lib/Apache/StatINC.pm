@@ -33,7 +33,7 @@ sub has_changed ($file) {
     return $now > $before;
 }
 
-# If the new code does not compile, the old code stays.
+# If the new code does not compile, the old code is retained.
 sub reload ($name) {
     my $file = delete $INC{$name};
     local $^W = 0;

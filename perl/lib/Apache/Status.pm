@@ -44,7 +44,7 @@ sub registry_cache ( $class, @cache ) {
     return $CACHE // {};
 }
 
-# Whether the request names a page: a path always does; a word of the query, if such a package exists.
+# Whether the request names a page. A path always does; a word of the query does if such a package exists.
 sub is_there ( $r, $of ) { return $of ne '' && ( _path($r) ne '' || Apache::Status::Package::exists_package($of) ) }
 
 sub items ($r) {

@@ -25,7 +25,7 @@ sub system {    ## no critic: the name is the API's
     return @command > 1 ? CORE::system { $command[0] } @command : CORE::system( $command[0] );
 }
 
-# Runs the program for the rest of the request; the worker's process goes on.
+# Runs the program for the rest of the request; the worker's process continues.
 sub exec {    ## no critic: the name is the API's
     my $status = Apache::SubProcess::system(@_);
     return if $status == -1;

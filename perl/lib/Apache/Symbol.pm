@@ -6,8 +6,8 @@ use B ();
 
 our $VERSION = '1.31';
 
-# Empties the subs that a package has defined; imported subs stay. Excludes subs whose full names match `$skip`,
-# and with `$only_exports` those that the package does not export, if it exports any.
+# Empties the subs that a package has defined; imported subs are retained. Excludes subs whose full names match `$skip`,
+# and with `$only_exports` subs that the package does not export, if it exports any.
 sub undef_functions ( $package, $skip = undef, $only_exports = 0 ) {
     my %exported = map { $_ => 1 } $only_exports ? exports($package) : ();
     no strict 'refs';

@@ -16,7 +16,7 @@ for my $part (@PARTS) {
     };
 }
 
-# Default ports are omitted.
+# Default ports, which are omitted.
 my %PORTS = ( http => 80, https => 443, ftp => 21, gopher => 70, nntp => 119, wais => 210, news => 119, snews => 563 );
 
 # Flags of unparse, with httpd's values.
@@ -29,7 +29,7 @@ use constant {
     UNP_OMITQUERY       => 32,
 };
 
-# Without a text: the request's own absolute URI.
+# Without a text, returns the request's own absolute URI.
 sub parse ( $class, $r, $text = undef ) {
     return bless _taken_apart($text), ref $class || $class if defined $text;
     my $uri = bless _taken_apart( _own_address($r) ), ref $class || $class;
@@ -85,7 +85,7 @@ sub _credentials ( $uri, $flags ) {
     return ( $user // '' ) . ( defined $password ? ":$password" : '' ) . '@';
 }
 
-# The path without the path_info.
+# The path without its path_info.
 sub rpath ($uri) {
     my ( $path, $info ) = @$uri{qw(path path_info)};
     return $path unless defined $path && defined $info;

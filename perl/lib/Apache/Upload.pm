@@ -38,7 +38,7 @@ sub fh ($self) {
     return $handle;
 }
 
-# A real descriptor, which can be passed to programs, and whose size -s knows.
+# Returns a real descriptor, which can be passed to programs, and whose size -s knows.
 sub _in_memory ($bytes) {
     my ($number) = Apache::Request::memory_file($bytes) =~ /(\d+)/a;    # untainted by the match, like the bytes
     open my $handle, '<&=', $number or die "a file in memory: $!\n";

@@ -121,7 +121,7 @@ sub processes (@rows) {
       "</table>\n";
 }
 
-# In httpd a kept-alive connection occupies its process (state K); here such connections are listed separately.
+# In httpd a kept-alive connection occupies its process (state K); Cameleer lists such connections separately.
 sub kept ($image) {
     my @lines =
       map { sprintf "K %-24s %6d requests  %8ss\n", escape( $_->{client} ), $_->{served}, seconds( $_->{since_ms} ) }

@@ -7,7 +7,7 @@ use Apache::SubProcess ();
 
 our @EXPORT = qw(fork forkoption);
 
-# Bits: 1, the child closes the server's sockets; 2, `exit` ends the child, which is always so here.
+# Bit 1: the child closes the server's sockets. Bit 2: `exit` ends the child, which Cameleer always does.
 my $option = 3;
 
 # Returns the old option, and sets a new one for this process.

@@ -24,7 +24,7 @@ typedef struct {
 } Table;
 
 Request apache_request_of(pTHX_ SV *sv);
-/* The same for a method, which the error message names. */
+/* apache_request for a method, which the error message names. */
 Request apache_request_given(pTHX_ SV *sv, CV *method);
 Server apache_server_of(pTHX_ SV *sv);
 SV *apache_inner(pTHX_ HV *object);
@@ -39,7 +39,7 @@ void apache_speak(int api);
 /* Makes an object of the class with the request's number. */
 SV *apache_object(pTHX_ apache_class class, Request r);
 SV *apache_table_object(pTHX_ Request r, uint32_t number);
-/* The same table as an APR::Table; loads APR if necessary. */
+/* The table as an APR::Table; loads APR if necessary. */
 SV *apache_apr_table_object(pTHX_ Request r, uint32_t number);
 
 /* A brigade of one text, until its buckets are needed: see api.h. */
@@ -51,12 +51,12 @@ void apache_empty_brigade(pTHX_ SV *brigade);
 void apache_check(pTHX_ int status);
 
 SV *apache_sv_of(pTHX_ apache_text text);
-/* The same, tainted under PerlTaintCheck: for exactly the values that mod_perl 1.31 taints. */
+/* apache_sv_of, tainted under PerlTaintCheck: for exactly the values that mod_perl 1.31 taints. */
 SV *apache_client_sv_of(pTHX_ apache_text text);
 /* The text of a value: characters as Latin-1 where possible, else as UTF-8. undef is no text. */
 apache_text apache_text_of(pTHX_ SV *sv);
 apache_text apache_kept_text_of(pTHX_ SV *sv);
-/* The bytes that mod_perl prints: perl's internal ones, so a decoded string leaves as UTF-8. */
+/* The bytes that mod_perl prints: perl's internal ones, so a decoded string is sent as UTF-8. */
 apache_text apache_bytes_of(pTHX_ SV *sv);
 
 /* Gets a field, and sets it if there is a value. */
@@ -79,7 +79,7 @@ void apache_table_store(pTHX_ Request r, uint32_t number, uint32_t verb, apache_
 STRLEN apache_print(pTHX_ Request r, SV *sv);
 /* Whether the client left before it had the whole response. */
 int apache_is_gone(pTHX_ Request r);
-/* libperl-sys, handles/unheard.c: `method` wrote to a client that has left. May die, or end the program. */
+/* libperl-sys, handles/unheard.c: `method` has written to a disconnected client. May die, or end the program. */
 void cml_said_to_nobody(pTHX_ const char *method);
 void cml_printing_dies(void);
 /* Decodes %XX in place; returns the new length. `+` is a space only in form data. */

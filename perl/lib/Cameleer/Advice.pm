@@ -8,9 +8,9 @@ use Cameleer::Inspection ();
 # for a user who waits.
 use constant { ALONE => 10, TOGETHER => 50 };
 
-# Runs in a child of the mold. The argument has three fields for each piece of code, separated by zero bytes:
-# "module" or "script", the name in %INC or the script's key, and the file. Returns, as JSON, the pieces that no
-# other piece loads, with their cost for a worker that loads them one after the other.
+# Runs in a child of the mold. The argument has three fields for each piece of code, separated by zero bytes: "module"
+# or "script", the name in %INC or the script's key, and the file. Returns, as JSON, the pieces that no other piece
+# loads, with their cost for a worker that loads them in order.
 sub weigh ($wanted) {
     alarm TOGETHER;
     my @wanted = _pieces($wanted);
@@ -87,13 +87,13 @@ sub _private {
     return $kilobytes * 1024;
 }
 
-# Runs code in a separate process and returns its list; nothing if the process ends before.
+# Runs code in a separate process and returns its list; nothing if the process ends early.
 sub _told ( $code, $seconds ) {
     pipe my $read, my $write or die "pipe: $!\n";
     my $child = fork // die "fork: $!\n";
     if ( !$child ) {
         alarm $seconds;
-        _private();    # the cost of measuring itself
+        _private();    # excludes the cost of the measurement itself
         my @told = $code->();
         print {$write} join "\0", @told, 'end';
         close $write;

@@ -3,7 +3,7 @@ package Cameleer::Consts;
 use v5.36;
 use Carp ();
 
-# By package: the groups, each a list of names, and the value of each name.
+# The groups of each package, each a list of names, and the value of each name.
 my %OFFERED;
 
 # Adds triples of group, name and value. A name may be in several groups; a code reference is called for its

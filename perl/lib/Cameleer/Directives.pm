@@ -15,7 +15,7 @@ my ( %DIR, %SERVER, %MERGED );
 # The section number of each virtual host with such directives, by the host's number.
 my %BASE;
 
-# The class of the parameter object for the modules' subs; mod_perl 2 has a class of its own.
+# The class of the parameter object for the modules' subs; mod_perl 2 sets its own class.
 our $PARMS = 'Apache::CmdParms';
 
 # The server section of the directive that is being applied.
@@ -33,7 +33,7 @@ my %OF_PROTOTYPE = (
 );
 my %NO_DIRECTIVE = map { $_ => 1 } qw(DIR_CREATE DIR_MERGE SERVER_CREATE SERVER_MERGE DESTROY AUTOLOAD BEGIN END INIT CHECK);
 
-# From http_config.h: 128 outside of containers, 64 in containers, 31 is all that .htaccess may contain.
+# From http_config.h: 128 outside of containers, 64 in containers; 31 is the union of all .htaccess classes.
 my ( $IN_SERVER, $IN_CONTAINER ) = ( 128 | 2 | 4 | 16, 64 | 31 );
 my %CLASSES = ( Limit => 1, Options => 2, FileInfo => 4, AuthConfig => 8, Indexes => 16 );
 
@@ -103,7 +103,7 @@ sub by_prototype ($class) {
     return grep { ( prototype( \&{"${class}::$_"} ) // '' ) =~ /\A\$\$/ } @subs;
 }
 
-# The server asks without the `<` of a container.
+# The server passes the names of containers without `<`.
 sub knows ($name) { return $OWN{ lc $name } || $OWN{ lc "<$name" } ? 1 : '' }
 
 sub names () {
@@ -136,8 +136,8 @@ sub apply ($packed) {
     }, $PARMS;
     $parms->{path} = undef if $path eq '' && $PARMS ne 'Apache::CmdParms';
     $row->{req_override} & $parms->{override} or die "$name: is not allowed " . elsewhere( $row, $parms, $section == $server ) . "\n";
-    # Drops cached merges, which may lack this directive. Merged server values stay during requests: modules
-    # store in them what they opened at the start.
+    # Drops cached merges, which may lack this directive. Merged server values stay during requests: modules store
+    # handles in them that they opened at the start.
     delete @MERGED{ 'DIR_MERGE', $parms->{is_htaccess} ? () : 'SERVER_MERGE' };
     $SERVER{$class}{$server} //= create( $class, 'SERVER_CREATE', $parms ) if $class->can('SERVER_CREATE') || $PARMS ne 'Apache::CmdParms';
     my $config = $DIR{$class}{$section} //= create( $class, 'DIR_CREATE', $parms );

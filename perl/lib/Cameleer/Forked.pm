@@ -25,7 +25,7 @@ sub prepare ($words) {
     my ($line) = $source->{code} =~ /\A#!(.*)/;
     my $switches = defined $line ? switches($line) // return 'no' : '';
     my $script = compiled( $file, $source, $switches, \@variables );
-    die $script->{error} if $script->{error} && !defined $line;    # no one else would report it
+    die $script->{error} if $script->{error} && !defined $line;    # otherwise the error would not be reported
     $SCRIPTS{$file} = { stamp => $stamp, %$script };
     return $script->{code} ? 'yes' : 'no';
 }

@@ -7,7 +7,7 @@ our @EXPORT_OK = qw(escape);
 
 my %ENTITY = ( '&' => '&amp;', '<' => '&lt;', '>' => '&gt;', '"' => '&quot;', q{'} => '&#39;' );
 
-# Characters that a browser interprets instead of showing: controls, and those that reverse, break or hide text.
+# Characters that a browser does not display but interprets: controls, and characters that reverse, break or hide text.
 my $OBEYED =
   qr/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]/;
 

@@ -71,8 +71,8 @@ sub send_body ($body) {
     return;
 }
 
-# Whether pieces of the body are always available: only then may they be gathered, since clients may need each
-# other piece at once.
+# Whether pieces of the body are always available. Only then may they be combined, since clients may need each of other
+# pieces immediately.
 sub is_file ($body) {
     my $type = Scalar::Util::reftype($body);
     return $type && ( $type eq 'GLOB' || $type eq 'IO' ) && !tied *$body && -f $body;
@@ -142,9 +142,9 @@ the key is absent.
 A body object is sent piece by piece, as its C<getline> returns; pieces of a file are gathered into
 larger ones.
 
-C<< $writer->write >> returns false when the client has left, or wants no body (HEAD). An
-application that goes on writing for a client that has left dies with C<PSGI: the client has left>.
-One that catches this three times is ended.
+C<< $writer->write >> returns false when the client has disconnected, or wants no body (HEAD). An application that
+continues to write for a disconnected client dies with C<PSGI: the client has left>. An application that catches this
+three times is ended.
 
 =head2 Lifetime of objects
 

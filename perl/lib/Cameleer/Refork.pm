@@ -28,7 +28,7 @@ sub _run ($when) {
     return;
 }
 
-# Runs in a worker that is about to become a mold. Returns the reason why it cannot, or nothing.
+# Runs in a worker that is about to become a mold. Returns the reason if it cannot become one, otherwise nothing.
 sub prepare {
     return $unsafe if defined $unsafe;
     return $@      if !eval { _run('before_fork'); 1 };

@@ -43,8 +43,8 @@ sub said ($) {
     return $text;
 }
 
-# mod_perl 2 also supports the older package that all sections share; it is always emptied, or its contents
-# would be read twice.
+# mod_perl 2 also supports the older package that all sections share. It is always emptied, otherwise its contents would
+# be read twice.
 sub said_2 () {
     my $text = handed() . join '', map { Cameleer::Sections::Text::of( $_, \%DIRECTIVES ) } 'Apache2::ReadConfig', $PACKAGE;
     forget('Apache2::ReadConfig');
@@ -68,8 +68,8 @@ sub handed {
     return join '', splice @HANDED;
 }
 
-# Makes new variables instead of emptying them: subs of the section keep the variables that they were compiled
-# with. The subs stay.
+# Creates new variables instead of emptying the old ones: subs of the section retain the variables with which they were
+# compiled. The subs are retained.
 sub forget ($package) {
     no strict 'refs';
     my $stash = \%{"${package}::"};

@@ -8,7 +8,7 @@ use Scalar::Util ();
 # and DBI's handles (weak references, so that a program can drop them).
 my ( $mold, %before, @sockets, @connections );
 
-# Drivers whose handles reach nothing outside the process, or that open their files for each statement.
+# Drivers whose handles have no resources outside the process, or that open their files for each statement.
 my %LOCAL = map { $_ => 1 } qw(AnyData CSV DBM ExampleP File Mem Sponge);
 
 # Handles that must stay open until the process ends: files, and unused DBI connections. DBD::MariaDB 1.22
@@ -130,7 +130,7 @@ sub forked {
 }
 
 sub _connect_again {
-    $Apache::ServerStarting = 1;         # or Apache::DBI would cache these connections
+    $Apache::ServerStarting = 1;         # otherwise Apache::DBI would cache these connections
     for my $handle ( grep { defined } @connections ) {
         my $was_open = $handle->{Active};
         my $own      = eval { _another($handle) };
@@ -141,8 +141,8 @@ sub _connect_again {
     return;
 }
 
-# Opens another connection with the same settings. connect_cached would cache the new handle instead of the one
-# that gets its connection, and connect again for the next request.
+# Opens another connection with the same settings. connect_cached would cache the new handle rather than the one that
+# gets its connection, and connect again for the next request.
 sub _another ($handle) {
     my $cache = $handle->{Driver}{CachedKids} // {};
     my @keys  = grep { $cache->{$_} && Scalar::Util::refaddr( $cache->{$_} ) == Scalar::Util::refaddr($handle) } keys %$cache;
@@ -171,8 +171,8 @@ sub _set_as_in ( $own, $handle ) {
     return;
 }
 
-# Runs in a worker that is about to become a mold: closes its database connections properly; workers of that
-# mold open their own under the same handles. Returns the reason why that is impossible, or nothing.
+# Runs in a worker that is about to become a mold: closes its database connections properly; workers of that mold open
+# their own under the same handles. Returns the reason if that is impossible, otherwise nothing.
 sub disconnect {
     my @open = _own_connections();
     for my $handle (@open) {
@@ -194,8 +194,8 @@ sub leave {
     return;
 }
 
-# Disconnects; returns an error message or undef. Calls DBI's own method, because that of Apache::DBI's handles
-# does nothing. PrintError stays as it is, because DBD::MariaDB allows no changes to a disconnected handle.
+# Disconnects; returns an error message or undef. Calls DBI's own method, because that of Apache::DBI's handles does
+# nothing. PrintError is not changed, because DBD::MariaDB allows no changes to a disconnected handle.
 sub _disconnect ($handle) {
     local $SIG{__WARN__} = sub ($) { };
     return eval { DBI::db::disconnect($handle); 1 } ? undef : 'cannot disconnect from "' . _name($handle) . "\": $@";

@@ -4,7 +4,7 @@ use v5.36;
 
 sub new ( $class, %fields ) { return bless {%fields}, $class }
 
-# libgtop's accessors take the process again (`$mem->size($pid)`): arguments are ignored.
+# libgtop's accessors take the pid again (`$mem->size($pid)`): arguments are ignored.
 sub AUTOLOAD {
     my ($self) = @_;
     my $name = our $AUTOLOAD =~ s/.*:://r;

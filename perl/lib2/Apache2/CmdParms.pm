@@ -48,7 +48,7 @@ sub stands_in ( $self, $bit ) {
     return 0;
 }
 
-# Directives do not know of a <Limit> around them: they apply to all methods.
+# Directives do not know a surrounding <Limit>: they apply to all methods.
 sub method_is_limited ( $self, $method ) { return 1 }
 
 # In a .htaccess file, the Options that its AllowOverride permits.

@@ -73,7 +73,7 @@ sub bucket_alloc ($c) {
     return Cameleer::ModPerl2::of_request($c)->{bucket_alloc} //= APR::BucketAlloc->new( $c->pool );
 }
 
-# httpd has ids only with an ErrorLogFormat that uses them; here there are none.
+# httpd has ids only with an ErrorLogFormat that uses them; Cameleer has none.
 sub log_id ($c) { return }
 
 sub conn_config ($c) { return Cameleer::ModPerl2::of_request($c)->{conn_config} //= bless \( my $number = 0 ), 'Apache2::ConfVector' }

@@ -10,7 +10,7 @@ my $tree;
 
 sub conftree { return $tree //= _read( Cameleer::ModPerl2::configuration() ) }
 
-# A directive that is being read, with the inner lines of a container; its parent is not known yet.
+# A directive that is being read, with the inner lines of a container; the parent is not known yet.
 sub of_line ( $file, $line, @lines ) {
     my ( $depth, @rows ) = (0);
     while (@lines) {
@@ -52,7 +52,7 @@ sub next        ($self) { return $self->{next} }                 ## no critic: t
 sub parent      ($self) { return $self->{parent} }
 sub first_child ($self) { return $self->{children}[0] }
 
-# The inner lines.
+# The inner lines of a container.
 sub as_string ($self) {
     return join '', map { $_->_line } @{ $self->{children} };
 }

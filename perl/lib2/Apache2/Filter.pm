@@ -105,7 +105,7 @@ sub of_request ( $r, $chain, @new ) {
     return $before;
 }
 
-# Only filters of this request and direction, so that the chain has an end.
+# Only filters of the same request and direction, so that the chain has an end.
 sub _is_of ( $r, $way, $f ) {
     return Scalar::Util::blessed($f) && $f->isa(__PACKAGE__) && $f->{way} eq $way && $f->{number} == $r->number;
 }
@@ -159,8 +159,7 @@ sub fflush ( $f, $brigade ) {
     return $status;
 }
 
-# For body filters; Filter.xs has the same for responses. Input behind an end that the filter has sent is
-# dropped.
+# For body filters; Filter.xs has the method for responses. Input after an end that the filter has sent is dropped.
 sub _filter_body ( $f, $brigade, @how ) {
     my ( $status, $run ) = $f->{has_ended} ? ( OK, { eos => 1, out => '' } ) : _run( $f, $brigade, @how );
     if ( $status == DECLINED ) {

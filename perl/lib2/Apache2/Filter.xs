@@ -62,7 +62,7 @@ static int is_for_answers(pTHX_ HV *filter)
     return way && is_plain(*way) && SvPOK(*way) && strEQ(SvPVX(*way), "output");
 }
 
-/* Whether the next filter is the server's end: a brigade would be taken apart at once. */
+/* Whether the next filter is the server's end: a brigade would be taken apart immediately. */
 static int is_last(pTHX_ HV *filter)
 {
     HV *const next = hash_behind(FIELD(filter, "next"));
@@ -86,7 +86,7 @@ static void take_text(pTHX_ HV *filter, HV *run)
     (void)hv_stores(run, "mark", newSViv(mark));
 }
 
-/* Runs behind the last byte of such a text. */
+/* Runs after the last byte of such a text. */
 static void pass_mark(pTHX_ HV *run)
 {
     SV **const slot = FIELD(run, "mark");

@@ -20,7 +20,7 @@ sub query ( $class, $number ) { return $ANSWERS{$number} }
 
 sub is_threaded ($class) { return 0 }
 
-# The name tells callers that there are no threads.
+# Reports prefork, which tells callers that there are no threads.
 sub show ($class) { return 'Prefork' }
 
 1;

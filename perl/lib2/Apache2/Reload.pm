@@ -46,7 +46,7 @@ sub handler {
 
 sub is_on ( $said, $default = 'Off' ) { return ( $said // $default ) !~ /\A(?:off|no|0)?\z/i }
 
-# All modules, unless ReloadAll is Off: then registered and named ones. ReloadDirectories limits both.
+# The modules to check: all, unless ReloadAll is Off; then registered and named ones. ReloadDirectories limits both.
 sub wanted (%said) {
     my @folders  = split ' ', $said{Directories} // '';
     my @patterns = map { quotemeta($_) =~ s/\\\*/.*/gr =~ s{\\:\\:}{/}gr } split ' ', $said{Modules} // '';
@@ -73,7 +73,7 @@ sub has_changed ($file) {
     return $now > $before;
 }
 
-# If the new code does not compile, the old code stays.
+# If the new code does not compile, the old code is retained.
 sub reload ( $name, $is_told ) {
     my $file = delete $INC{$name};
     local $^W = 0;

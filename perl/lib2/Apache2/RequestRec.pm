@@ -11,7 +11,7 @@ Cameleer::ModPerl2::lend( 'Apache', __PACKAGE__, qw(the_request protocol method 
 # Fields of httpd's request_rec that only Perl code uses.
 Cameleer::ModPerl2::fields( __PACKAGE__, assbackwards => 0, chunked => 0, no_local_copy => 0, range => undef, used_path_info => 2 );
 
-# perl-script and modperl provide different environments: a running handler cannot switch between them.
+# perl-script and modperl provide different environments, so a running handler cannot switch between them.
 sub handler ( $r, @new ) {
     my $before = Apache::handler($r);
     if ( @new && ( Apache::current_callback($r) // '' ) eq 'PerlResponseHandler' && defined $before && $before ne $new[0] ) {

@@ -17,7 +17,7 @@ sub handler {
 *set_limit     = \&Apache::Resource::set_limit;
 *status_rlimit = \&Apache::Resource::status_rlimit;
 
-# The limits apply to this process.
+# Pushes the limits onto the phase that limits this process.
 Apache2::ServerUtil->server->push_handlers( PerlChildInitHandler => \&handler ) if $ENV{PERL_RLIMIT_DEFAULTS};
 
 Apache2::Status->menu_item( rlimit => 'Resource Limits', \&status_rlimit ) if $INC{'Apache2/Status.pm'};

@@ -17,7 +17,7 @@ package Apache2::RequestRec {
         return;
     }
 
-    # A date in the future would make clients never ask again.
+    # With a date in the future, clients would never revalidate.
     sub rationalize_mtime ( $r, $time ) { return $time < $r->request_time ? $time : $r->request_time }
 
     sub make_etag ( $r, $weak = 0 ) { return Cameleer::ModPerl2::etag( $r, $weak ) }

@@ -13,7 +13,7 @@ Cameleer::ModPerl2::lend( 'Apache::Server', __PACKAGE__, qw(server_hostname serv
 
 sub timeout ( $s, @new ) { return Apache::Server::timeout( $s, @new ) * 1_000_000 if !@new; return Apache::Server::timeout( $s, $new[0] / 1_000_000 ) * 1_000_000 }
 
-# The front, not a worker, knows these settings: here they have httpd's defaults.
+# The front, not a worker, has these settings, so httpd's defaults are returned.
 my %DEFAULTS = ( keep_alive => 1, keep_alive_max => 100, keep_alive_timeout => 5_000_000, limit_req_line => 8190, limit_req_fields => 100,
     limit_req_fieldsize => 8190, server_scheme => undef, path => undef, wild_names => undef, defn_name => undef, defn_line_number => 0 );
 my %said;
@@ -29,7 +29,7 @@ for my $name ( keys %DEFAULTS ) {
 
 sub names ($s) { my @names = Apache::Server::aliases($s); return @names ? \@names : undef }
 
-# The front knows the addresses: this only tells that there are some.
+# The front has the addresses, so this only shows that there are some.
 sub addrs ($s) { return 1 }
 
 sub process ($s) {

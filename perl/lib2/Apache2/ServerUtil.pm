@@ -8,7 +8,7 @@ use Cameleer::PhaseNames ();
 
 sub server ($class) { return Apache->server }
 
-# How often the configuration was read: the first time is a check only.
+# Number of readings of the configuration: the first one is only a check.
 sub restart_count { return Cameleer::ModPerl2::restart_count() }
 
 sub exists_config_define { return Apache::define( $_[-1] ) }
@@ -26,7 +26,7 @@ sub get_server_version     { return Apache->server->Apache::Server::server_softw
 sub get_server_banner      { return Apache->server->Apache::Server::server_software }
 sub get_server_description { return Apache->server->Apache::Server::server_software }
 
-# When the server was built.
+# Time of the build of the server.
 sub get_server_built { return Cameleer::ModPerl2::built() }
 
 sub user_id  { return $> }
@@ -39,8 +39,8 @@ sub server_shutdown_cleanup_register ( $code, @arguments ) {
 }
 
 package Apache2::ServerRec {
-    # For a phase of the process: code that the process runs. For a phase of requests: becomes a line of
-    # configuration in the current place.
+    # For a phase of the process: registers code that the process runs. For a phase of requests: becomes a line of
+    # configuration in the current section.
     sub push_handlers {
         my ( $s, $name, @handlers ) = @_;
         my $phase = Cameleer::PhaseNames::directive($name) // return 0;

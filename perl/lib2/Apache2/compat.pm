@@ -57,7 +57,7 @@ package Apache2::RequestRec {
     sub current_callback ($r) { return ModPerl::Util::current_callback() }
     sub cleanup_for_exec ($r) { return }
 
-    # mod_perl 2 decides the head later: this only sets the type.
+    # mod_perl 2 decides the head later, so this only sets the type.
     sub send_http_header ( $r, $type = $r->content_type // 'text/html' ) { $r->content_type($type); return }
 
     for my $name (qw(header_out header_in err_header_out)) {

@@ -145,7 +145,7 @@ sub beyond ( $r, $filter ) {
     return;
 }
 
-# The pool and allocator of such a brigade, once it needs buckets.
+# The pool and allocator of such a brigade, if it needs buckets.
 sub _home ($r) { return ( $r->pool, $r->connection->bucket_alloc ) }
 
 sub new_brigade ($r) { return APR::Brigade->new( $r->pool, $r->connection->bucket_alloc ) }
@@ -259,7 +259,7 @@ sub pull ( $r, $of, $length ) {
     return;
 }
 
-# How many bytes of the body the last filter has consumed.
+# Number of bytes of the body that the last filter has consumed.
 sub _taken ($r) {
     my $core = core( $r, 'input' );
     return ( $core->{read} // 0 ) - length( $core->{unread} // '' );

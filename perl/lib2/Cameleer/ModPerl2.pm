@@ -80,7 +80,7 @@ sub lend ( $from, $to, @names ) {
     return;
 }
 
-# The same request as an object of mod_perl 1's API, for modules of that API, and back.
+# The request as an object of mod_perl 1's API, for modules of that API, and back.
 sub as_mod_perl_1 ($r) { return bless \( my $number = $$r ), $r->isa('Apache2::SubRequest') ? 'Apache::SubRequest' : 'Apache' }
 sub as_mod_perl_2 ($r) { return bless \( my $number = $$r ), 'Apache2::RequestRec' }
 
@@ -114,8 +114,8 @@ sub forget {
     return;
 }
 
-# Closing a client's socket shuts it down, because other processes also have a descriptor: the client sees the
-# end at once.
+# Closing a client's socket shuts it down, because other processes also have a descriptor: the client sees the end
+# immediately.
 package Cameleer::ClientSocket {
     our @ISA = ('APR::Socket');
 
@@ -276,7 +276,7 @@ our $RESTARTS;
 
 sub restart_count () { return $RESTARTS }
 
-# When this server was built.
+# Time of the build of this server.
 sub built () { return scalar gmtime( ( stat $INC{'Cameleer/ModPerl2.pm'} )[9] ) }
 
 # Registers a new HTTP method; returns its number.
@@ -333,7 +333,7 @@ sub raise ( $status, $what ) {
     die APR::Error->new( rc => $status, func => $what, file => $file, line => $line );
 }
 
-# The client has left. A flush finds out by what was written before it.
+# The client has disconnected. A flush notices that by the output before it.
 sub unheard ( $status, $method ) {
     require APR::Error;
     require Errno;

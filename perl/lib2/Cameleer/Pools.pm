@@ -10,8 +10,8 @@ my $process;
 
 sub of_process { return $process //= APR::Pool::_native(undef) }
 
-# A request's pool ends with the request, when its cleanups run. Its parent is the connection's pool, which a
-# worker does not keep between requests.
+# A request's pool ends with the request, when its cleanups run. Its parent is the connection's pool, which a worker
+# does not retain between requests.
 sub of_request ($r) {
     return Cameleer::ModPerl2::of_request($r)->{pool} //= APR::Pool::_native( of_connection($r) );
 }

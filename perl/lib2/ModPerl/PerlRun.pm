@@ -17,7 +17,7 @@ sub handler : method {
 *should_reset_inc_hash = \&ModPerl::RegistryCooker::TRUE;
 *flush_namespace       = \&ModPerl::RegistryCooker::flush_namespace_normal;
 
-# Only the offset of DATA is cached.
+# Caches only the offset of DATA.
 sub cache_it ($self) { return }
 
 1;

@@ -122,7 +122,7 @@ sub code_of ($package) {
 # preparation.
 my %KEPT;
 
-# Called by classes that cache scripts: a file that is unchanged since its compilation runs at once.
+# Called by classes that cache scripts: a file that is unchanged since its compilation runs immediately.
 sub serve ( $class, $r ) {
     my ( undef, $file, $stamp ) = Apache::Registry::look( $r, 0 );
     my $kept = $KEPT{$class}{$file};
@@ -335,7 +335,7 @@ sub compile ( $self, $text ) {
     return $self->error_check;
 }
 
-# exit is not an error.
+# Code called exit, which is not an error.
 sub error_check ($self) {
     my $error = $@;
     return Apache2::Const::OK if !ref $error && $error eq '' || is_exit($error);

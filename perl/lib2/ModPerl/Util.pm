@@ -24,7 +24,7 @@ sub current_callback { my $r = Apache->request; return $r ? Apache::current_call
 # The id of the interpreter: each worker has one, so it is made of the process id.
 sub current_perl_id { return sprintf '0x%x', $$ }
 
-# Deletes what the package has defined, so that the next require loads its file again.
+# Deletes the definitions of the package, so that the next require loads its file again.
 sub unload_package ($package) {
     no strict 'refs';
     return $DEFAULT_UNLOAD_METHOD->($package);

@@ -1,5 +1,5 @@
-# APR:: where objects are used longer, twice or otherwise than they can be: here by a plain perl, and in a worker. Nothing crashes, and
-# what is said is text.
+# Objects of APR:: that are used too long, twice or in wrong ways, in a plain perl and in a worker. The process must not
+# crash, and each result is text.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -8,7 +8,7 @@ use TestServer;
 my $LIB     = __FILE__ =~ s{t/[^/]+/[^/]+\z}{lib}r;
 my $OBJECTS = ( $ENV{CAMELEER} // '' ) =~ s{[^/]+\z}{perl-xs}r;
 
-# What the code says, or what it dies of, without the place.
+# The result of the code, or its exception without the place.
 sub said ($code) { my $said = eval { $code->() } // $@; return $said =~ s/ at \S+ line \d+\.?\n?//r }
 
 sub brigade { my $pool = shift // APR::Pool->new; return APR::Brigade->new( $pool, APR::BucketAlloc->new($pool) ) }
@@ -19,7 +19,7 @@ sub filled (@texts) {
     return $bb;
 }
 
-# A handle of a brigade whose first scalar calls the code when it goes.
+# A handle of a brigade whose first scalar calls the code when it is destroyed.
 sub acting ( $code, $first, $second, $pool = APR::Pool->new ) {
     my $bb = brigade($pool);
     my $io;
@@ -35,11 +35,11 @@ sub acting ( $code, $first, $second, $pool = APR::Pool->new ) {
 
 sub flat ($bb) { $bb->flatten( my $data ); return $data }
 
-# Of a pool that is gone: what lived in it.
+# Objects of a pool that has ended.
 sub left_by ( $end, $make ) { my $pool = APR::Pool->new; my $made = $make->($pool); $pool->$end; return $made }
 
 my %CASES = (
-    # Pools.
+    # Objects of pools.
     kept_alive   => sub { my $t = APR::Table::make( APR::Pool->new, 1 ); $t->{a} = 1; $t->{a} },
     last_first   => sub { my $s = ''; my $p = APR::Pool->new; $p->cleanup_register( sub { $s .= $_[0] }, $_ ) for 1 .. 3; undef $p; $s },
     destroyed    => sub { left_by( destroy => sub ($p) { APR::Table::make( $p, 1 ) } )->get('a') },
@@ -56,7 +56,7 @@ my %CASES = (
     forged       => sub { APR::Pool::tag( bless( \( my $number = 4711 ), 'APR::Pool' ), 'x' ) },
     overwritten  => sub { my $p = APR::Pool->new; $$p = 4711; $p->tag('x'); 'tagged' },
 
-    # Buckets and brigades.
+    # Objects of buckets and brigades.
     twice        => sub { my $bb = filled('a'); $bb->insert_tail( $bb->first ) },
     moved        => sub { my ( $bb, $b ) = ( filled( 1, 2 ) ); $b = $bb->first; $b->remove; $bb->insert_tail($b); flat($bb) },
     others       => sub { my $bb = brigade(); $bb->insert_tail( APR::Bucket->new( brigade()->bucket_alloc, 'a' ) ) },
@@ -76,11 +76,11 @@ my %CASES = (
     freed        => sub { my $seen = 0; my $bb = brigade(); { my $o = bless \( my $t = 'text' ), 'My::Seen'; $My::Seen::count = \$seen; $bb->insert_tail( APR::Bucket->new( $bb->bucket_alloc, $$o ) ) } my $before = $seen; $bb->cleanup; "$before$seen" },
     loose        => sub { my $seen = 0; my $ba = brigade()->bucket_alloc; { my $o = bless \( my $t = 'text' ), 'My::Seen'; $My::Seen::count = \$seen; APR::Bucket->new( $ba, $$o ) } $seen },
 
-    # What a destructor does to the brigade that its scalar was in, or to the pool of that.
+    # Destructors that change the brigade of their scalar, or its pool.
     taken_from   => sub { my $io = acting( sub { $_[0]->cleanup }, 'text', 'text' ); $io->READ( my $data, 6 ); $io->READ( my $rest, 6 ); "$data|$rest" },
     cleaned_up   => sub { my $pool = APR::Pool->new; my $io = acting( sub { $pool->destroy }, 'text', 'text', $pool ); $io->cleanup; $io->is_empty },
 
-    # Others.
+    # Other objects.
     wrong_kind   => sub { APR::URI::path( APR::Pool->new ) },
     mutex        => sub { my $m = APR::ThreadMutex->new( my $p = APR::Pool->new ); $m->lock; $p->destroy; $m->unlock },
     address      => sub { APR::SockAddr->new( APR::Pool->new, 'localhost' ) },

@@ -1,4 +1,4 @@
-# APR::Table in the server: what is made in a pool, and the tables of a request; object and hash alike.
+# APR::Table in the server: tables of a pool and tables of a request, as object and as hash.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -78,7 +78,7 @@ my %expected = (
     do_some  => 'AC', do_dies => "stop\n", change => 0, bytes => '2,3', overlay => 'A,3,A,1,A,2', compress => 'A,1, 3,B,2',
     overlap  => 'A,2', objects => 'A,text',
 );
-# A request's table writes a name that is set again as it was said last, one of apr as it was said first.
+# A repeated name has its last spelling in a request's table, its first one in a table of apr.
 my %in_pool = ( same_name => 'A,2' );
 
 for my $case ( sort keys %CASES ) {

@@ -1,4 +1,4 @@
-# The examples of mod_perl.pod (mod_perl 1.31), as they stand there.
+# The examples of mod_perl.pod (mod_perl 1.31), unchanged.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -42,7 +42,7 @@ package My::Pushing {
     sub quiet ($r) { $r->print('quiet'); return 0 }
 }
 
-# ENVIRONMENT: what PerlSetEnv says is there before the response stage
+# ENVIRONMENT: variables of PerlSetEnv are set before the response phase
 package My::Early {
     sub handler ($r) { $r->notes( early => join '|', map { $_ // 'undef' } @ENV{qw(SomeKey MOD_PERL)} ); return 0 }
     sub show ($r) { $r->print( $r->notes('early') . "|$ENV{SomeKey}|" . ( exists $ENV{REQUEST_METHOD} ? 'CGI' : 'none' ) ); return 0 }
@@ -80,7 +80,7 @@ PerlModule Apache::Constants
 </Location>
 <Perl>
 #!perl
-# PERL SECTIONS: the examples
+# PERL SECTIONS: examples
 @PerlModule = qw(Mail::Send Devel::Peek);
 $ServerAdmin = getpwuid($>) || $>;
 $Location{"/docs/"} = {

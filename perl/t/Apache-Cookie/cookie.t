@@ -29,12 +29,12 @@ my %CASES = (
         } sort keys %shift;
         "wrong: @wrong";
     },
-    # libapreq's Cookie.xs, sv_2cookie: methods work on the class too, as on a new cookie
+    # libapreq's Cookie.xs, sv_2cookie: methods on the class work as on a new cookie
     of_class => sub ($r) {
         my $then = Apache::Util::parsedate( Apache::Cookie->expires('-1d') =~ s/-/ /gr );
         join '|', abs( $then + 86_400 - time ) < 3, Apache::Cookie->name // 'undef', Apache::Cookie->path;
     },
-    # libapreq's Cookie.pm: $cookie->parse($cookie_string), on the class as well
+    # libapreq's Cookie.pm: $cookie->parse($cookie_string), also on the class
     parsed => sub ($r) { my $c = Apache::Cookie->parse('x=1; y=a&b'); join '|', $c->{x}->value, $c->{y}->value },
     fetch => sub ($r) {
         my %c = Apache::Cookie->fetch;

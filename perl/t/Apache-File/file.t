@@ -31,11 +31,11 @@ my %CASES = (
         join '|', $r->mtime, $r->update_mtime(100), $r->update_mtime(50), $r->mtime,
             $r->update_mtime == ( stat $r->filename )[9] ? 'the file\'s' : 'other';
     },
-    # perl's clock is the kernel's last tick, the server's is finer: at the turn of a second they differ by one
+    # perl's clock is the kernel's last tick, the server's is finer: around a full second they differ by one
     future => sub ($r) { $r->set_last_modified( time + 1000 ); Apache::Util::parsedate( $r->header_out('Last-Modified') ) <= time + 1 },
 );
 
-# A page that changed at a known time, with a tag.
+# A page with a known modification time and an entity tag.
 package My::Page {
     sub handler ($r) {
         $r->update_mtime(784_111_777);

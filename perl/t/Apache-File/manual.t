@@ -1,5 +1,5 @@
-# What the manuals of Apache::File, Table, URI, Util, Log (mod_perl 1.31) and Apache::Request, Upload, Cookie (libapreq 1) say,
-# where no other test drives it. Each case names its source.
+# Statements of the manuals of Apache::File, Table, URI, Util, Log (mod_perl 1.31) and Apache::Request, Upload, Cookie
+# (libapreq 1) that no other test checks. Each case names its source.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -55,13 +55,13 @@ my %CASES = (
         %$t = ();
         join '|', @pairs, @seen, scalar keys %$t;
     },
-    # Util.pm, unescape_uri_info: the example
+    # Util.pm, unescape_uri_info: example
     town   => sub ($r) { my %data = map { Apache::Util::unescape_uri_info($_) } split /[=&]/, 'name=Fred+Flintstone&town=Bedrock', -1; join '|', @data{qw(name town)} },
-    # Util.pm, parsedate: its three forms
+    # Util.pm, parsedate: three formats
     dates  => sub ($r) { join '|', map { Apache::Util::parsedate($_) } 'Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994' },
-    # Util.pm, ht_time: its three examples
+    # Util.pm, ht_time: three examples
     times  => sub ($r) { join '|', map { length } Apache::Util::ht_time(784111777), Apache::Util::ht_time( 784111777, '%d %b %Y %T %Z' ), Apache::Util::ht_time( 784111777, '%d %b %Y %T', 0 ) },
-    # Util.pm, validate_password: crypt, and what does not match
+    # Util.pm, validate_password: crypt, and a mismatch
     smash  => sub ($r) { my $line = crypt 'slipknot', 'aX'; join '|', map { $_ ? 1 : 0 } Apache::Util::validate_password( 'slipknot', $line ), Apache::Util::validate_password( 'slip', $line ) },
     # Util.pm, size_string: with $r->finfo
     size   => sub ($r) { $r->filename(__FILE__); Apache::Util::size_string( -s $r->finfo ) =~ /\A *\dk\z/ ? 'k' : 'other' },

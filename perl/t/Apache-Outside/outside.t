@@ -1,5 +1,5 @@
-# The modules in a plain perl, as `perl -c` and unit tests load them: pure functions give what they give in a worker, what needs
-# a request says so.
+# The modules in a plain perl, as `perl -c` and unit tests load them: pure functions return the same as in a worker;
+# functions that need a request die with that reason.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -57,7 +57,7 @@ sub plain ( $code, @more ) {
     return <$out> // '';
 }
 
-# Every module of the API loads, with warnings on and none given. Embperl is out of reach, and says so.
+# Every module of the API loads without warnings. Embperl is not available, and dies with that reason.
 open my $found, '-|', 'find', $LIB, '-name', '*.pm' or die $!;
 my @modules = map { chomp; s{\A\Q$LIB\E/+}{}r =~ s{/}{::}gr =~ s/\.pm\z//r } <$found>;
 ok @modules > 80, 'the modules are found';
@@ -65,7 +65,7 @@ for my $module ( sort grep { $_ ne 'Apache::EmbperlChain' } @modules ) {
     is plain( "require $module; print 'loaded'", '-w' ), 'loaded', "$module loads in a plain perl";
 }
 
-# Each name of the compiled half is there, and dies unless it is pure.
+# Each function of the compiled half exists, and dies unless it is pure.
 open my $sources, '-|', 'find', $LIB, '-name', '*.xs' or die $!;
 my %names;
 for my $file (<$sources>) {
@@ -98,7 +98,7 @@ for my $call ( sort keys %dies ) {
     like plain("$use; $call"), qr/\A\Q$dies{$call}\E[^\n]*\n\z/, $call;
 }
 
-# What start-up files and modules do when they are loaded.
+# Calls of start-up files and modules while they are loaded.
 is plain('use Apache; print defined Apache->request ? 1 : 0'), 0, 'no request is there';
 is plain('use Apache; Apache->server->log->error(q(told)); Apache->warn(q(warned)); Apache::log_error(q(said))'),
     "[error] told\n[warn] warned\n[error] said\n", 'the log is STDERR';

@@ -1,5 +1,5 @@
-# What the manuals of Apache::Registry, PerlRun, RegistryLoader, Debug, SIG and fork (mod_perl 1.31, lib/Apache/*.pm) and the
-# documents beside them promise of scripts. Each case names its source.
+# Statements of the manuals of Apache::Registry, PerlRun, RegistryLoader, Debug, SIG and fork (mod_perl 1.31,
+# lib/Apache/*.pm) and of related documents about scripts. Each case names its source.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -36,7 +36,7 @@ my %scripts = (
     't.pl'       => "#!/usr/bin/perl -wT\n$head" . q{print 'ran';},
     # Registry.pm, handler: "-r $filename && -s _", else NOT_FOUND
     'empty.pl'   => '',
-    # mod_perl.c 1675: what a script dies of is in the notes of its request, for the ErrorDocument's script
+    # mod_perl.c 1675: the exception of a script is in the notes of its request, for the script of the ErrorDocument
     'dies.pl'    => q{die "the reason\n";},
     'notes.pl'   => $head . q{my $r = shift; print $r->prev->notes('error-notes');},
     # Registry.pm, SECURITY: the folder is the script's

@@ -43,7 +43,7 @@ for (@cases) {
     like $server->log, $log, "the log tells why";
 }
 
-# What was allowed once is looked at again when its file has changed in any way.
+# A permission that was checked is checked again after any change of the file.
 $server->write( 'cgi/good.pl', 'print "Content-type: text/plain\n\ngood"', 0644 );
 is $server->get('/cgi/good.pl')->{status}, 403, 'no longer executable' for 1 .. 2;
 $server->write( 'cgi/good.pl', 'print "Content-type: text/plain\n\nbetter"' );

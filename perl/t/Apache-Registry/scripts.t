@@ -1,4 +1,4 @@
-# CGI scripts under Registry: what they print, find and leave, at the first run and at the next.
+# CGI scripts under Registry: output, environment and state of the first and the second run.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -9,7 +9,7 @@ use Test::More;
 
 my $HEAD = 'print "Content-type: text/plain\n\n";';
 
-# The script, and what it answers to a first and a second request.
+# Scripts, and their responses to a first and a second request.
 my %SCRIPTS = (
     hello    => [ qq{$HEAD print "hi"},                                       'hi' ],
     globals  => [ qq{$HEAD print ++\$n},                                      '1', '2' ],

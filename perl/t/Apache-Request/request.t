@@ -65,7 +65,7 @@ my %CASES = (
         join '|', @names, ref $q->upload('big'), $q->upload('big')->filename, scalar( $q->upload('none') ) // 'undef', scalar( () = $q->upload('small') ),
             $q->param('big');
     },
-    # libapreq's Request.xs, ApacheUpload_fh: each call gives a handle of its own, at the start
+    # libapreq's Request.xs, ApacheUpload_fh: each call returns a new handle, positioned at the start
     handles => sub ($r) {
         my @seen;
         for my $upload ( map { Apache::Request->instance($r)->upload($_) } qw(small big) ) {

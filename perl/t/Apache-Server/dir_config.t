@@ -1,4 +1,4 @@
-# Apache->server->dir_config: what PerlSetVar says, read like a table. And which hooks there are.
+# Apache->server->dir_config: values of PerlSetVar, read as a table; and the list of hooks.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

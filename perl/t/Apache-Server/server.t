@@ -1,4 +1,4 @@
-# Apache::Server and Apache::Connection: who serves, and whom.
+# Apache::Server and Apache::Connection: facts about the server and the client.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

@@ -40,7 +40,7 @@ CONF
 
 sub page ( $path, $of = '/perl-status' ) { return $server->get("$of$path")->{content} }
 
-# address, what the page shows, the sub of Status.pm that answers to it
+# Address, text of the page, sub of Status.pm that makes the page
 my @CASES = (
     [ '?My::Values',                                 qr/list/,                     'handler: ?Package::Name is its symbol table' ],
     [ '?main',                                       qr/<h2>main/,                 'status_symdump: of main' ],
@@ -65,7 +65,7 @@ my @CASES = (
 );
 like page( $_->[0] ), $_->[1], "Status.pm, $_->[2]" for @CASES;
 
-# Status.pm, status_config: each look is allowed by an option of its own
+# Status.pm, status_config: each view requires its own option
 for my $what (qw(SCALAR?data_dump SCALAR?noh_peek)) {
     like page( "/My::Values::text/$what", '/bare' ), qr/Not allowed here/, "Status.pm, StatusDumper, StatusPeek: $what";
 }

@@ -1,4 +1,4 @@
-# Apache::URI: what an address consists of, and putting it together again.
+# Apache::URI: the parts of a URI, and their composition.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

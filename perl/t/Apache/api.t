@@ -1,4 +1,4 @@
-# Every method of the 1.x API is there. What each does, the other tests show.
+# Every method of the 1.x API exists. Other tests check their results.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

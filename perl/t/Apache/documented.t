@@ -1,10 +1,11 @@
-# What the PODs of the API say is there is there, what is there they name, and their synopses run in a worker.
+# Methods in the PODs of the API exist, existing methods are in the PODs, and the synopses run in a worker.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
 use TestServer;
 
-# Subs that only our own code calls, in packages that sites use, and those that another module brings and documents.
+# Subs that only Cameleer's own code calls, in packages that sites use, and subs that another module defines and
+# documents.
 my %OWN = (
     'Apache'                  => 'cgi_var env_table expects_header forget give_up has_file number read_body run_cleanups unwind
       want_cleanup clear_rgy_endav stash_rgy_endav parsed_uri',
@@ -22,7 +23,7 @@ $OWN{$_} //= '' for qw(Apache::URI GTop);
 
 my $LIB = __FILE__ =~ s{t/[^/]+/[^/]+\z}{lib}r;
 
-# Packages whose synopsis is code that looks at $r or at nothing.
+# Packages whose synopsis is code that uses at most $r.
 my @CODE = qw(Apache::URI GTop Apache::Scoreboard);
 
 # Packages whose synopsis is configuration that runs scripts.
@@ -57,7 +58,7 @@ sub place ($package) {
     return join "\n", @modules, "Alias /$package/ \@ROOT\@/perl/", "<Location /$package>", @inside, '</Location>', '';
 }
 
-# As the program of a handler that returns SERVER_ERROR when something is not there.
+# Runs the synopsis as a handler that returns SERVER_ERROR if an object is missing.
 sub runs ( $r, $package ) {
     my @warnings;
     local $SIG{__WARN__} = sub { push @warnings, @_ };

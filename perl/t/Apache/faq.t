@@ -1,5 +1,5 @@
-# What the FAQ of mod_perl 1.31 (faq/*.pod), mod_perl_tuning.pod and its C code promise of handlers and scripts, where no other
-# test drives it. Each case names its source.
+# Statements of the FAQ of mod_perl 1.31 (faq/*.pod), mod_perl_tuning.pod and its C code about handlers and scripts that
+# no other test checks. Each case names its source.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -32,10 +32,11 @@ my %CASES = (
         print '|', $memory;
         return;
     },
-    # Apache.xs, method and method_number: fields of their own, which nobody keeps in step
+    # Apache.xs, method and method_number: independent fields, which may differ
     methods => sub ($r) { $r->print( join '|', $r->method('POST'), $r->method_number, $r->method_number(2), $r->method, $r->method_number ); return },
     numbers => sub ($r) { $r->method_number(1); $r->print( join '|', $r->method, $r->method_number ); return },
-    # mod_perl_api.pod, "Why does the server hang when I try to read a FORM?": the example; nothing hangs here
+    # mod_perl_api.pod, "Why does the server hang when I try to read a FORM?": example; in Cameleer the read does not
+    # hang
     form => sub ($r) {
         my @content = ( scalar $r->content, scalar $r->content );
         $r->method('GET');
@@ -45,7 +46,7 @@ my %CASES = (
         $r->print( join '|', map { $_ // 'undef' } @content, $r->method, $r->header_in('Content-Length') );
         return;
     },
-    # perl_util.c, perl_sv_is_http_code: what is in $@ may be a status; Changes 1.15: "on by default"
+    # perl_util.c, perl_sv_is_http_code: $@ may be a status; Changes 1.15: "on by default"
     die      => sub ($r) { die $r->args . "\n" },
     die_at   => sub ($r) { die 0 + $r->args },
     die_code => sub ($r) { $r->print('thrown away'); die Apache::Constants::FORBIDDEN() },
@@ -70,7 +71,7 @@ return 1 if TestServer::in_server();
 
 use Test::More;
 
-# mod_perl_api.pod, "Where can I find examples": its filter
+# mod_perl_api.pod, "Where can I find examples": example filter
 my $filter = <<'PERL';
 package FileFilter;
 use strict;
@@ -93,7 +94,7 @@ sub handler {
 1;
 PERL
 
-# mod_perl_tuning.pod, SQUID ACCELERATOR: its handler
+# mod_perl_tuning.pod, SQUID ACCELERATOR: example handler
 my $squid = <<'PERL';
 use Apache::Constants qw(OK);
 sub My::SquidRemoteAddr ($) {
@@ -154,7 +155,7 @@ CONF
     'perl/errors/err404-01' => q{my $r = Apache->request; $r->content_type('text/html; charset=ISO-8859-1'); $r->send_http_header; $r->status(200); print 'my own page';},
     'perl/dies.pl'    => 'print "thrown away"; die 403;',
     'perl/exits.pl'   => 'exit 403;',
-    # mod_perl_cgi.pod, "The script runs but the headers are mangled": even what does not work there
+    # mod_perl_cgi.pod, "The script runs but the headers are mangled": the case that does not work in mod_perl
     'some/split.perl' => q{print "Content-type: text/html\n"; print "Set-Cookie: iscookietext\; "; print "path=\/\; domain=\.mmyserver.com\; \n\n"; print "hello";},
 );
 

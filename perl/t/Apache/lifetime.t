@@ -1,4 +1,4 @@
-# What lives as long as the request, and no longer.
+# Objects that live exactly as long as the request.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

@@ -1,5 +1,5 @@
-# What the manual of mod_perl 1.31 promises of $r, sentence by sentence, where no other test drives it. Each case names its
-# source: "Apache.pm" is the pod of the release's Apache/Apache.pm, "Apache.xs" and the like are its code.
+# Statements of the manual of mod_perl 1.31 about $r, sentence by sentence, that no other test checks. Each case names
+# its source: "Apache.pm" is the POD of the release's Apache/Apache.pm, "Apache.xs" and other files are its code.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -34,13 +34,13 @@ my %CASES = (
         $r->dir_config->add( Key => 'Value3' );
         join '|', $r->dir_config('KEY'), "@before", join( ' ', $r->dir_config->get('Key') ), ref $r->dir_config;
     },
-    # Apache.pm, $r->content_type: "Get or set", and what it was
+    # Apache.pm, $r->content_type: "Get or set", and the old value
     type     => sub ($r) { $r->content_type('text/x-one'); my $before = $r->content_type('text/plain'); $before },
     # Apache.pm, $r->content_languages: "is an array reference"
     languages => sub ($r) { $r->content_languages( [qw(en no)] ); join '|', @{ $r->content_languages } },
     # Apache.pm, $r->status_line: "it will take precedence over the value specified using $r->status"
     line     => sub ($r) { $r->status_line('203 Taken Along'); $r->status(200); $r->send_http_header('text/plain'); $r->status },
-    # api.pl 111: status_line is there once the header was sent
+    # api.pl 111: status_line is set after the header was sent
     sent     => sub ($r) { my $before = $r->status_line; $r->send_http_header('text/plain'); ( $before // 'undef' ) . '|' . $r->status_line },
     # Apache.pm, $r->no_cache: "must be called before send_http_header"
     no_cache => sub ($r) { $r->no_cache(1); join '|', $r->header_out('Pragma'), $r->header_out('Cache-control'), $r->no_cache },
@@ -52,14 +52,14 @@ my %CASES = (
         my $log = Apache->server_root_relative('logs/error_log');
         $log eq "$root/logs/error_log" && -e "$root/site.conf" ? 'root' : "$root $log";
     },
-    # Apache.xs, custom_response: gives what was there before, undef takes it back; Apache.pm: it is ErrorDocument
+    # Apache.xs, custom_response: returns the old value, undef removes it; Apache.pm: it sets the ErrorDocument
     custom   => sub ($r) {
         my @seen = ( $r->custom_response(404), $r->custom_response(403) );
         push @seen, $r->custom_response( 403, 'go away' ), $r->custom_response(403), $r->custom_response( 403, '/other.html' );
         push @seen, $r->custom_response( 403, undef ), $r->custom_response(403);
         join ';', map { $_ // 'undef' } @seen;
     },
-    # Apache.xs, bytes_sent: of what went out, however it was said
+    # Apache.xs, bytes_sent: counts output of any kind
     bytes    => sub ($r) {
         $r->send_http_header('text/plain');
         print 'ab';
@@ -68,7 +68,7 @@ my %CASES = (
         system 'printf hij';
         $r->bytes_sent;
     },
-    # Server.xs, port: set
+    # Server.xs, port: setter
     port     => sub ($r) { my $s = $r->server; my $was = $s->port(8042); my @seen = ( $was, $s->port, $r->server->port ); $s->port($was); "@seen" },
     # Apache.pm, $s->server_admin; httpd 1.3's httpd.h has the default
     admin    => sub ($r) { $r->server->server_admin . '|' . $ENV{SERVER_ADMIN} },
@@ -108,7 +108,7 @@ my %CASES = (
     module   => sub ($r) { join '', map { Apache->module($_) ? 1 : 0 } qw(mod_perl.c Apache::Constants No::Such) },
     # Apache.pm, $r->err_header_out($header, [$value]); a table; Apache::Table
     err      => sub ($r) { $r->err_header_out( Warning => 'Bad luck' ); join '|', $r->err_header_out('Warning'), ref scalar $r->err_headers_out },
-    # mod_perl_traps and cgi_to_mod_perl: %ENV's MOD_PERL and GATEWAY_INTERFACE say where a script is
+    # mod_perl_traps and cgi_to_mod_perl: MOD_PERL and GATEWAY_INTERFACE in %ENV identify the environment of a script
     gateway  => sub ($r) { join '|', $ENV{MOD_PERL} =~ m{\Amod_perl/1\.31} ? 'mod_perl' : $ENV{MOD_PERL}, $ENV{GATEWAY_INTERFACE} },
 );
 
@@ -119,7 +119,7 @@ package My::Cases {
 # Apache.pm, $r->internal_redirect: "without telling the client"
 package My::Away { sub handler ($r) { $r->internal_redirect('/there.txt'); return 0 } }
 
-# Apache.pm, $r->push_handlers; Apache.xs calls what was pushed behind what is configured
+# Apache.pm, $r->push_handlers; Apache.xs calls pushed handlers after the configured ones
 package My::Pushed { sub handler ($r) { $r->push_handlers( PerlHandler => sub { $_[0]->print('footer'); 0 } ); $r->print('page '); return 0 } }
 
 # Apache.pm, $r->set_handlers: "[ \&OK ] can be used to disable a particular phase"

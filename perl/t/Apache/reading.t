@@ -1,4 +1,4 @@
-# What a handler reads of the request and its body, through methods and through ties.
+# Reading the request and its body, by methods and by ties.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

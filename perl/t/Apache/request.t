@@ -1,4 +1,4 @@
-# What a handler learns of the request.
+# Facts about the request that a handler can read.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

@@ -1,4 +1,4 @@
-# What a handler says, and what the client gets.
+# Output of a handler, and the response that the client gets.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;

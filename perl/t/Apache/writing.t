@@ -1,4 +1,4 @@
-# What a handler sends: byte counts, headers said in other ways, languages, ties, timers, the log.
+# Output of handlers: byte counts, ways to set headers, languages, ties, timers, the log.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -62,7 +62,7 @@ my %HANDLERS = (
         local $SIG{ALRM} = my $mine = sub { };
         $r->hard_timeout('killed');
         alarm 3;
-        $r->reset_timeout;    # starts anew: with Timeout's seconds, not with what was left
+        $r->reset_timeout;    # restarts with the full Timeout, not with the remaining time
         my $left = alarm(0) - 3;
         $r->kill_timeout;
         $r->print( join '|', $left > 0 ? 'ran' : 'stood', alarm(0), $SIG{ALRM} == $mine ? 'mine' : 'other' );

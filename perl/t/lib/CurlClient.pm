@@ -1,12 +1,12 @@
 package CurlClient;
 
-# Asks as HTTP::Tiny does and answers as it does, by curl: over TLS and over HTTP/2.
+# An HTTP client with the interface of HTTP::Tiny that uses curl, for TLS and HTTP/2.
 
 use v5.36;
 use File::Temp   ();
 use HTTP::Status ();
 
-# The options say how curl comes in.
+# The options select how curl connects.
 sub new ( $class, @options ) { return bless { options => \@options }, $class }
 
 sub get ( $self, $url, $options = {} ) { return $self->request( GET => $url, $options ) }
@@ -31,7 +31,7 @@ sub request ( $self, $method, $url, $options = {} ) {
     return answer($said);
 }
 
-# Asks, and goes away when the answer has begun: curl ends when nobody reads what it prints.
+# Sends a request, and disconnects after the first bytes of the response: curl ends when its output has no reader.
 sub leave ( $self, $url ) {
     open my $curl, '-|', $self->curl, '-N', $url or die "curl: $!";
     sysread $curl, my $some, 4096;
@@ -41,7 +41,7 @@ sub leave ( $self, $url ) {
 
 sub curl ($self) { return ( qw(curl -q -sS --noproxy * --path-as-is --globoff --max-time 20), @{ $self->{options} } ) }
 
-# What curl would add of itself goes; an empty value is written with a semicolon.
+# Removes headers that curl would add; an empty value is written with a semicolon.
 sub header_options (%headers) {
     my @given = map {
         my $name = $_;
@@ -62,7 +62,7 @@ sub answer ($said) {
         $name = lc $name;
         $headers{$name} = exists $headers{$name} ? [ ref $headers{$name} ? @{ $headers{$name} } : $headers{$name}, $value ] : $value;
     }
-    # HTTP/2 has no words for its numbers: those of the standard.
+    # HTTP/2 has no reason phrases, so the standard ones are used.
     $reason = HTTP::Status::status_message($status) // '' if !length( $reason // '' );
     return { success => $status < 300, status => $status, reason => $reason, headers => \%headers, content => $content // '' };
 }

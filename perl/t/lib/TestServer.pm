@@ -1,9 +1,9 @@
 package TestServer;
 
-# A server with the configuration that a test writes down, in a folder of its own; it ends with the test.
+# A server with a test's configuration, in its own folder. The server ends with the test.
 #
-# Handlers stand in the test's own file: the server loads it with PerlRequire, and the file ends with
-# `TestServer::in_server and return 1` before its tests begin.
+# Handlers are in the test's own file: the server loads it with PerlRequire, and `TestServer::in_server and return 1`
+# ends the file there before its tests begin.
 
 use v5.36;
 use Carp       ();
@@ -17,7 +17,7 @@ use POSIX       ();
 use Test::More  ();
 use Time::HiRes ();
 
-# How the client comes in, by TEST_DOOR: what the configuration says more, how curl asks, and what programs see of it.
+# Ways to connect, selected by TEST_DOOR: additional configuration, options of curl, and values that programs see.
 my $TLS   = "SSLEngine On\nSSLCertificateFile door.crt\nSSLCertificateKeyFile door.key\n";
 my %DOORS = (
     http => { scheme => 'http',  protocol => 'HTTP/1.1', conf => '' },
@@ -27,7 +27,7 @@ my %DOORS = (
     h2c  => { scheme => 'http',  protocol => 'HTTP/2.0', conf => "Protocols h2c http/1.1\n",         curl => '--http2-prior-knowledge' },
 );
 
-# How long a test waits for anything that must happen, in seconds: as tests/support/wait.rs has it.
+# Timeout of all waits of a test, in seconds; as in tests/support/wait.rs.
 my $PATIENCE = $ENV{CAMELEER_PATIENCE} // 120;
 
 my @running;
@@ -49,7 +49,7 @@ sub spawn ( $class, $conf, %files ) {
     return $self;
 }
 
-# The same without starting it: `command` does.
+# Prepares a server without starting it; `command` returns the command line.
 sub prepare ( $class, $conf, %files ) {
     my $port = reserve_port();
     my $self = bless { dir => File::Temp::tempdir( 'cameleer-XXXXXX', TMPDIR => 1 ), owner => $$, gone => 1 }, $class;
@@ -69,7 +69,7 @@ sub certify ($self) {
     return system("openssl req -x509 @key @files @names 2>/dev/null") == 0 || die 'openssl makes no certificate';
 }
 
-# Its folder is the user's who is served as: handlers write there.
+# The folder belongs to the server's user, because handlers write to it.
 sub command ($self) {
     chown served_as(), -1, $self->{dir};
     my $program = $ENV{CAMELEER} // Carp::croak('CAMELEER must name the program to test');
@@ -137,7 +137,7 @@ sub curl ($self) {
     return CurlClient->new( door()->{curl} // '--http1.1', @tls );
 }
 
-# A client that asks and does not wait for the end of the answer.
+# A client that disconnects before the end of the response.
 sub leave ( $self, $path ) { return $self->curl->leave( $self->url($path) ) }
 
 sub wait_for ( $self, $what, $condition ) {
@@ -150,7 +150,7 @@ sub wait_for ( $self, $what, $condition ) {
     die "waited $PATIENCE s in vain for $what; the server said:\n" . $self->said;
 }
 
-# What the server printed and logged, for a test that failed.
+# Output and log of the server, for a failed test.
 sub said ($self) { return $self->slurp('output') . $self->log }
 sub log  ($self) { return $self->slurp('error.log') }
 
@@ -174,21 +174,21 @@ sub post ( $self, $path, $content, $type = 'application/x-www-form-urlencoded' )
     return $self->request( POST => $path, content => $content, headers => { 'Content-Type' => $type } );
 }
 
-# In the server: each case is code that runs for the path of its name, and what it returns is the answer.
+# In the server: runs the code of the case that the path names, and responds with its result.
 sub serve_cases ($cases) {
     no strict 'refs';    ## no critic: the handler's name is the configuration's
     *{'My::Cases::handler'} = sub ($r) { $r->print( $cases->{ $r->path_info =~ s{\A/}{}r }->($r) ); return 0 };
     return 1;
 }
 
-# In the test: asks for each case and compares.
+# In the test: requests each case and compares the result.
 sub check_cases ( $class, $expected, $query = '' ) {
     my $server = $class->spawn("<Location /u>\nSetHandler perl-script\nPerlHandler My::Cases\n</Location>\n");
     Test::More::is( $server->get("/u/$_$query")->{content}, $expected->{$_}, $_ ) for sort keys %$expected;
     return;
 }
 
-# At the end of the test rather than in a destructor: Test::More is still there to ask whether all went well.
+# Runs at the end of the test rather than in a destructor, because Test::More is then still available.
 END { $_->stop for @running }
 
 sub stop ($self) {

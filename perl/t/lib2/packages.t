@@ -1,6 +1,7 @@
-# The packages of perl/lib2, each by the file here that has its name, all in one server.
+# The packages of perl/lib2, each tested by the file of the same name in this folder, all in one server.
 #
-# Such a file is a hash of cases: code that runs in a handler of mod_perl 2, and what it must return, as a text or a pattern.
+# Such a file is a hash of cases: code that runs in a handler of mod_perl 2, and the expected result, as a text or a
+# pattern.
 
 use v5.36;
 use lib __FILE__ =~ s{[^/]+/[^/]+\z}{lib}r;
@@ -10,7 +11,7 @@ use TestServer;
 
 my ($HERE) = Cwd::abs_path(__FILE__) =~ m{\A(.+)/}s;
 
-# What a pattern has found is not tainted.
+# A match untaints the file names.
 my @files;
 File::Find::find( { no_chdir => 1, wanted => sub { push @files, $1 if m{\A\Q$HERE\E/(.+)\.pl\z}s } }, $HERE );
 my %CASES = map { $_ => cases_of($_) } sort @files;
@@ -20,7 +21,7 @@ sub cases_of ($name) {
     return ref $cases eq 'HASH' ? $cases : die "$name.pl: ", $@ || $! || 'no hash of cases';
 }
 
-# As a handler sees it: the case's own module is loaded, and no other but what the server brings.
+# The environment of a handler: only the module under test and the server's own modules are loaded.
 package My::Cases {
     sub handler ($r) {
         my ( $name, $case ) = $r->path_info =~ m{\A/(.+)/(\w+)\z};

@@ -99,7 +99,7 @@ fn called(server: &Server, call: &str) -> String {
     Finished::of(Command::new("perl").args(["-e", &program])).succeeded().out
 }
 
-/// A query for everything that the interface knows about a computer.
+/// A query for all facts that the interface has about a computer.
 const ALL: &str = "<REQUEST><ENGINE>FIRST</ENGINE><ASKING_FOR>INVENTORY</ASKING_FOR><CHECKSUM>131071</CHECKSUM><OFFSET>0</OFFSET></REQUEST>";
 
 /// A SOAP request for the computers, without SOAP::Lite's client.

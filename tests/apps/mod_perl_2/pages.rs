@@ -105,7 +105,7 @@ fn mason_answers_under_load_and_over_reloads_from_one_cache() {
     assert_eq!(server.text("/mason/cached.html"), made);
 }
 
-/// A handler made at start-up, as in Mason's manual. The files that it has compiled by then become `User`'s.
+/// A handler made at start-up, as in Mason's manual. Files compiled by then belong to `User`.
 #[test]
 fn a_mason_handler_may_be_made_at_the_start() {
     let handler = "package House;\nuse HTML::Mason::ApacheHandler;\n\

@@ -9,7 +9,7 @@ use crate::support::{Request, Response, Server};
 pub struct Case {
     /// Name of the case in messages.
     pub name: String,
-    /// Where the case runs, one character each: `r` below /perl, `p` below /run, `-` for the path as written.
+    /// Mounts of the case, one character each: `r` below /perl, `p` below /run, `-` for the path as written.
     pub mounts: String,
     method: String,
     headers: Vec<(String, String)>,

@@ -9,8 +9,8 @@ struct Driver {
     dsn: &'static str,
     user: &'static str,
     session: &'static str,
-    /// DBD::mysql reconnects behind the same handle when it finds `MOD_PERL`; other drivers leave that to Apache::DBI's
-    /// ping.
+    /// Whether the driver reconnects by itself: DBD::mysql does so behind the same handle when `MOD_PERL` is set; other
+    /// drivers leave it to Apache::DBI's ping.
     connects_again: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How directives of Perl modules take their arguments, and where they may stand.
+//! Argument styles of directives of Perl modules, and the contexts where they are allowed.
 
 use super::site;
 
@@ -88,7 +88,7 @@ fn a_wrong_number_of_arguments_is_told_with_file_and_line() {
     let site = site().file("lib/Taker.pm", &module());
     for way in &WAYS {
         for args in way.bad {
-            // All three share the code behind the number. The last is the directive with a prototype, where one exists.
+            // All three names use the same code. The last one is the directive with a prototype, if it exists.
             let name = names(way).pop().expect("two at least");
             site.configure(&format!("\n{HEAD}{name} {args}"));
             let count = args.split_whitespace().count();

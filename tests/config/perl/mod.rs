@@ -6,7 +6,7 @@ mod sections;
 /// Directives that Perl modules define.
 mod directives;
 
-/// How directives of Perl modules take arguments, and where they may stand.
+/// Argument styles of directives of Perl modules, and their contexts.
 mod arguments;
 
 /// Variables that sections set, and their values in handlers.

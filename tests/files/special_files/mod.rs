@@ -30,7 +30,7 @@ fn put(kind: &str, path: &Path) {
     }
 }
 
-/// A client whose requests do not involve the special file.
+/// A client of other files, whose requests must still be answered.
 struct Bystander(Connection);
 
 impl Bystander {

@@ -25,7 +25,7 @@ struct Kind {
     send: fn(usize) -> Vec<u8>,
 }
 
-/// The measurements of a kind whose cost grows too fast; `None` when the growth is linear.
+/// The measurements of a kind whose cost grows too fast; `None`: the growth is linear.
 type Steep = Option<String>;
 
 /// Sends each input of `kinds` on a connection of its own, and fails the test on super-linear cost.

@@ -1,7 +1,7 @@
 //! For each directive that `.htaccess` files may contain, a text that grows with a number: more arguments, or more
-//! lines that each use the result of the last.
+//! lines that each use the result of the previous one.
 
-/// How the text of a directive grows.
+/// Ways in which the text of a directive grows.
 pub enum Grown {
     /// The function that makes the text from a number.
     By(fn(usize) -> String),

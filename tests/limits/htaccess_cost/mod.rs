@@ -123,7 +123,7 @@ fn no_directive_of_any_size_keeps_others_waiting_or_fills_the_memory() {
     }
     let server = serve(site);
     bears(&server, &targets);
-    // The texts of size 10 must contain no mistake; otherwise the test would exercise nothing.
+    // The texts of size 10 must contain no error; otherwise the server would skip them.
     let is_mistake = |line: &&str| {
         let place =
             line.split_once("/10/.htaccess:").filter(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));

@@ -1,6 +1,6 @@
 package Long;
 
-# Methods with very long texts: what they say does not matter here, only that they cost by the length.
+# Calls methods with very long texts. Results are ignored; only the cost must be linear in the length.
 
 use v5.36;
 no warnings;
@@ -76,7 +76,7 @@ my %CALLS = (
     'request.make'     => sub ( $r, $text ) { APR::Request::Param->make( $r->pool->new, $text, $text )->value },
 );
 
-# In microseconds of the processor's time; in a subrequest, which keeps what is done to it.
+# Returns CPU time in microseconds. Runs in a subrequest, whose state is discarded.
 sub cost ( $r, $name, $text ) {
     my $sub = $r->lookup_uri('/calls');
     $r->pnotes( tried => 1 + ( $r->pnotes('tried') // 0 ) );
@@ -85,7 +85,8 @@ sub cost ( $r, $name, $text ) {
     return 1_000_000 * ( Time::HiRes::clock() - $before );
 }
 
-# What takes longer than that at one of the lengths, and how many calls there were. Ten times as much is allowed as the slowest of them takes.
+# Reports calls that took longer than the limit at one of the lengths, and the number of calls. The limit is ten times
+# the duration of the slowest call.
 sub calls ($r) {
     my @slow;
     for my $name ( sort keys %CALLS ) {
@@ -102,7 +103,7 @@ sub calls ($r) {
     return 0;
 }
 
-# `/names?CALL` with the name of a sub of 100 MB, which there cannot be: what it throws, and whether that took a second for each 10 MB.
+# `/names?CALL` with a sub name of 100 MB, which cannot exist: the exception, and whether it took a second per 10 MB.
 sub names ($r) {
     my ( $text, @said ) = ( 'x' x 100_000_000 );
     for my $name (qw(r.add_output_filter r.add_input_filter handlers.named pool.cleanup package)) {
@@ -114,7 +115,7 @@ sub names ($r) {
     return 0;
 }
 
-# Handlers whose names are looked up when they are called.
+# Handlers that are looked up by name when they are called.
 sub pushed ($r) {
     $r->push_handlers( PerlCleanupHandler => 'x' x 100_000_000 );
     $r->set_handlers( PerlLogHandler => 'x' x 100_000_000 );

@@ -1,7 +1,7 @@
 package Sweep;
 
-# One object of each class, and every method of its class with arguments of all kinds: what it says does not matter here, only that the
-# process outlives it.
+# Calls every method of one object of each class, with arguments of all kinds. Results are ignored; only the process
+# must survive.
 
 use v5.36;
 no warnings;
@@ -57,7 +57,7 @@ package Sweep;
 
 our ( %kept, $filter );
 
-# Those of a pool that is not the server's.
+# Objects of a pool that does not belong to the server.
 sub of_pool ($r) {
     my $pool    = $r->pool->new;
     my $alloc   = APR::BucketAlloc->new($pool);
@@ -112,7 +112,7 @@ sub of_server ($r) {
 
 sub objects ($r) { return ( of_pool($r), of_server($r) ) }
 
-# What waits for somebody, leaves by a jump, ends the process on purpose, or writes files where it is told.
+# Methods that wait for a peer, jump, end the process on purpose, or write files at given paths.
 my $LEFT_OUT = qr/\A(?:child_terminate|exit|recv|recvfrom|poll|connect|listen|password_get|rdlock|wrlock|lock|become|start|fail|piped|(?:upload_)?link
     |internal_\w*redirect\w*|timeout_set|opt_set|loglevel|setmax.*|server_shutdown_cleanup_register|import|croak|confess|carp|cluck|can|isa|DOES|VERSION|CLONE.*)\z/x;
 
@@ -139,7 +139,7 @@ sub sets ( $code, $object, @others ) {
     return ( ( map { [ map { \$_ } @$_ ] } @plain ), map { [ tied_to( $_, $code ) ] } 'x', 7, @others );
 }
 
-# With the variables themselves: map and lists would make copies of tied ones.
+# Passes the variables themselves: map and lists would copy tied ones.
 sub call ( $object, $method, @refs ) {
     return $object->$method()                                        if @refs == 0;
     return $object->$method( ${ $refs[0] } )                         if @refs == 1;
@@ -147,7 +147,8 @@ sub call ( $object, $method, @refs ) {
     return $object->$method( ${ $refs[0] }, ${ $refs[1] }, ${ $refs[2] } );
 }
 
-# How many calls there were. `$make` gives the object and others, anew after each call in which an argument's code has run.
+# Returns the number of calls. `$make` creates the object and its arguments, again after each call in which code of an
+# argument ran.
 sub try_all ( $make, $harm = sub { } ) {
     my ( $calls, $has_run, @all, @sets ) = ( 0, 1 );
     my $code = sub { $has_run = 1; $harm->(@all) };
@@ -194,7 +195,7 @@ sub live ($r) {
     return 0;
 }
 
-# What an argument's code does to objects of a pool.
+# Code of arguments that changes objects of a pool.
 my @HARM = (
     ( map { my $name = $_; sub (%all) { $all{$name}->destroy } } qw(pool alloc brigade bucket loose) ),
     sub (%all) { $all{pool}->clear },
@@ -214,7 +215,7 @@ sub harmed ($r) {
     return 0;
 }
 
-# Where a request is over already, or is another process's.
+# Runs after the request has ended, and in another process.
 sub in_cleanup ($r) {
     %kept = objects($r);
     my @moments = ( [ handler => sub ($code) { $r->push_handlers( PerlCleanupHandler => $code ) } ], [ pool => sub ($code) { $r->pool->cleanup_register($code) } ] );

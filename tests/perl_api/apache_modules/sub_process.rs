@@ -86,7 +86,7 @@ fn apache_fork_cleans_up_too() {
     assert_eq!(server.text(URL), "child 0 done");
 }
 
-/// The documented use: the parent responds at once, the child runs on.
+/// The documented use: the parent responds immediately, the child continues.
 #[test]
 fn a_long_child_neither_keeps_the_client_nor_the_worker_nor_a_reload() {
     let server = script(LONG_CHILD, "");

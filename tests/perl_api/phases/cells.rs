@@ -1,10 +1,11 @@
-//! Every phase of mod_perl 1 against everything that a handler may do in it: the client's response, the phases that
-//! run, and that the worker survives.
+//! Every phase of mod_perl 1 with every action of a handler in it: the client's response, the phases that run, and that
+//! the worker survives.
 //!
 //! The authority for the table is mod_perl 1.31 in Apache 1.3:
 //!
 //! - The result of a handler: `perl_call_handler` in src/modules/perl/mod_perl.c. 1, 200 and numbers above 600 are OK;
-//!   `Apache::exit` is OK while `$r->status` is 200; death is SERVER_ERROR, or the status that is all of `$@`
+//!   `Apache::exit` is OK while `$r->status` is 200; an exception is SERVER_ERROR, or the status if `$@` holds nothing
+//! else
 //!   (`perl_sv_is_http_code` in perl_util.c).
 //! - The effect of a result on a phase: `process_request_internal` in src/main/http_request.c and `run_method` in
 //!   http_config.c. OK and DECLINED go on, everything else is `ap_die`, for which DONE is an end without a page.
@@ -17,8 +18,8 @@
 use super::serve;
 use crate::support::{Request, Server};
 
-/// The result of each act of a handler in each phase. `on`: the request goes on to its usual end. A number: the request
-/// ends with that status, after which only Log and Cleanup run.
+/// The result of each act of a handler in each phase. `on`: the request continues to its usual end. A number: the
+/// request ends with that status, after which only Log and Cleanup run.
 ///
 /// Two results differ from mod_perl on purpose. An Authen handler may decline for a client that has sent a name, where
 /// there is no AuthUserFile. mod_perl responds 500; Cameleer asks again and logs the reason. And both hooks that call
@@ -41,8 +42,8 @@ const CELLS: &str = "
     Cleanup          on   on        on    on   on   on   on   on   on   on   on      on      on
 ";
 
-/// Each phase notes that it runs, then does the act in the query. A handler sends the response itself where no later
-/// handler would, or where its own result decides the response.
+/// Each phase notes that it runs, then performs the act in the query. A handler sends the response itself if no later
+/// handler would, or if its own result decides the response.
 const CODE: &str = r#"
 our @seen;
 package My::Object { sub new { bless {}, shift } }
@@ -112,7 +113,7 @@ fn seen(server: &Server) -> (String, Vec<String>) {
     (words.next().unwrap_or_default(), words.collect())
 }
 
-/// The phases in their order, and all cells.
+/// The phases in order, and all cells.
 fn table() -> (Vec<&'static str>, Vec<Cell>) {
     let mut rows = CELLS.trim().lines().map(|row| row.split_whitespace().collect::<Vec<_>>());
     let acts = rows.next().unwrap_or_default();

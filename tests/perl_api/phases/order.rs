@@ -1,4 +1,4 @@
-//! Which phases run, in which order, and for which requests.
+//! Order of the phases, for each kind of request.
 
 use super::{hello, serve, site, with_base};
 use crate::support::until;

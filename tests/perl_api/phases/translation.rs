@@ -102,7 +102,8 @@ fn a_handler_has_another_uri_translated() {
     assert_eq!(server.text("/hello"), "0 /files/x PerlHandler\n0 /files/pretty PerlHandler\n0 /files/y PerlHandler\n");
 }
 
-/// A handler that prints what later phases see when the Trans handlers end their phase without setting a file name.
+/// A handler that prints the values that later phases see when the Trans handlers end their phase without setting a
+/// file name.
 const LOOKER: &str = "
     sub ok { OK }
     sub tell { my $r = shift; $r->notes(then => defined $r->filename ? 'file' : 'none'); DECLINED }

@@ -1,4 +1,4 @@
-//! Which values are tainted. The source is mod_perl 1.31: Apache.xs, Table.xs and mod_perl.h (mp_setenv, PUSHelt).
+//! Values that are tainted. The source is mod_perl 1.31: Apache.xs, Table.xs and mod_perl.h (mp_setenv, PUSHelt).
 
 use crate::support::{REGISTRY, Request, Server, Site};
 

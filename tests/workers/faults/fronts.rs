@@ -70,7 +70,7 @@ fn a_worker_in_the_middle_of_an_answer_ends_it_for_nobody_and_serves_on() {
     server.until_idle(2);
     assert_eq!(server.site.read("ended"), slow.to_string());
     assert!(pids(&server).contains(&slow));
-    // No byte of the old response may appear in these responses.
+    // These responses must contain no byte of the old response.
     let answers: BTreeSet<i32> = (0..20).map(|_| server.text("/").parse().expect("a pid")).collect();
     assert!(answers.is_subset(&pids(&server)), "{answers:?}");
 }

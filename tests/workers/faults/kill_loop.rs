@@ -9,7 +9,7 @@ use crate::support::{Load, Response, until};
 
 /// Kills per run by default. About 3000 kills take a minute.
 const KILLS: u64 = 150;
-/// Responses between two kills.
+/// Number of responses between two kills.
 const ANSWERS: u64 = 30;
 
 /// A response of one word, or of 117,000 bytes in three pieces.

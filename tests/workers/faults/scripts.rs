@@ -1,4 +1,4 @@
-//! Misbehaving programs affect only their own request.
+//! Misbehaving programs, which must affect only their own request.
 
 use super::{HANGS, serve};
 use crate::support::{Request, Server, Site, alive, until};
@@ -109,7 +109,7 @@ fn whatever_a_script_does_the_next_request_finds_its_process_clean() {
         if answered != *status {
             wrong.push(format!("{misdeed}: answered {answered}, expected {status}"));
         }
-        // A new worker has compiled nothing yet, so the first response is ignored.
+        // A new worker has not compiled the script, so the first response is ignored.
         server.text("/cgi/found.pl");
         let found = server.text("/cgi/found.pl");
         if found != clean {

@@ -106,7 +106,7 @@ fn whom_the_kernel_has_let_in_before_a_stop_is_answered_and_then_closed() {
         // same turn of its loop.
         assert!(matches!(response.header("connection").as_deref(), None | Some("close")), "{response:?}");
     }
-    // The front waits for a while for the rest of a request in progress. By now the front knows of the stop.
+    // The front waits a limited time for the rest of a request in progress. At this point the front knows of the stop.
     slow.raw("st: localhost\r\n\r\n");
     let response = slow.response().is(200);
     assert_eq!((response.text().as_str(), response.header("connection").as_deref()), ("answered", Some("close")));

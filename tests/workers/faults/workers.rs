@@ -87,8 +87,8 @@ fn with_half_the_workers_stopped_the_others_serve_and_those_get_nothing_more() {
         "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nRequestTimeout 20s\nRequestTimeoutGrace 1s",
     );
     server.until_idle(4);
-    // More clients than workers: each worker gets requests often, so that a stopped one is soon detected. A request
-    // that a worker has begun when it is stopped fails at RequestTimeout, because no other worker has it.
+    // More clients than workers: each worker gets requests often, so that a stopped one is detected soon. A request in
+    // a stopped worker fails at RequestTimeout, because no other worker has it.
     let load = Load::start(&server, 16, "/", |response| matches!(response.status, 200 | 504));
     load.until_answered(100);
     let stopped: Vec<i32> = server.workers().into_iter().map(|(pid, _)| pid).take(2).collect();
@@ -159,7 +159,7 @@ fn whoever_takes_the_place_of_a_worker_that_left_is_not_taken_for_it() {
     );
     server.until_idle(4);
     let load = Load::start(&server, 16, "/", |response| response.status == 200);
-    // Some 80 workers: the notice of a worker's exit may arrive after its end, when another worker has its slot.
+    // Some 80 workers: the notice of a worker's exit may arrive after its end, when its slot is reused.
     load.until_answered(4_000);
     assert_eq!(load.failures(), Vec::<String>::new());
     server.until_idle(4);

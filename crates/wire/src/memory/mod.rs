@@ -3,11 +3,9 @@
 //!
 //! ```text
 //!   front                                                worker
-//!   orders::Sender ── frame ──▶ slot ── claim ─────────▶ orders::Receiver      the side that swaps its state owns a
-//! slot
+//!   orders::Sender ── frame ──▶ slot ── claim ─────────▶ orders::Receiver      a slot belongs to the side that swaps its state
 //!   replies::Reader ◀── packets ── ring of the thread ── replies::Writer       a ring for each thread of the front
-//!   blocks::Lender ◀── number of a block, in a packet ── blocks::Writer        the front holds a block until it
-//! returns it
+//!   blocks::Lender ◀── number of a block, in a packet ── blocks::Writer        the front holds a block until it returns it
 //! ```
 //!
 //! Each side writes words that the other may change at any moment, so all are atomic. The worker trusts the front. The

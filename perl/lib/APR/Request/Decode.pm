@@ -39,7 +39,7 @@ our %NUMBERS = (
     NOHEADER  => 120_023, NOPARSER  => 120_024, MISMATCH  => 120_030, OVERLIMIT => 120_031, UNDERLIMIT => 120_032, NOTEMPTY => 120_033,
 );
 
-# Statuses that are no errors: no such input, or not all of it was parsed.
+# Statuses that are no errors: no such input, or the input is not completely parsed.
 my %IS_NONE = map { ( $_ => 1 ) } 0, INCOMPLETE, EINIT, @NUMBERS{qw(NODATA NOPARSER NOHEADER)};
 
 sub is_error ($status) { return !$IS_NONE{ 0 + $status } }

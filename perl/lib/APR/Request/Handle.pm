@@ -26,8 +26,7 @@ sub bucket_alloc ($self) {
     return $self->{bucket_alloc} //= APR::BucketAlloc->new( $self->pool );
 }
 
-# Parses jar, args or body. Returns a status and a store; undef instead of the store when there was no such
-# input.
+# Parses jar, args or body. Returns a status and a store; undef in place of the store: no such input.
 sub parsed ( $self, $what ) {
     if ( $what eq 'body' ) {
         1 while $self->_read_on;
@@ -165,7 +164,7 @@ sub cookie_header  ($self) { return $ENV{HTTP_COOKIE} }
 sub content_type   ($self) { return $ENV{CONTENT_TYPE} }
 sub content_length ($self) { return length( $ENV{CONTENT_LENGTH} // '' ) ? $ENV{CONTENT_LENGTH} : undef }
 
-# Reads no further than the Content-Length, if there is one.
+# Reads at most up to the Content-Length, if there is one.
 sub read_piece ( $self, $length ) {
     my $left = ( $self->content_length // "inf" ) - $self->{bytes_read};
     return '' if $left <= 0;

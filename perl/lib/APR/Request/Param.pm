@@ -109,7 +109,7 @@ sub uploads ( $self, @ ) {
     return $table;
 }
 
-# The uploads of one name, without a walk over all fields: programs ask for each name in turn.
+# The uploads with one name, without a walk over all fields: programs request each name in turn.
 sub _uploads_of ( $self, $name ) {
     my $inner = $self->_inner;
     my @found = map { $_->as( $inner->{class} ) } grep { $_->{upload} } $inner->{store}->named($name);

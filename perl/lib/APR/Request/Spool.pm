@@ -5,7 +5,7 @@ use v5.36;
 use Fcntl      ();
 use IO::Handle ();
 
-# The content of an upload: in memory up to a limit, else in a file, which is removed with the last reference.
+# The content of an upload: in memory up to a limit, otherwise in a file, which is removed with the last reference.
 
 sub new ( $class, $limit, $folder ) { return bless { limit => $limit, folder => $folder, size => 0, data => '', pid => $$ }, $class }
 

@@ -4,7 +4,7 @@ use v5.36;
 
 # Fields in the order of arrival, found by case-insensitive names.
 
-# Most fields: a field costs far more memory than its bytes on the wire.
+# Maximum number of fields: a field costs far more memory than its bytes on the wire.
 use constant MOST => 10_000;
 
 sub new ($class) { return bless { all => [], named => {} }, $class }
@@ -86,7 +86,7 @@ for my $verb (qw(STORE DELETE CLEAR)) {
     *$verb = sub { require Carp; Carp::croak('the input of a request is read-only: make a copy of this table') };
 }
 
-# Calls code for each field, or those of some names, until it returns false.
+# Calls code for each field, or for those with given names, until the code returns false.
 sub do {    ## no critic: the name is the API's
     my ( $self, $code, @names ) = @_;
     ref $code or _usage('$table->do(\&code, @names)');

@@ -19,7 +19,7 @@ sub begin ($r) {
     return 1;
 }
 
-# The requested ranges; none if the header is missing, invalid, or for another version (RFC 9110, 14.2).
+# The requested ranges; empty if the header is missing, invalid, or for another version (RFC 9110, 14.2).
 sub wanted ( $r, $size ) {
     return if $r->method_number != 0 || $r->status != 200 || $size !~ /\A\d+\z/ || $size == 0;
     my ($list) = ( $r->header_in('Range') // '' ) =~ /\Abytes=(.*)\z/ or return;
@@ -41,7 +41,7 @@ sub is_same_version ( $r, $known ) {
     return $known eq ( $r->header_out('Last-Modified') // '' );
 }
 
-# [offset, length], or nothing when the range begins behind the end.
+# Returns [offset, length], or nothing for a range that begins after the end.
 sub clipped ( $from, $to, $size ) {
     return $to == 0 ? () : [ $to < $size ? ( $size - $to, $to ) : ( 0, $size ) ] if $from eq '';
     return if $from >= $size;

@@ -8,7 +8,7 @@ use v5.36;
 # Variables of the script that its subs share only in the first request: perl warns about each use.
 my @unshared;
 
-# evaluate(), with one warning for all variables that will not stay shared.
+# evaluate(), with one warning for all variables that will not remain shared.
 sub compile ($text) {
     my $before = $SIG{__WARN__};
     my $ours   = sub ($warning) { gather($warning) or pass( $before, $warning ) };
@@ -34,7 +34,7 @@ sub gather ($warning) {
     return 1;
 }
 
-# perl's own text for the first variable, then the names of the others.
+# perl's own text for the first variable, followed by the names of the others.
 sub told () {
     my ( $first, @others ) = @unshared;
     my ( $name, $place ) = @$first;
@@ -44,7 +44,7 @@ sub told () {
     return qq{Variable "$name" will not stay shared$place$rest.\n};
 }
 
-# As perl does, calls the hook with no hook set for its own warnings.
+# Calls the hook without a hook for its own warnings, as perl does.
 sub pass ( $hook, $warning ) {
     local $SIG{__WARN__};
     return warn $warning unless defined $hook && length $hook && $hook ne 'DEFAULT';

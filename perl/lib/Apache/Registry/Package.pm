@@ -12,8 +12,8 @@ sub name_of ($uri) {
     return "Apache::ROOT$name";
 }
 
-# Deletes the subs that a script has defined, so that compiling it again redefines nothing. Variables and
-# imported subs stay.
+# Deletes the subs that a script has defined, so that compiling it again redefines none. Variables and imported subs are
+# retained.
 sub forget_subs ($package) {
     my $symbols = symbols($package);
     for my $name ( keys %$symbols ) {

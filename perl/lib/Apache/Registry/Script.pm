@@ -69,7 +69,7 @@ sub open_data ($self) {
     return;
 }
 
-# As at the end of a process: the last block runs first, and a block that dies does not stop the others.
+# As at the end of a process, the last block runs first, and a block that dies does not stop the others.
 sub run_end_blocks ($self) {
     for my $block ( @{ $self->{end_blocks} } ) {
         eval { $block->(); 1 } or Apache::log_error($@);

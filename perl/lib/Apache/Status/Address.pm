@@ -2,7 +2,7 @@ package Apache::Status::Address;
 
 use v5.36;
 
-# mod_perl 1's names of the views, and the names here. Views of subs need no kind.
+# Views of mod_perl 1 and the corresponding views in Cameleer. Views of subs need no kind.
 my %WAY = (
     data_dump          => 'dumper',
     noh_peek           => 'peek',

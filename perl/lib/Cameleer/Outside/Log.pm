@@ -5,7 +5,7 @@ use v5.36;
 my @NAMES = qw(emerg alert crit error warn notice info debug);
 my $LEVEL = 4;
 
-# The error log is STDERR.
+# Writes to STDERR in place of the error log.
 sub Cameleer::Outside::Apache::Log::write ( $number, $text, $context = 0 ) {
     print STDERR $context == 3 ? '' : '[' . ( $NAMES[$number] // 'error' ) . '] ', $text =~ s/\n?\z/\n/r;
     return;

@@ -2,7 +2,7 @@ package Cameleer::Outside::Server;
 
 use v5.36;
 
-# There is no current request, and there was none.
+# Outside of the server there is no current request.
 sub Cameleer::Outside::Apache::request { return undef }    ## no critic: a list context expects one value
 sub Cameleer::Outside::Apache::seqno   { return 0 }
 

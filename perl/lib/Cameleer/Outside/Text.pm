@@ -36,7 +36,7 @@ sub bytes ($text) {
     return $text;
 }
 
-# There is no input of clients to taint.
+# Outside of the server there is no input of clients to taint.
 sub Cameleer::Outside::Apache::taint { return }
 
 sub Cameleer::Outside::Apache::untaint {

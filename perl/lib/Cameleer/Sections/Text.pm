@@ -55,7 +55,7 @@ sub unknown ( $name, $scalar ) {
     return '';
 }
 
-# A string is the rest of a line.
+# A string is the rest of a directive's line.
 sub line ( $row, $value ) {
     return words( $row, $value )                if ref $value eq 'CODE';
     return words( $row, $value )                if $value =~ /\A\s*sub\b/ && $row->{name} =~ /Handler\z/;

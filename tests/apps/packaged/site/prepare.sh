@@ -50,7 +50,7 @@ if [ ! -f git/demo.git/HEAD ] || [ ! -f git/.done ]; then
   rm -rf work
   printf 'Demonstration repository\n' > git/demo.git/description
   git -C git/demo.git config gitweb.owner 'Ana Ruiz'
-  # gitweb is run by whichever user the workers have
+  # gitweb runs as the workers' user
   touch git/.done
 fi
 # git refuses repositories of another owner; gitweb.conf below points here.
@@ -73,7 +73,7 @@ EOF
 if [ ! -f cvs/.done ]; then
   rm -rf cvs cvswork; mkdir -p cvs/CVSROOT/Emptydir cvs/proj/doc cvswork
   cd cvswork
-  # ci writes RCS files directly: dates and authors are then ours to choose
+  # ci writes RCS files directly, so that dates and authors can be chosen
   put() { # file,v  date  author  message  [ci options]
     f=$1; d=$2; w=$3; m=$4; shift 4
     ci -q -f -d"$d" -w"$w" -m"$m" -t-"sample" "$@" "$(basename "$f")" "$f,v" </dev/null
@@ -90,8 +90,7 @@ if [ ! -f cvs/.done ]; then
   printf '<p>hello</p>\n' > index.html
   put "$DIR/cvs/proj/doc/index.html" '2020-01-02 03:04:05Z' ana 'a page'
   cd "$DIR"; rm -rf cvswork
-  # readers lock outside the repository, and no history is kept, so that the
-  # workers need no right to write to it
+  # readers lock outside the repository, and CVS records no history, so that the workers need no right to write to it
   printf 'LockDir=%s\nLogHistory=\n' "$DIR/cvslock" > cvs/CVSROOT/config
   : > cvs/CVSROOT/val-tags
   chmod -R u+w cvs
@@ -208,7 +207,7 @@ for f in "$HERE"/*.conf.in; do
   b=$(basename "$f" .in)
   sed -e "s#@DIR@#$DIR#g" -e "s#@PORT@#$PORT#g" "$f" > "$b"
 done
-# data the workers write, whichever user they run as
+# files that workers write, as any user
 chmod -R a+rwX cvslock home tmp state wiki awstats/data cider blosxom/state
 chmod a+rX . 
 echo "$DIR ready"

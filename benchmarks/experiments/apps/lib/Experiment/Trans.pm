@@ -1,6 +1,6 @@
 package Experiment::Trans;
 
-# Translates /news/... at once, so that no file is looked up.
+# Translates /news/... immediately, so that no file is looked up.
 use strict;
 use warnings;
 

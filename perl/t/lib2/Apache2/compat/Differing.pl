@@ -1,6 +1,6 @@
 use v5.36;
 
-# With mod_perl 1's meaning of a method.
+# Runs code with mod_perl 1's meaning of a method.
 sub with ( $method, $code ) {
     require Apache2::compat;
     Apache2::compat::override_mp2_api("Apache2::RequestRec::$method");

@@ -1,6 +1,6 @@
 package Echo;
 
-# Answers with the body that it reads.
+# Responds with the request's body.
 
 use v5.36;
 use Apache2::RequestRec ();

@@ -1,7 +1,7 @@
 package House;
 
-# The part of Apache2::AuthCookie that a site writes itself: who may have a key, whose a key is, and what its own words after Require mean.
-# Under Apache2_4::AuthCookie they are providers, under the older one methods of the site.
+# The site's part of Apache2::AuthCookie: checks credentials, checks session keys, and defines own words of Require.
+# Under Apache2_4::AuthCookie these are providers, under the older one methods of the site.
 
 use v5.36;
 use Apache2::RequestIO   ();

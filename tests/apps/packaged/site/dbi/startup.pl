@@ -1,4 +1,5 @@
-# What the site of tests/apps/packaged/dbi.rs loads: a connection for each worker, and one that was opened too early.
+# Start-up code of the site of tests/apps/packaged/dbi.rs: a connection for each worker, and one that was opened before
+# the fork.
 use v5.36;
 use DBI     ();
 use Ledger ();

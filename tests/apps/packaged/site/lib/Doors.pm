@@ -1,6 +1,6 @@
 package Doors;
 
-# The part of Apache::AuthCookie that a site writes itself: who may have a key, and whose a key is.
+# The site's part of Apache::AuthCookie: checks credentials and session keys.
 
 use v5.36;
 use parent 'Apache::AuthCookie';

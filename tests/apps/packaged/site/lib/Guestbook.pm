@@ -24,7 +24,7 @@ sub db {
     my ($r) = @_;
     return $dbh if $dbh && $owner == $$;
     if ($dbh) {
-        $dbh->{InactiveDestroy} = 1;    # the parent's connection: leave it alone
+        $dbh->{InactiveDestroy} = 1;    # the parent's connection must not be closed here
         ($opened, $served) = (0, 0);
     }
     my $file = $r->dir_config('GuestbookDB') or die "GuestbookDB is not set\n";

@@ -1,6 +1,6 @@
 package Ledger;
 
-# One row for each request, in whatever database LedgerDSN names. Apache::DBI is what makes connect cheap.
+# Inserts a row for each request into the database of LedgerDSN. Apache::DBI makes connect cheap.
 
 use v5.36;
 use Apache::Constants qw(OK NOT_FOUND);
@@ -32,7 +32,7 @@ sub connected ( $r, %attributes ) {
 
 sub create ($dbh) { return $dbh->do('create table if not exists ledger (worker integer, note varchar(40))') }
 
-# Leaves as scripts written for CGI do: by a disconnect, which must not cost the connection.
+# Disconnects as scripts written for CGI do, which must not close the connection.
 sub add ( $r, $dbh ) {
     $dbh->do( 'insert into ledger values (?, ?)', undef, $$, scalar $r->args );
     $dbh->disconnect;
@@ -51,7 +51,7 @@ sub leave ( $r, $dbh ) {
     die "in the middle of a transaction\n";
 }
 
-# Asks on the connection that startup.pl made, so often that two processes on one would get each other's answers.
+# Uses the connection of startup.pl, so often that two processes on one connection would get each other's answers.
 sub at_start_up ( $r, $dbh ) {
     my $handle = $main::from_start_up;
     for my $number ( map { 1000 * $$ + $_ } 1 .. 50 ) {

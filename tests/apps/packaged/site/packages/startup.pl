@@ -1,4 +1,4 @@
-# A start-up file as the tuning guides write it: what all workers share is loaded, compiled and filled before the fork.
+# A start-up file as in the tuning guides: code and data that all workers share are loaded before the fork.
 use v5.36;
 
 use CGI ();

@@ -1,6 +1,7 @@
 package SOAP::Transport::HTTP2;
 
-# OCS Inventory asks for the server of SOAP::Lite under the name that it had in a distribution of its own; SOAP::Lite's knows mod_perl 2 by now.
+# OCS Inventory loads the server of SOAP::Lite under the name of an older distribution; SOAP::Lite's own server supports
+# mod_perl 2.
 
 use v5.36;
 

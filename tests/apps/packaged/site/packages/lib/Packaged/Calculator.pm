@@ -1,6 +1,6 @@
 package Packaged::Calculator;
 
-# What Apache::SOAP lets clients call.
+# Methods that Apache::SOAP offers to clients.
 
 use v5.36;
 

@@ -1,6 +1,6 @@
 package Packaged::Page;
 
-# Template Toolkit with its compiled templates kept by the worker; a table that start-up filled.
+# Template Toolkit with compiled templates cached by the worker, and a table filled at start-up.
 
 use v5.36;
 use Apache::Constants qw(OK SERVER_ERROR);

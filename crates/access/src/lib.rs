@@ -60,7 +60,7 @@ pub enum Name<'a> {
     NotAsked,
     /// The client has no name that resolves to its address.
     Nameless,
-    /// The name.
+    /// The verified name.
     Is(&'a str),
 }
 

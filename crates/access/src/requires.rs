@@ -67,7 +67,7 @@ fn ask(what: &Require, facts: &Facts<'_>) -> RequirementAnswer {
             }
             RequirementAnswer::NeedsName => RequirementAnswer::NeedsName,
         },
-        // A section whose lines apply only to other methods is met.
+        // Lines of a section apply to methods; a section without lines for this method is met.
         Require::Lines(lines) => answer(lines, facts).unwrap_or(RequirementAnswer::Granted),
         Require::Any(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, any),
         Require::Every(parts) => parts.iter().map(|part| ask(part, facts)).fold(RequirementAnswer::Neutral, every),

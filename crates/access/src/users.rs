@@ -18,7 +18,7 @@ use config::access::{AccessRules, HashLimits};
 
 /// Subject of an authentication.
 pub enum Asked<'a> {
-    /// The user in an `Authorization` header, whose hash may cost so much.
+    /// The user in an `Authorization` header, and the limits on the cost of the hash.
     Header(Option<&'a [u8]>, HashLimits),
     /// A user who was authenticated, here or by a Perl handler.
     Proven(String),
@@ -26,7 +26,7 @@ pub enum Asked<'a> {
 
 /// Result of an attempt.
 pub enum Attempt {
-    /// The authentication is complete.
+    /// The authentication has a result.
     Settled(Proof),
     /// A password must be compared, which may take long: pass the result of [`Check::is_right`] to [`Users::settle`].
     Slow(Check),
@@ -41,7 +41,7 @@ pub enum Proof {
     Is(User),
     /// No valid credentials: 401.
     Nobody,
-    /// The user is not in the file, with the reason for the log: 401, unless a Perl handler knows the user.
+    /// The user is not in the file (the reason is for the log): 401, unless a Perl handler knows the user.
     Unknown(String),
     /// The password is wrong, with the reason for the log: 401.
     Refused(String),

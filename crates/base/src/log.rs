@@ -34,7 +34,7 @@ pub enum LogLevel {
 /// Where a line of the error log names its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Context {
-    /// Before the message.
+    /// Before the message, as httpd does.
     #[default]
     Leads,
     /// After the message: parsers of httpd's logs expect the message right after the process id.

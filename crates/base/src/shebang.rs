@@ -27,8 +27,9 @@ pub fn is_foreign(head: &[u8]) -> bool {
     }
 }
 
-/// `perl`, `/usr/local/bin/perl5.8`, `C:\perl\bin\perl.exe`, and the persistent ones. Beside `env`, and in `-*- perl -*-`
-/// behind another interpreter that starts perl itself, it is a word of its own.
+/// Whether a word is the name of a perl: `perl`, `/usr/local/bin/perl5.8`, `C:\perl\bin\perl.exe`, and persistent
+/// perls. After `env`, and in `-*- perl -*-` after another interpreter that starts perl itself, perl is a separate
+/// word.
 fn is_perl(word: &[u8]) -> bool {
     let name = word.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default().to_ascii_lowercase();
     [&b"perl"[..], b"speedy", b"pperl"].iter().any(|perl| name.starts_with(perl))

@@ -32,7 +32,7 @@ pub enum Event<'a> {
     Bad(&'static str),
 }
 
-/// The header of a part.
+/// The parsed header of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     /// The field's name.

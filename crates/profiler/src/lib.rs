@@ -1,6 +1,6 @@
-//! The profiler reads what workers do, and the stacks of their perls, from their memory while they run. Workers get no signal, so no
-//! `sleep` or `read` of the site is cut short, and do nothing for it. Only the master may open a worker's memory; it sends the
-//! descriptor.
+//! The profiler reads the activity of workers, and the stacks of their perls, from their memory while they run. Workers
+//! get no signal, so no `sleep` or `read` of the site is interrupted, and do no work for it. Only the master may open a
+//! worker's memory; it sends the descriptor.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ use self::slow::SlowLog;
 use self::watched::Watched;
 use base::log;
 
-/// How often the addresses read from a worker's memory are dropped: other data may lie there by now.
+/// Interval after which addresses read from a worker's memory are discarded: the memory may hold other data.
 const FORGETS: Duration = Duration::from_secs(1);
 
 /// Messages of the master to the profiler.
@@ -42,18 +42,18 @@ const FORGETS: Duration = Duration::from_secs(1);
 pub enum ToProfiler {
     /// A worker was forked. Descriptor: its memory.
     Worker {
-        /// Its slot.
+        /// Slot of the worker.
         slot: Slot,
-        /// Its generation.
+        /// Generation of the worker.
         generation: GenerationNumber,
-        /// Its process.
+        /// Process id of the worker.
         pid: i32,
-        /// The address where it notes what it does.
+        /// Address in the worker's memory at which it notes its activity.
         activity: usize,
     },
     /// A worker has ended.
     Gone {
-        /// Its process.
+        /// Process id of the worker.
         pid: i32,
     },
     /// Settings of the configuration in force.
@@ -67,16 +67,17 @@ pub enum ToProfiler {
     Show,
     /// Sample all workers. Descriptors: a memfd for the [`Profile`], and one that is closed when that is written.
     Record {
-        /// How long.
+        /// Length of the recording.
         seconds: f64,
-        /// Samples a second.
+        /// Samples per second.
         hertz: f64,
     },
     /// Report the last slow requests, as a list of [`SlowRequest`]. Descriptors: as for `Record`.
     Recall,
-    /// Report what a worker does now, as a [`Looked`], or `null` if there is none. Descriptors: as for `Record`.
+    /// Report the current activity of a worker, as a [`Looked`], or `null` without a worker in the slot. Descriptors:
+    /// as for `Record`.
     Look {
-        /// Its slot.
+        /// Slot of the worker.
         slot: Slot,
     },
 }
@@ -154,7 +155,7 @@ impl Profiler {
             }
             ToProfiler::Look { slot } => {
                 let (into, _done) = (next()?, next()?);
-                // A worker that leaves may still have the slot: the last one is meant.
+                // A leaving worker may still be listed for the slot, so the last entry counts.
                 let worker = self.workers.iter_mut().rfind(|worker| worker.slot == slot);
                 let looked = serde_json::to_vec(&worker.map(Looked::at))?;
                 std::fs::File::from(into).write_all(&looked)?;

@@ -8,17 +8,17 @@ use wire::control::Slot;
 use super::profile::Frame;
 use super::watched::Watched;
 
-/// How often a stack is read that changes meanwhile.
+/// Maximum number of reads of a stack that changes during the read.
 const TRIES: usize = 50;
 
-/// What a worker does.
+/// Current activity of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Looked {
-    /// Its slot.
+    /// Slot of the worker.
     pub worker: Slot,
-    /// Its process.
+    /// Process id of the worker.
     pub pid: i32,
-    /// Its request; `None`: it has none.
+    /// The request; `None`: the worker has none.
     pub request: Option<LookedRequest>,
 }
 
@@ -31,14 +31,14 @@ pub struct LookedRequest {
     pub host: String,
     /// Path and query.
     pub target: String,
-    /// How long the worker has had it.
+    /// Time since the worker began the request.
     pub took_ms: u64,
     /// The stack, innermost frame first; `None`: it changed during each read.
     pub frames: Option<Vec<Frame>>,
 }
 
 impl Looked {
-    /// Reads its request and stack.
+    /// Reads the request and stack of a worker.
     pub fn at(worker: &mut Watched) -> Looked {
         let request = worker.activity().map(|activity| {
             let frames = (0..TRIES).find_map(|_| worker.stack(&activity));

@@ -14,18 +14,18 @@ pub struct Profile {
     pub samples: u64,
     /// Samples that could not be read, because the stack changed meanwhile.
     pub torn: u64,
-    /// All frames. Stacks refer to them by index.
+    /// All frames without duplicates. Stacks refer to them by index.
     pub frames: Vec<Frame>,
-    /// By requests.
+    /// The samples of each request path.
     pub requests: Vec<RequestProfile>,
 }
 
 /// Samples of one method, host and path.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestProfile {
-    /// `GET www.example.com/page`
+    /// Method, host and path, such as `GET www.example.com/page`
     pub request: String,
-    /// The stacks, each once.
+    /// The different stacks.
     pub stacks: Vec<Stack>,
 }
 
@@ -40,7 +40,7 @@ pub struct Stack {
     pub cpu_us: u64,
 }
 
-/// A place in Perl code.
+/// A place in Perl code, as part of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
     /// Kind of code.
@@ -169,7 +169,7 @@ const OF_DBI: &[&str] = &[
 ];
 
 impl Frame {
-    /// The frame; `None` for an operator that is too fast to matter.
+    /// Converts a frame; `None`: an operator that is too fast to matter.
     pub fn of(frame: libperl::Frame) -> Option<Frame> {
         let libperl::Frame { code, file, line } = frame;
         let (code, name) = match code {

@@ -14,10 +14,10 @@ use base::log;
 
 /// Number of requests that are distinguished by method, host and path.
 const MOST_REQUESTS: usize = 1000;
-/// Number of stacks.
+/// Maximum number of different stacks in a recording.
 const MOST_STACKS: usize = 50_000;
 const OTHERS: &str = "(others)";
-/// Bounds of the rate.
+/// Bounds of the sampling rate.
 const HERTZ: std::ops::RangeInclusive<f64> = 0.1..=1000.0;
 /// Longest recording, in seconds.
 pub const MOST_SECONDS: f64 = 3600.0;
@@ -130,7 +130,7 @@ impl Recording {
         if is_one_more { OTHERS.to_owned() } else { request }
     }
 
-    /// Writes the result.
+    /// Writes the result of the recording.
     pub fn end(self, now: Instant) {
         let Recording { into, done, began, rounds, torn, frames, requests, .. } = self;
         let mut requests: Vec<RequestProfile> = requests.into_iter().map(by_stacks).collect();

@@ -1,5 +1,5 @@
-//! `SlowLog`: where slow requests spend their time. All workers are sampled ten times a second. The stack of a worker whose request exceeds
-//! the limit is read each time, and a log line follows when the request is over.
+//! `SlowLog`: records the Perl stacks of slow requests. All workers are sampled ten times a second. The stack of a
+//! worker whose request exceeds the limit is read each time, and a log line follows when the request is over.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use super::watched::Watched;
 use base::log;
 use config::Phase;
 
-/// Between two rounds of samples.
+/// Interval between two rounds of samples.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Number of slow requests that are remembered.
 const KEPT: usize = 100;
@@ -32,7 +32,7 @@ const FRAMES_IN_LOG: usize = 6;
 /// A request that took longer than `SlowLog`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowRequest {
-    /// When the front had received its head, in µs since 1970.
+    /// When the front had received the request's head, in µs since 1970.
     pub received_us: u64,
     /// `GET`
     pub method: String,
@@ -40,19 +40,19 @@ pub struct SlowRequest {
     pub host: String,
     /// Path and query.
     pub target: String,
-    /// Slot of its worker.
+    /// Slot of the worker.
     pub worker: Slot,
-    /// Its process.
+    /// Process id of the worker.
     pub pid: i32,
-    /// Its generation.
+    /// Generation of the worker.
     pub generation: GenerationNumber,
-    /// How long the worker had it, in ms, rounded to 0.1 s; while `is_over` is false, until now.
+    /// Time that the worker had the request, in ms, rounded to 0.1 s; until now while `is_over` is false.
     pub took_ms: u64,
-    /// How long it waited for a worker.
+    /// Time that the request waited for a worker, in ms.
     pub queued_ms: u64,
-    /// Its CPU time.
+    /// CPU time of the request, in ms.
     pub cpu_ms: u64,
-    /// How much the worker's memory grew, in bytes.
+    /// Growth of the worker's memory, in bytes.
     pub grown: i64,
     /// The answer is complete, or the worker has ended.
     pub is_over: bool,
@@ -63,7 +63,7 @@ pub struct SlowRequest {
     /// Time in each phase, rounded to 0.1 s, by the number of samples from its beginning. In the order in which requests pass them.
     #[serde(default)]
     pub phases: Vec<SlowPhase>,
-    /// Its stacks, the most frequent first.
+    /// Stacks of the request, the most frequent first.
     pub stacks: Vec<SlowStack>,
 }
 
@@ -81,7 +81,7 @@ pub struct SlowStack {
 pub struct SlowPhase {
     /// `PerlHandler`; `other` for time between phases.
     pub phase: String,
-    /// Its part of `took_ms`.
+    /// Time of the request in this phase.
     pub took_ms: u64,
 }
 
@@ -94,7 +94,7 @@ struct Observed {
     memory: u64,
     looks: u64,
     stacks: BTreeMap<String, SlowStack>,
-    /// Samples in each phase, including those before it was slow.
+    /// Number of samples in each phase, including those before the request was slow.
     phases: BTreeMap<u16, u64>,
 }
 
@@ -105,7 +105,7 @@ impl Observed {
         Observed { activity, used, memory, looks: 0, stacks: BTreeMap::new(), phases }
     }
 
-    /// Its time by phase.
+    /// Time of the request by phase.
     fn phases(&self, took_ms: u64) -> Vec<SlowPhase> {
         let all: u64 = self.phases.values().sum();
         let name = |number| Phase::numbered(number).map_or("other", Phase::name).to_owned();
@@ -160,7 +160,7 @@ impl Observed {
 /// The slow log, and the requests that it remembers.
 #[derive(Debug)]
 pub struct SlowLog {
-    /// The limit; `None`: off.
+    /// The limit of `SlowLog`; `None`: off.
     after: Option<Duration>,
     due: Instant,
     /// Requests under way, by process.
@@ -170,9 +170,9 @@ pub struct SlowLog {
     going_on: Vec<SlowRequest>,
     /// The board that the monitor reads, if there is one.
     board: Option<board::Writer>,
-    /// The board is outdated.
+    /// Whether the board is outdated.
     has_news: bool,
-    /// When the board may be written next.
+    /// Earliest time of the next write to the board.
     shows: Instant,
 }
 
@@ -190,7 +190,7 @@ impl SlowLog {
         }
     }
 
-    /// Sets the limit.
+    /// Sets the limit of `SlowLog`.
     pub fn begins(&mut self, after: Option<Duration>, now: Instant) {
         (self.after, self.due) = (after, now);
         (self.has_news, self.shows) = (true, now);
@@ -216,7 +216,7 @@ impl SlowLog {
         }
     }
 
-    /// When something is due.
+    /// When the next round of samples, or the next write to the board, is due.
     pub fn due(&self) -> Option<Instant> {
         self.after.map(|_| self.due)
     }
@@ -284,7 +284,7 @@ impl SlowLog {
         self.has_news = true;
     }
 
-    /// The last slow requests, and those that are not over.
+    /// The last slow requests, and current ones, as JSON.
     pub fn recalled(&self) -> serde_json::Result<String> {
         serde_json::to_string(&self.last.iter().chain(&self.going_on).collect::<Vec<_>>())
     }

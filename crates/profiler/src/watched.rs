@@ -1,4 +1,4 @@
-//! A worker as the profiler knows it: its memory, and the addresses found there.
+//! The profiler's view of a worker: its memory, and the addresses found in it.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use wire::control::{GenerationNumber, Slot};
 
 use super::profile::Frame;
 
-/// One worker.
+/// A worker that is observed.
 #[derive(Debug)]
 pub struct Watched {
     pub slot: Slot,
@@ -29,24 +29,24 @@ impl Watched {
         Watched { slot, generation, pid, memory, activity, reader: StackReader::default() }
     }
 
-    /// Its request.
+    /// Reads the activity of the worker; `None`: it has no request.
     pub fn activity(&self) -> Option<Activity> {
         libperl::activity(&self.memory, self.activity)
     }
 
-    /// Its stack in that request, innermost frame first; `None`: it changed during the read.
+    /// Reads the stack of this activity, innermost frame first; `None`: it changed during the read.
     pub fn stack(&mut self, activity: &Activity) -> Option<Vec<Frame>> {
         let stack = self.reader.stack(&self.memory, self.activity, activity)?;
         Some(stack.into_iter().filter_map(Frame::of).collect())
     }
 
-    /// Its CPU time.
+    /// CPU time of the worker.
     pub fn processor_time(&self) -> Duration {
         let clock = clock_getcpuclockid(Pid::from_raw(self.pid));
         clock.and_then(clock_gettime).map_or(Duration::ZERO, Duration::from)
     }
 
-    /// Its anonymous memory, in bytes.
+    /// Anonymous memory of the worker, in bytes.
     pub fn anonymous_memory(&self) -> u64 {
         let pages = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
         let mut pages = pages.split_ascii_whitespace().skip(1).map(|field| field.parse().unwrap_or(0_u64));

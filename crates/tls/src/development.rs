@@ -57,7 +57,7 @@ pub fn can_be_for(name: &str) -> bool {
     ServerName::try_from(name).is_ok()
 }
 
-/// Reason why the existing files cannot be used. `None`: they can.
+/// Reason why the existing files cannot be used; `None`: they can be used.
 fn unfit(files: &Files, names: &[String]) -> Option<&'static str> {
     let (Ok(chain), Ok(key)) = (fs::read_to_string(&files.certificate), fs::read_to_string(&files.key)) else {
         return Some("there was no certificate");

@@ -20,7 +20,7 @@ const LONGEST: u64 = 16 << 20;
 /// A certificate of a host with its key, as file contents, so that it can be sent to the front.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Index of the host.
+    /// Index of the host of the certificate.
     pub host: u16,
     /// PEM: the certificate, then intermediate certificates.
     chain: String,
@@ -75,9 +75,9 @@ pub fn fit(chain: &str, key: &str) -> bool {
 /// The unusable part of an identity.
 #[derive(Debug)]
 pub enum Wrong {
-    /// The certificate, with the reason.
+    /// The certificate is unusable, for this reason.
     Certificate(String),
-    /// The key, with the reason.
+    /// The key is unusable, for this reason.
     Key(String),
 }
 

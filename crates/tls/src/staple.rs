@@ -1,5 +1,5 @@
-//! Validity of OCSP responses. An expired response is worse than none: browsers that do not query OCSP themselves would refuse the
-//! site.
+//! Validity of OCSP responses. An expired response is worse than a missing one: browsers that do not query OCSP
+//! themselves would refuse the site.
 
 use std::time::SystemTime;
 

@@ -60,7 +60,7 @@ pub struct History {
 }
 
 impl History {
-    /// Runs the command.
+    /// Prints the history of a server, from its file.
     pub fn run(self) -> anyhow::Result<()> {
         let (times, step) = self.asked(Local::now())?;
         let path = match &self.file {

@@ -27,7 +27,7 @@ pub struct Purge {
 }
 
 impl Purge {
-    /// Runs the command.
+    /// Purges the cache, and prints the number of dropped responses.
     pub fn run(self) -> anyhow::Result<()> {
         let urls = if self.all { vec!["*".to_owned()] } else { self.urls };
         if urls.is_empty() {

@@ -15,7 +15,7 @@ pub struct Recycle {
 }
 
 impl Recycle {
-    /// Runs the command.
+    /// Asks the worker to exit. Returns before the worker has exited.
     pub fn run(self) -> anyhow::Result<()> {
         self.which.connect()?.ask(Command::Recycle { worker: self.worker }).map(drop)
     }

@@ -13,7 +13,7 @@ pub struct Refork {
 }
 
 impl Refork {
-    /// Runs the command.
+    /// Reforks the pools and waits for the result.
     pub fn run(self) -> anyhow::Result<()> {
         self.which.connect()?.ask(Command::Refork).map(drop)
     }

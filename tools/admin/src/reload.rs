@@ -13,7 +13,7 @@ pub struct Reload {
 }
 
 impl Reload {
-    /// Runs the command.
+    /// Reloads the selected server.
     pub fn run(self) -> anyhow::Result<()> {
         reload(&self.which)
     }

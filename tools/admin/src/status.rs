@@ -27,7 +27,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Runs the command.
+    /// Prints the status of the selected server.
     pub fn run(self) -> anyhow::Result<()> {
         let mut server = self.which.connect()?;
         let answer = server.ask(Command::Status)?;

@@ -16,7 +16,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Runs the command.
+    /// Stops the selected server.
     pub fn run(self) -> anyhow::Result<()> {
         stop(&self.which, if self.fast { How::Fast } else { How::Graceful })
     }

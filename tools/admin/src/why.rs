@@ -29,7 +29,7 @@ pub struct Why {
 }
 
 impl Why {
-    /// Runs the command.
+    /// Prints the last slow requests with their stacks.
     pub fn run(self) -> anyhow::Result<()> {
         let mut slow: Vec<SlowRequest> = self.which.connect()?.told_by_profiler(Command::SlowRequests)?;
         slow.retain(|slow| self.url.as_ref().is_none_or(|url| matches(&slow.target, url)));

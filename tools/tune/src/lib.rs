@@ -93,7 +93,7 @@ const OVERTIME: f64 = 1.25;
 const SLOW_START: Duration = Duration::from_secs(5);
 
 impl Tune {
-    /// Runs the command.
+    /// Measures the site and prints the changes.
     pub fn run(self) -> anyhow::Result<()> {
         let began = Instant::now();
         self.write.as_deref().map_or(Ok(()), file::may_be_written)?;

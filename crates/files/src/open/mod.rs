@@ -45,7 +45,7 @@ pub enum Links {
     Follow,
     /// `Options SymLinksIfOwnerMatch`
     OwnersMatch,
-    /// Neither option.
+    /// Neither option: links are refused.
     Refuse,
 }
 
@@ -289,7 +289,7 @@ pub fn root<'a>(config: &'a Config, host: u16, filename: &Path) -> &'a Path {
     let roots = host.aliases.iter().map(|alias| alias.to.as_path()).chain([host.document_root.as_path()]);
     let mut around = roots.filter(|root| lies_in(filename, root));
     let Some(first) = around.next() else { return Path::new("/") };
-    // Of equally long roots the last one is used.
+    // Of several roots with the same length the last one is used.
     around.fold(first, |longest, root| if depth(root) >= depth(longest) { root } else { longest })
 }
 

@@ -1,16 +1,16 @@
-//! The number of workers that keep the processors busy while some requests wait for something else.
+//! The number of workers that keep the processors busy while some requests wait for other resources.
 //!
 //! ```text
 //!   workers = cores × (busy − queued for a processor) / processor time
 //! ```
 //!
-//! Time in the run queue is subtracted: it results from too many workers, and would ask for still more. The formula does not
-//! know whether requests wait for each other elsewhere, for instance for a limited number of database connections. It gives an upper
-//! limit, and a measurement shows how many workers increase the throughput.
+//! Time in the run queue is subtracted: it results from too many workers, and would ask for still more. The formula
+//! does not know whether requests wait for each other elsewhere, for instance for a limited number of database
+//! connections. It gives an upper limit, and a measurement shows how many workers increase the throughput.
 
 use serde::Serialize;
 
-/// How requests used the time of their workers, in seconds for all requests together.
+/// Use of the time of workers by requests, in seconds for all requests together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Share {
     /// Time with a worker.
@@ -81,7 +81,7 @@ mod tests {
         let share = |busy, cpu, queued| Share { busy, cpu, queued };
         for (share, workers, kind) in [
             (share(1.0, 1.0, 0.0), 2.0, Kind::CpuBound),
-            // Sixteen workers on two cores: time in the run queue asks for no seventeenth.
+            // Sixteen workers on two cores: time in the run queue does not increase the result.
             (share(16.0, 2.0, 14.0), 2.0, Kind::CpuBound),
             (share(0.030, 0.001, 0.0), 60.0, Kind::Waiting),
             (share(4.0, 2.0, 0.0), 4.0, Kind::Mixed),

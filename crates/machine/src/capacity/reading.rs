@@ -13,7 +13,7 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// Sum over all threads of a process. `None` if it has ended, or cannot be read.
+    /// Sum over all threads of a process. `None`: the process has ended, or cannot be read.
     pub fn of(pid: i32) -> Option<CpuTimes> {
         let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
         threads.filter_map(|thread| of_thread(&thread.path())).reduce(Add::add)

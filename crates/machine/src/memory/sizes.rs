@@ -67,7 +67,7 @@ impl Sizes {
         self.pss.saturating_sub(self.pss_files) + self.kernel()
     }
 
-    /// Memory that is freed when this process alone ends, without file pages: the cost of one more such process.
+    /// Memory that is freed when only this process ends, without file pages: the cost of one more such process.
     pub fn own(&self) -> u64 {
         self.private + self.kernel()
     }
@@ -80,7 +80,7 @@ impl Sizes {
 }
 
 impl Sizes {
-    /// Sizes as if nothing of the process and its mold were swapped out: decisions must not depend on swapping.
+    /// Sizes as if no page of the process and its mold were swapped out: decisions must not depend on swapping.
     pub fn without_swap(self, mold: &Sizes) -> Sizes {
         let private = self.certainly_private(mold);
         Sizes { private, shared: self.shared + (self.private - private) + self.swap, ..self }

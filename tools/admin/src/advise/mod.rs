@@ -47,7 +47,7 @@ struct Given {
 }
 
 impl Advise {
-    /// Runs the command.
+    /// Observes the server and prints the advice.
     pub fn run(self) -> anyhow::Result<()> {
         let evidence = Evidence::gather(&mut self.which.connect()?, Duration::from_secs(self.seconds))?;
         let given = Given {

@@ -63,7 +63,7 @@ pub struct Mem {
 }
 
 impl Mem {
-    /// Runs the command.
+    /// Prints the selected report on memory.
     pub fn run(self) -> anyhow::Result<()> {
         if self.plan {
             let plan = match self.given.complete()? {

@@ -47,7 +47,7 @@ pub struct Top {
 }
 
 impl Top {
-    /// Runs the command.
+    /// Shows the server until the user quits. Fails without a terminal.
     pub fn run(self) -> anyhow::Result<()> {
         if !stdin().is_terminal() || !stdout().is_terminal() {
             return Err(Misuse("top needs a terminal; programs can use cameleer status --json".to_owned()).into());

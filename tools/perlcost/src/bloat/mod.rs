@@ -67,7 +67,7 @@ struct MatchVariable {
 }
 
 impl Bloat {
-    /// Runs the command.
+    /// Measures each expression and prints the costs.
     pub fn run(self) -> anyhow::Result<()> {
         let expressions = std::iter::once("").chain(self.expressions.iter().map(String::as_str));
         let measured = expressions.map(|expression| self.measure(expression)).collect::<anyhow::Result<Vec<_>>>()?;

@@ -71,7 +71,7 @@ pub enum Mode {
 }
 
 impl Profile {
-    /// Runs the command.
+    /// Records a profile and prints it.
     pub fn run(self) -> anyhow::Result<()> {
         if let Some(url) = &self.exact {
             let conf = Conf::of(&self.configuration()?);

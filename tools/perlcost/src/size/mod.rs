@@ -65,7 +65,7 @@ struct Sub {
 }
 
 impl Size {
-    /// Runs the command.
+    /// Measures the modules and scripts, and prints the sizes of their subs.
     pub fn run(self) -> anyhow::Result<()> {
         let subjects = self.names.iter().map(|name| Subject::of(name)).collect::<anyhow::Result<Vec<_>>>()?;
         let asked = self.names.iter().zip(subjects);

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_otherwise_elsewhere_is_named_as_it_is_here() {
+    fn options_of_other_servers_lead_to_the_right_option() {
         for (line, tip) in [
             ("run --server Starman", "here: Cameleer is the server"),
             ("run -s Starman", "here: Cameleer is the server"),

@@ -41,7 +41,7 @@ fn a_connection_that_is_answered_at_once_is_never_watched() {
 }
 
 #[test]
-fn nor_is_one_that_waits_for_a_quick_program() {
+fn a_client_of_a_quick_program_is_not_registered_with_epoll() {
     let server = serve("");
     let calls = calls(&server, "/app");
     // A busy machine may delay some responses; those connections are added to epoll and removed.
@@ -49,7 +49,7 @@ fn nor_is_one_that_waits_for_a_quick_program() {
 }
 
 #[test]
-fn one_that_says_nothing_is_let_in_all_the_same() {
+fn a_silent_client_is_accepted() {
     let server = serve("RequestReadTimeout header=1 body=20\n");
     let mut silent = server.connect();
     // Only the read timeout ends this connection, so the front has accepted it.

@@ -46,7 +46,7 @@ fn a_trusted_proxy_says_who_the_client_is() {
 }
 
 #[test]
-fn nobody_is_believed_unless_it_is_configured() {
+fn no_proxy_is_trusted_unless_configured() {
     let server = serve("");
     assert_eq!(server.send(asked_for("/app", "192.0.2.7")).text(), "127.0.0.1|192.0.2.7|-");
     server.send(asked_for("/private/a.txt", "192.0.2.7")).is(403);
@@ -90,7 +90,7 @@ fn proxies_are_read_from_files() {
 }
 
 #[test]
-fn what_a_stranger_writes_hides_no_address_that_a_proxy_adds() {
+fn a_forged_entry_hides_no_address_that_a_proxy_adds() {
     let lines = "RemoteIPInternalProxy 127.0.0.1\n<IfModule mod_remoteip.c>\nRemoteIPHeader ";
     let own = "<Location /own>\nRequire ip 127.0.0.1\n</Location>\n";
     for (header, stranger, added) in [

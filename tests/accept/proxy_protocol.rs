@@ -79,7 +79,7 @@ fn the_client_that_is_named_has_only_so_many_connections() {
 }
 
 #[test]
-fn who_sends_no_header_is_counted_by_its_own_address() {
+fn a_client_without_a_header_is_counted_by_its_own_address() {
     let server = serve("MaxConnectionsPerClient 2\nKeepAliveTimeout 100s\n");
     let direct = || Connection::open_as([127, 0, 0, 9].into(), server.site.port).expect("the server accepts");
     let mut two = [direct(), direct()];

@@ -50,7 +50,7 @@ fn a_proxy_that_is_believed_says_how_the_client_speaks() {
 }
 
 #[test]
-fn nobody_else_does() {
+fn other_clients_do_not_set_the_scheme() {
     let server = serve(PROTO);
     let own = format!("http|-|{}", server.site.port);
     for value in ["https", "on", "https, https"] {
@@ -66,7 +66,7 @@ fn nobody_else_does() {
 }
 
 #[test]
-fn of_several_proxies_the_first_that_is_believed_counts() {
+fn the_first_trusted_proxy_of_several_counts() {
     let server = serve(&format!("{PROTO}RemoteIPHeader X-Forwarded-For\n"));
     let asked = |clients: &str, protos: &str| {
         let headers = [("X-Forwarded-For", clients), ("X-Forwarded-Proto", protos)];

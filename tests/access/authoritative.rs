@@ -58,7 +58,7 @@ fn without_it_perl_code_is_asked_first_and_the_file_has_the_last_word() {
 }
 
 #[test]
-fn when_the_file_is_not_authoritative_whom_it_does_not_know_is_left_to_perl_code() {
+fn a_file_without_authority_leaves_unknown_users_to_perl_code() {
     let server = serve("AuthAuthoritative Off\nRequire valid-user\nPerlAuthenHandler Door::authen");
     answers(&server, &[("ana", "file", 200), ("ana", "perl", 401), ("ana", "wrong", 401)]);
     server.logged("user ana: password mismatch");

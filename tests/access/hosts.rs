@@ -63,7 +63,7 @@ fn an_inner_section_that_says_any_of_the_three_replaces_all() {
 }
 
 #[test]
-fn whoever_is_kept_out_is_told_nothing_and_the_log_says_why() {
+fn a_refused_client_learns_no_reason_and_the_log_has_it() {
     let server = site().serve(&conf("Deny from all"));
     for place in PLACES.iter().chain(&["/place", "/place/none", "/place/index.html/more"]) {
         let refused = server.get(place).is(403);

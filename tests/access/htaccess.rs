@@ -37,7 +37,7 @@ fn a_folder_may_choose_addresses_and_methods() {
 }
 
 #[test]
-fn what_is_not_allowed_there_closes_the_folder() {
+fn a_forbidden_directive_closes_the_folder() {
     let server = serve("Limit", PASSWORD);
     server.get("/place/").is(500);
     server.logged("AuthType: is not allowed here: its <Directory> needs AllowOverride AuthConfig");

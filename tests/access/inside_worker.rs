@@ -66,7 +66,7 @@ fn an_address_that_is_shut_out_stays_out() {
 }
 
 #[test]
-fn who_is_welcome_comes_in() {
+fn an_allowed_client_comes_in() {
     let server = serve();
     for place in ["/free/a.txt", "/own/open.txt"] {
         for way in WHOLE {
@@ -105,7 +105,7 @@ fn a_password_is_asked_for() {
 }
 
 #[test]
-fn what_the_front_found_out_about_a_client_counts_on_every_way() {
+fn facts_of_the_front_about_a_client_hold_after_every_redirect() {
     let server = serve();
     let ask = |way: &str| server.send(Request::get(&format!("{way}?/free/a.txt")).header("User-Agent", "evil"));
     for way in WHOLE {

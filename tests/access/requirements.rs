@@ -44,7 +44,7 @@ fn an_inner_section_adds_to_what_is_required_or_replaces_it() {
 
 /// With AuthMerging And, an address that one section requires does not replace the user that the other requires.
 #[test]
-fn what_both_sections_require_must_be_met_together() {
+fn requirements_of_both_sections_must_be_met_together() {
     let server = closed(
         "<Location /in/both>\nAuthMerging And\n<RequireAny>\nRequire ip 192.0.2.1\nRequire user ben\n</RequireAny>\n</Location>\n\
          <Location /in/either>\nAuthMerging And\nRequire ip 127.0.0.1\n</Location>",

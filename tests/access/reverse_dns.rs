@@ -26,7 +26,7 @@ fn a_client_may_come_by_its_name() {
 
 /// The server runs with its own /etc/hosts in a mount namespace, which needs root.
 #[test]
-fn whoever_says_to_have_a_name_must_be_found_by_it() {
+fn a_reverse_name_must_resolve_to_the_client() {
     if !nix::unistd::geteuid().is_root() {
         return;
     }

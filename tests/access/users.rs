@@ -100,7 +100,7 @@ fn every_kind_of_hash_opens_and_plain_text_does_not() {
 }
 
 #[test]
-fn who_shows_nothing_is_asked() {
+fn a_client_without_credentials_is_asked() {
     let server = serve(&htpasswd("-s", "ana", "a"), "Require valid-user");
     for place in PLACES {
         let asked = server.get(place).is(401);
@@ -218,7 +218,7 @@ fn a_slow_hash_holds_nobody_else_up() {
 }
 
 #[test]
-fn what_is_missing_is_an_error_of_the_server_and_named() {
+fn a_missing_file_is_a_server_error_that_names_it() {
     let cases = [
         ("Require valid-user", "AuthType Basic and AuthName"),
         ("AuthType Basic\nAuthName x\nAuthUserFile none\nRequire valid-user", "AuthUserFile: @DIR@/none: No such file"),

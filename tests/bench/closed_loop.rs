@@ -12,7 +12,7 @@ use crate::support::{Finished, Site, signal, until};
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 #[test]
-fn so_many_requests_go_over_so_many_connections() {
+fn the_given_number_of_requests_goes_over_the_given_number_of_connections() {
     let server = Scripted::saying(OK);
     let report = report("-n 1000 -c 4", &server.url);
     assert_eq!((server.requests(), server.connections()), (1000, 4));
@@ -69,7 +69,7 @@ fn a_large_answer_is_read_to_its_end() {
 }
 
 #[test]
-fn what_is_asked_while_it_warms_up_does_not_count() {
+fn requests_of_the_warm_up_do_not_count() {
     let server = Scripted::saying(OK);
     let report = report("-n 100 -c 2 --warm-up 0.2", &server.url);
     assert_eq!(report["requests"], 100);
@@ -124,7 +124,7 @@ fn the_report_is_the_table_of_the_documents_in_eighty_columns() {
 }
 
 #[test]
-fn what_makes_no_sense_is_a_2() {
+fn an_option_without_meaning_is_a_2() {
     for (options, url) in [
         ("-c 0", "http://localhost/"),
         ("-n many", "http://localhost/"),

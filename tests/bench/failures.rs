@@ -58,7 +58,7 @@ fn a_head_without_end_is_given_up() {
 }
 
 #[test]
-fn who_does_not_answer_in_time_is_given_up_and_stands_in_the_latencies() {
+fn a_late_response_is_abandoned_and_counts_in_the_latencies() {
     let server = Scripted::start(|stream, number| match number {
         1 => stream.read(&mut [0]).is_ok_and(|size| size > 0),
         _ => stream.write_all(OK).is_ok(),
@@ -69,7 +69,7 @@ fn who_does_not_answer_in_time_is_given_up_and_stands_in_the_latencies() {
 }
 
 #[test]
-fn where_nobody_listens_it_ends_soon() {
+fn a_run_against_a_closed_port_ends_soon() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let url = format!("http://{}/", listener.local_addr().expect("bound"));
     drop(listener);

@@ -71,7 +71,7 @@ fn requests_come_at_their_rate() {
 }
 
 #[test]
-fn what_was_due_and_never_sent_is_said() {
+fn requests_that_were_due_but_not_sent_are_reported() {
     let server = Scripted::start(|stream, _| stream.read(&mut [0]).is_ok_and(|size| size > 0));
     let report = failed_report("-t 0.5 -c 2 --rate 100 --timeout 0.3", &server.url);
     let (requests, unsent) = (report["requests"].as_u64().expect("a number"), report["unsent"].as_u64());

@@ -41,7 +41,7 @@ fn waiting_ends_with_the_first_byte_and_processing_with_the_last() {
 }
 
 #[test]
-fn what_an_answer_waited_for_a_connection_is_in_none_of_them() {
+fn the_wait_for_a_connection_is_in_no_part_of_the_time() {
     let open = report("-n 10 -c 1 --rate 1000", &slow().url);
     assert!(open["latency"]["max"].as_f64() > Some(PAUSE * 10.0), "{open}");
     // The last request waits for nine others, which take two pauses each. All requests are due within 9 ms.
@@ -50,7 +50,7 @@ fn what_an_answer_waited_for_a_connection_is_in_none_of_them() {
 }
 
 #[test]
-fn it_is_a_table_of_milliseconds() {
+fn the_times_are_a_table_of_milliseconds() {
     let said = run("-n 4 -c 2", &slow().url).succeeded().out;
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let lines: Vec<Vec<String>> = said.lines().map(words).collect();

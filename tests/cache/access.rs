@@ -7,7 +7,7 @@ use crate::support::{Request, Site, until};
 const PUBLIC: &str = "200|Cache-Control: public, max-age=60";
 
 #[test]
-fn what_one_may_see_is_not_shown_to_who_may_not() {
+fn a_page_for_some_clients_is_not_sent_to_others() {
     let site = serve(
         "<Location /addresses>\nOrder deny,allow\nDeny from all\nAllow from 127.0.0.2\n</Location>\n\
          <Location /users>\nAuthType Basic\nAuthName x\nAuthUserFile users\nRequire valid-user\n</Location>",
@@ -59,7 +59,7 @@ const GATE: &str = "package Gate;\nuse Apache::Constants qw(:common);\n\
     $r->header_out('Cache-Control' => 'public, max-age=60'); $r->send_http_header('text/plain'); $r->print('seen ' . -s \"$dir/runs\"); OK }\n1;\n";
 
 #[test]
-fn where_perl_decides_who_comes_in_nothing_is_kept() {
+fn responses_are_not_stored_where_perl_decides_access() {
     for phase in ["PerlAccessHandler", "PerlAuthenHandler", "PerlHeaderParserHandler", "PerlFixupHandler"] {
         let basic = if phase == "PerlAuthenHandler" { "AuthType Basic\nAuthName x\nRequire valid-user\n" } else { "" };
         let server = Site::new().file("lib/Gate.pm", GATE).file("runs", "").serve(&format!(
@@ -84,7 +84,7 @@ fn where_perl_decides_who_comes_in_nothing_is_kept() {
 
 /// The same handler is cached when no Perl phase runs before it.
 #[test]
-fn what_a_handler_answers_is_kept_as_what_an_application_does() {
+fn responses_of_a_handler_are_stored_like_those_of_an_application() {
     let server = Site::new().file("lib/Gate.pm", GATE).file("runs", "").serve(
         "PerlLib lib\nPerlModule Gate\nPerlSetVar Dir @DIR@\n<Location />\nSetHandler perl-script\n\
          PerlHandler Gate::page\nCacheEnable memory\n</Location>",

@@ -38,7 +38,7 @@ fn the_more_exact_word_counts() {
 
 /// 4.2.2: heuristic freshness, by mod_cache's rules.
 #[test]
-fn what_says_nothing_of_it_is_supposed_to_be_fresh_by_its_age() {
+fn a_response_without_a_lifetime_is_fresh_by_its_age() {
     let site = serve("");
     let (old, new) = (format!("200|Last-Modified: {}", date(-100_000)), format!("200|Last-Modified: {}", date(60)));
     assert!(site.keeps("/old", &old) && site.keeps("/tag", "200|ETag: \"a\""));
@@ -59,7 +59,7 @@ fn what_says_nothing_of_it_is_supposed_to_be_fresh_by_its_age() {
 }
 
 #[test]
-fn what_is_over_is_asked_for_again() {
+fn a_stale_response_is_requested_again() {
     let site = serve("CacheStaleOnError Off");
     let answer = "200|Cache-Control: max-age=1";
     site.ask("/a", answer);

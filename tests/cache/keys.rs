@@ -71,7 +71,7 @@ fn headers_that_say_what_was_asked_poison_nobody() {
 }
 
 #[test]
-fn who_asks_is_no_part_of_the_question() {
+fn the_client_is_no_part_of_the_key() {
     let site = serve("");
     for (name, value) in [
         ("X-Forwarded-For", "192.0.2.1"),
@@ -138,7 +138,7 @@ fn parts_of_the_query_may_be_told_not_to_count() {
 
 /// An error page and a program's redirect may print the address that the client requested.
 #[test]
-fn what_another_request_has_led_to_is_not_given_to_others() {
+fn a_response_to_a_different_request_is_not_reused() {
     let site = serve_with(
         "CacheEnable memory /",
         "ErrorDocument 403 /denied\n<Location /closed>\nOrder deny,allow\nDeny from all\n</Location>",

@@ -9,7 +9,7 @@ use crate::support::{Connection, Finished, Request};
 const MINUTE: &str = "200|Cache-Control: max-age=60";
 
 #[test]
-fn what_came_over_http_1_is_given_over_http_2() {
+fn a_response_stored_by_http_1_is_reused_for_http_2() {
     let site = serve("Protocols h2c http/1.1");
     let first = site.ask("/a", MINUTE);
     let curl = |more: &[&str]| {
@@ -32,7 +32,7 @@ fn what_came_over_http_1_is_given_over_http_2() {
 
 /// Many clients and pages, a small cache, several threads: each client gets the page that it requested.
 #[test]
-fn whatever_others_ask_for_each_gets_his_own() {
+fn each_client_gets_the_page_that_it_requested() {
     let site = serve("FrontThreads 3\nCacheSize 64K\nCacheSocacheMaxSize 60K\nSetOutputFilter DEFLATE");
     let client = |number: usize| {
         let address = site.0.address.clone();

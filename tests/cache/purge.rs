@@ -53,7 +53,7 @@ fn an_address_is_forgotten_with_all_its_variants_and_nothing_else() {
 }
 
 #[test]
-fn what_begins_alike_is_forgotten_together_or_everything() {
+fn urls_with_a_common_beginning_are_purged_together() {
     let site = serve("");
     let all = ["/news", "/news?page=1", "/news?page=2", "/news?q=1", "/news/a", "/newsletter", "/", "/%6eews/b"];
     let purges = [
@@ -99,7 +99,7 @@ fn a_host_is_told_by_its_names_and_without_one_all_are_meant() {
 
 /// Directives that shorten the cache key of a response apply to the address in a purge, too.
 #[test]
-fn what_does_not_count_in_an_address_does_not_count_in_a_purge() {
+fn equivalent_spellings_of_a_url_are_purged_together() {
     let site = serve("<Location /one>\nCacheIgnoreQueryString On\n</Location>\nCacheIgnoreURLSessionIdentifiers sid");
     let all = ["/one?a", "/two?a=b&sid=1"];
     assert_eq!(site.misses(&all), 2);

@@ -42,7 +42,7 @@ fn headers_and_log_say_what_the_cache_did() {
 }
 
 #[test]
-fn what_is_asked_for_least_recently_gives_way() {
+fn the_least_recently_used_response_is_evicted() {
     let site = serve("CacheSize 64K\nCacheSocacheMaxSize 60K");
     let page = |number: usize| site.ask(&format!("/{number}"), MINUTE);
     page(0);

@@ -51,7 +51,7 @@ fn only_if_cached_asks_nobody() {
 }
 
 #[test]
-fn where_the_site_says_so_clients_are_not_heard() {
+fn cache_directives_of_clients_are_ignored_where_configured() {
     let site = serve("CacheIgnoreCacheControl On");
     for control in ["no-cache", "max-age=0", "no-store"] {
         site.send(asking(control), MINUTE);
@@ -102,7 +102,7 @@ fn a_form_in_a_place_without_cache_changes_what_others_show() {
 }
 
 #[test]
-fn those_who_may_make_the_cache_forget() {
+fn allowed_clients_can_purge_the_cache() {
     let site = serve("CachePurgeFrom 127.0.0.2 10.0.0.0/8");
     site.ask("/a?b", MINUTE);
     site.send(Request::get("/a?b").header("Host", "other"), MINUTE);

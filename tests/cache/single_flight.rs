@@ -28,7 +28,7 @@ fn until_all_wait(site: &Counting, count: u64) {
 }
 
 #[test]
-fn one_worker_makes_what_many_want() {
+fn one_worker_makes_the_response_for_many_requests() {
     let site = serve("FrontThreads 3\nCacheLockMaxAge 60");
     let clients = together(&site, 30, MINUTE, "wait");
     until_all_wait(&site, 30);
@@ -39,7 +39,7 @@ fn one_worker_makes_what_many_want() {
 }
 
 #[test]
-fn those_who_cannot_use_it_do_not_queue_for_it() {
+fn requests_that_cannot_use_the_response_do_not_wait_for_it() {
     let site = serve("CacheLockMaxAge 60");
     let clients = together(&site, 4, "200|Cache-Control: private", "wait");
     until_all_wait(&site, 4);
@@ -59,7 +59,7 @@ fn those_who_cannot_use_it_do_not_queue_for_it() {
 }
 
 #[test]
-fn nobody_waits_longer_than_the_lock_lasts() {
+fn no_request_waits_longer_than_the_lock_lasts() {
     let site = serve("CacheLockMaxAge 200ms");
     let clients = together(&site, 3, MINUTE, "wait");
     until("the others have gone themselves", || site.runs() == 3);

@@ -26,7 +26,7 @@ fn a_client_may_take_what_is_stale() {
 
 /// 4.2.4: "prohibited by an explicit in-protocol directive".
 #[test]
-fn what_forbids_it_is_never_given_stale() {
+fn a_response_that_forbids_it_is_never_sent_stale() {
     for control in ["must-revalidate", "proxy-revalidate", "s-maxage=1"] {
         let site = serve("");
         let answer = format!("200|Cache-Control: max-age=1, stale-if-error=0, {control}");
@@ -150,7 +150,7 @@ fn the_server_stops_while_the_program_is_asked() {
 
 /// A HEAD or a range request may start the revalidation, which requests the whole response.
 #[test]
-fn what_is_asked_behind_an_answer_is_all_of_it() {
+fn a_refresh_in_the_background_requests_the_whole_response() {
     for request in [Request::new("HEAD", "/a"), Request::get("/a").header("Range", "bytes=0-1")] {
         let site = serve("");
         let answer = "200|Cache-Control: max-age=1, stale-while-revalidate=600";

@@ -46,7 +46,7 @@ fn without_cache_enable_nothing_is_kept() {
 
 /// 3: "the no-store cache directive is not present", "the private cache directive is not present or allows", 5.2.2
 #[test]
-fn what_forbids_it_is_never_kept() {
+fn a_response_that_forbids_it_is_never_stored() {
     let site = serve("");
     for answer in [
         "200|Cache-Control: no-store",
@@ -73,7 +73,7 @@ fn what_forbids_it_is_never_kept() {
 
 /// 3: "the response status code is final", "understood"; 4.2.2: some statuses need explicit freshness.
 #[test]
-fn it_depends_on_the_status() {
+fn storing_depends_on_the_status() {
     let site = serve("");
     for status in [200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 414, 451, 501] {
         let answer = format!("{status}|Cache-Control: max-age=60");
@@ -158,7 +158,7 @@ fn headers_for_one_client_are_not_kept() {
 }
 
 #[test]
-fn what_the_configuration_says_of_an_answer_counts_too() {
+fn headers_from_the_configuration_count_for_storing() {
     let site = serve(
         "<Location /private>\nHeader set Cache-Control private\n</Location>\n<Location /set>\nHeader set Cache-Control max-age=60\n</Location>\n\
         <Location /expires>\nExpiresActive On\nExpiresDefault A60\n</Location>\n<Location /cookie>\nHeader add Set-Cookie a=b\n</Location>",
@@ -203,7 +203,7 @@ fn an_answer_that_is_not_whole_is_never_kept() {
 }
 
 #[test]
-fn what_is_shorter_or_longer_than_it_says_is_never_kept() {
+fn a_body_of_the_wrong_length_is_never_stored() {
     let site = serve("");
     for length in [3, 300] {
         let target = format!("/{length}");
@@ -293,7 +293,7 @@ fn a_coded_answer_is_for_clients_that_take_it() {
 }
 
 #[test]
-fn what_is_kept_is_compressed_for_those_who_want_it() {
+fn a_stored_response_is_compressed_for_clients_that_accept_it() {
     let site = serve("SetOutputFilter DEFLATE;ZSTD");
     let ask = |coding: &str| {
         site.send(
@@ -339,7 +339,7 @@ fn site_that_looks_for_its_client() -> Server {
 
 /// A response that the program cut short for a lost client looks complete, so it must not be stored.
 #[test]
-fn what_a_program_has_not_finished_because_its_client_left_is_never_kept() {
+fn an_unfinished_response_of_a_client_that_left_is_never_stored() {
     let server = site_that_looks_for_its_client();
     let mut connection = server.connect();
     connection.raw("GET /a?before HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -79,7 +79,7 @@ fn a_stale_answer_is_asked_for_with_its_validators() {
 }
 
 #[test]
-fn what_says_no_cache_is_asked_for_each_time() {
+fn a_response_with_no_cache_is_requested_each_time() {
     let site = serve("");
     let answer = "200|Cache-Control: no-cache|ETag: \"a\"";
     for run in 1..4 {

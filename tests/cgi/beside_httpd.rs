@@ -153,7 +153,7 @@ fn a_program_that_another_request_leads_to_finds_that_ones_variables_and_no_embe
 }
 
 #[test]
-fn what_follows_an_alias_stands_directly_behind_the_name_that_it_says() {
+fn the_rest_of_a_path_follows_the_name_of_its_alias_directly() {
     let program = format!("{SH}printf \"ran $PATH_INFO\"");
     let site = Site::new().script("bin/one", &program).file("files/page.txt", "page").file("folder/page.txt", "page");
     let aliases = "Alias /five/ @DIR@/files/page.txt\nScriptAlias /one/ @DIR@/bin/one\nScriptAlias /same @DIR@/bin/one\n\

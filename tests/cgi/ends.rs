@@ -24,7 +24,7 @@ fn a_huge_output_passes_through_a_small_worker() {
 }
 
 #[test]
-fn what_it_complains_of_stands_in_the_log_with_the_request() {
+fn stderr_of_a_program_is_logged_with_its_request() {
     let server = serve(&format!("{SH}echo 'a complaint' >&2; printf half >&2; echo said"));
     assert_eq!(server.text(URL), "said\n");
     let line = server.logged("a complaint");
@@ -70,7 +70,7 @@ fn a_program_that_takes_too_long_is_ended_with_all_that_it_started() {
 }
 
 #[test]
-fn what_it_left_in_the_background_ends_with_it() {
+fn background_processes_of_a_program_end_with_it() {
     let server = serve(&format!("{SH}sleep 1000 > /dev/null 2>&1 &\nprintf $!"));
     let pid: i32 = server.text(URL).parse().expect("a pid");
     until("it has ended", || !alive(pid));
@@ -97,7 +97,7 @@ fn a_worker_that_dies_takes_its_program_along() {
 }
 
 #[test]
-fn it_has_descriptors_0_to_2_and_no_other() {
+fn a_program_has_descriptors_0_to_2_and_no_other() {
     // The shell has its script open as descriptor 10. The script uses no pipeline, because the shell would hold the
     // pipe's ends for a moment.
     let server = serve(&format!(

@@ -13,7 +13,7 @@ fn a_program_of_the_shell_is_executed_and_not_compiled_as_perl() {
 }
 
 #[test]
-fn it_has_the_variables_of_rfc_3875_and_none_of_the_server() {
+fn a_program_has_the_variables_of_rfc_3875_and_none_of_the_server() {
     let server = serve(&format!("{SH}env"));
     let request = Request::post("/cgi/test/more/path?a=b", "12345").header("X-Own", "own");
     let said = server.send(request).is(200).text();
@@ -38,7 +38,7 @@ fn it_has_the_variables_of_rfc_3875_and_none_of_the_server() {
 }
 
 #[test]
-fn it_reads_the_body_in_its_folder_and_has_the_words_of_a_query() {
+fn a_program_reads_the_body_in_its_folder_and_has_the_words_of_a_query() {
     let server = serve(&format!("{SH}pwd -P; cat; echo \" $# $1 $2\""));
     let folder = std::fs::canonicalize(server.site.path("scripts")).expect("it is there");
     let folder = folder.display();
@@ -52,7 +52,7 @@ fn it_reads_the_body_in_its_folder_and_has_the_words_of_a_query() {
 }
 
 #[test]
-fn its_header_is_read_as_that_of_a_script() {
+fn the_header_of_a_program_is_read_like_that_of_a_script() {
     let server = serve(
         "#!/bin/sh\nprintf 'Status: 404 Nothing Here\\r\\nX-A: b\\r\\nContent-Type: text/x-own\\r\\n\\r\\nnothing'\n",
     );
@@ -79,7 +79,7 @@ fn a_program_without_a_header_is_a_500() {
 }
 
 #[test]
-fn what_cannot_be_executed_is_a_500_that_names_file_and_reason() {
+fn a_file_that_cannot_be_executed_is_a_500_with_file_and_reason() {
     let server = serve("#!/no/such/interpreter\n");
     server.get(URL).is(500);
     let line = server.logged("No such file or directory");

@@ -113,7 +113,7 @@ fn every_run_begins_as_after_compiling() {
 }
 
 #[test]
-fn what_needs_a_process_has_one() {
+fn a_script_that_needs_a_process_has_one() {
     let scripts = [
         ("exec", "$| = 1; TEXT exec '/bin/echo', 'from exec';", "from exec\n"),
         ("raw", "syswrite STDOUT, \"Content-Type: text/plain\\n\\nraw \"; print 'printed';", "raw printed"),

@@ -22,7 +22,7 @@ fn answers(server: &Server, target: &str, expected: &str) {
 }
 
 #[test]
-fn what_one_visitor_sent_is_gone_for_the_next() {
+fn input_of_one_request_is_gone_for_the_next() {
     let server = serve_perl(&format!(
         "use CGI; my $q = CGI->new; my $name = $q->param('name'); {TEXT} our $out .= $q->query_string; show(); sub show {{ print \"$name $out\" }}"
     ));
@@ -31,7 +31,7 @@ fn what_one_visitor_sent_is_gone_for_the_next() {
 }
 
 #[test]
-fn nothing_in_its_environment_speaks_of_an_embedded_perl() {
+fn the_environment_of_a_script_shows_no_embedded_perl() {
     for generation in ["", "PerlGeneration 2\n"] {
         let text = format!("{PERL}{TEXT}print map {{ \"$_=$ENV{{$_}}\\n\" }} sort keys %ENV;");
         let server = Site::new().script("scripts/test", &text).serve(&format!("{generation}{}", conf("")));
@@ -83,7 +83,7 @@ fn exec_syswrite_and_begin_do_what_they_do_in_a_process() {
 }
 
 #[test]
-fn its_package_is_main_and_its_switches_count() {
+fn the_package_of_a_script_is_main_and_its_switches_count() {
     let text = "#!/usr/bin/perl -wl -Ilib\nuse Own; our $x = 5;\nprint \"Content-Type: text/plain\\n\";\n\
         print join ' ', __PACKAGE__, $main::x, $::x, $^W, Own::name(), $0;";
     let server = Site::new()
@@ -144,7 +144,7 @@ fn a_script_that_dies_is_a_500_and_its_last_words_are_in_the_log() {
 }
 
 #[test]
-fn what_is_no_program_is_refused_as_httpd_does_with_the_way_out_in_the_log() {
+fn a_file_that_is_no_program_is_refused_as_by_httpd_with_advice_in_the_log() {
     let script = format!("{TEXT} print 'ran';");
     let site = Site::new()
         .script("scripts/bare.pl", &script)

@@ -18,7 +18,7 @@ fn find<'a>(advice: &'a [(String, Value)], rule: &str) -> Option<&'a Value> {
 }
 
 #[test]
-fn where_nothing_is_wrong_it_is_said_what_was_looked_at() {
+fn a_healthy_server_gets_a_list_of_the_checks() {
     let server =
         Site::new().file("app.psgi", "sub { [200, [], ['ok']] }").serve("<Location />\nPsgiApp app.psgi\n</Location>");
     server.text("/");

@@ -55,7 +55,7 @@ fn modules_files_and_system_calls_are_counted() {
 }
 
 #[test]
-fn who_names_variables_of_a_match_is_named_with_its_line() {
+fn code_with_match_variables_is_named_with_its_line() {
     let site = Site::new()
         .file("lib/Top.pm", "package Top;\n'abc' =~ /b/;\nour $x = $&;\n1;\n")
         .file("lib/Inner.pm", "package Inner;\nsub f {\n  my $x = shift;\n  return sub {\n    $x . $` }\n}\n1;\n")

@@ -27,7 +27,7 @@ fn mistakes_of_the_text_do_not_hide_those_of_its_meaning() {
 }
 
 #[test]
-fn what_is_full_of_unknown_names_has_all_of_them_named_and_is_told_of_the_first_what_was_meant() {
+fn all_unknown_names_are_listed_and_the_first_gets_a_suggestion() {
     let said = check(Site::new(), &"DocumentRot /\n".repeat(300));
     assert_eq!(said.err.matches("DocumentRot: is not a directive").count(), 300);
     assert_eq!(said.err.matches("did you mean DocumentRoot?").count(), 100);

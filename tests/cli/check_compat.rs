@@ -70,7 +70,7 @@ fn methods_that_a_request_has_of_other_modules_are_green() {
 }
 
 #[test]
-fn what_check_refuses_is_never_green() {
+fn a_directive_that_check_refuses_is_never_green() {
     let site = Site::new();
     let conf = "\nMaxClients many\nCustomLog a.log \"%Z\"\nLoadModule dav_module modules/mod_dav.so\n\
                 <Location /a>\nSetHandler\n</Location>\nSSLCertificateFile none.pem\nListen 127.0.0.1:1 https\n";

@@ -284,7 +284,7 @@ fn names_of_the_processes_say_what_they_are() {
 }
 
 #[test]
-fn what_is_wrong_with_an_option_names_the_option() {
+fn an_error_in_an_option_names_the_option() {
     let site = Site::new().file("app.psgi", APP);
     let listen = format!("127.0.0.1:{}", site.port);
     for (option, value) in [

@@ -84,7 +84,7 @@ fn a_survey_of_the_tree_names_files_lines_modules_and_methods() {
 }
 
 #[test]
-fn what_only_a_shell_can_say_is_named_and_never_run() {
+fn variables_that_need_a_shell_are_named_and_never_run() {
     let envvars = format!("{ENVVARS}export NAME=$(touch @DIR@/ran)\nexport OTHER=`touch @DIR@/ran`\n. @DIR@/more\n");
     let site = tree(&envvars).file("more", "touch @DIR@/ran\n");
     let said = site.cameleer(["check", "-f", "etc/apache2.conf"]).succeeded();

@@ -25,7 +25,7 @@ fn says(said: &str, line: &str) {
 }
 
 #[test]
-fn who_answers_and_which_lines_say_so() {
+fn the_handler_and_its_lines_are_explained() {
     let said = explained("http://shop.example/shop/basket?id=1");
     assert!(said.starts_with("GET shop.example/shop/basket\n"), "{said}");
     says(&said, "virtual host shop.example /site.conf:7");
@@ -43,7 +43,7 @@ fn who_answers_and_which_lines_say_so() {
 }
 
 #[test]
-fn what_the_front_does_alone() {
+fn phases_of_the_front_are_explained() {
     let said = explained("http://shop.example/a.txt");
     says(&said, "answered by the front: a file");
     says(&said, "file /htdocs/a.txt (exists)");
@@ -68,13 +68,13 @@ fn with_perl_in_a_phase_the_worker_runs_them_all() {
 }
 
 #[test]
-fn what_is_refused_at_once_is_said_to_be() {
+fn a_request_refused_at_once_is_explained_so() {
     says(&explained("http://shop.example/.htaccess"), "answered by the front, with 403");
     assert_eq!(explained("/%zz"), "GET /%zz: refused with 400 before any phase\n");
 }
 
 #[test]
-fn it_takes_paths_and_urls() {
+fn explain_takes_paths_and_urls() {
     let site = Site::new();
     site.configure("");
     site.cameleer(["explain", "-f", "site.conf", "GET", "page"]).failed(2, "expected a path that begins with /");

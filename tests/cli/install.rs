@@ -95,7 +95,7 @@ fn bash_zsh_and_fish_complete_commands_and_options() {
 }
 
 #[test]
-fn nothing_is_left_after_uninstall() {
+fn no_file_is_left_after_uninstall() {
     let site = Site::new();
     let stage = site.filled("DESTDIR=@DIR@/stage");
     make(&site, "install-files", &stage).succeeded();
@@ -126,7 +126,7 @@ fn a_plain_perl_finds_the_modules() {
 }
 
 #[test]
-fn they_stand_where_perl_looks_and_what_is_anothers_stays() {
+fn modules_are_installed_in_inc_and_files_of_other_packages_stay() {
     for prefix in ["/usr/local", "/usr"] {
         let site = Site::new();
         let folders =

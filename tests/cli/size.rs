@@ -73,7 +73,7 @@ fn a_sub_counts_once_and_with_the_subs_in_it() {
 }
 
 #[test]
-fn what_a_module_does_while_it_is_loaded_is_no_part_of_the_answer() {
+fn output_of_a_module_while_it_is_loaded_is_not_in_the_report() {
     let site = Site::new()
         .file(
             "lib/Loud.pm",
@@ -92,7 +92,7 @@ fn what_a_module_does_while_it_is_loaded_is_no_part_of_the_answer() {
 }
 
 #[test]
-fn what_is_neither_a_module_nor_a_script_is_said() {
+fn a_name_of_neither_a_module_nor_a_script_is_an_error() {
     let site = Site::new().file("lib/My.pm", "package My; 1;").file("broken.pl", "my $x = ;\n");
     Finished::of(Command::new("mkfifo").arg(site.path("pipe.pl"))).succeeded();
     assert!(site.path("pipe.pl").metadata().expect("it is there").file_type().is_fifo());

@@ -84,7 +84,7 @@ fn check_takes_a_program_as_run_does() {
 }
 
 #[test]
-fn nothing_is_bound_before_everything_is_read() {
+fn no_port_is_bound_before_the_whole_configuration_is_read() {
     let site = Site::new();
     let _holder = std::net::TcpListener::bind(("127.0.0.1", site.port)).expect("bound");
     site.configure("\nMaxClients many");

@@ -49,7 +49,7 @@ fn the_kernel_keeps_as_many_connections_as_listen_backlog_says() {
 }
 
 #[test]
-fn what_an_old_file_says_of_modules_and_names_is_passed_over() {
+fn directives_of_an_old_file_for_modules_and_names_are_ignored() {
     let server = Site::new().file("one/a.txt", "one").serve(
         "LoadModule perl_module libexec/libperl.so\nClearModuleList\nAddModule mod_perl.c\nNameVirtualHost *:@PORT@\n\
          <VirtualHost *:@PORT@>\nServerName one.example\nDocumentRoot one\n</VirtualHost>",

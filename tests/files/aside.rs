@@ -24,7 +24,7 @@ fn threads_aside(server: &Server) -> usize {
 }
 
 #[test]
-fn what_is_in_memory_is_opened_at_once_and_the_rest_aside() {
+fn cached_files_are_opened_at_once_and_others_on_a_thread() {
     let server = serve("");
     server.get("/page").is(200);
     assert_eq!(threads_aside(&server), 0);
@@ -33,7 +33,7 @@ fn what_is_in_memory_is_opened_at_once_and_the_rest_aside() {
 }
 
 #[test]
-fn whatever_a_path_leads_to_is_found_aside_as_well() {
+fn every_target_of_a_path_is_found_on_a_thread_as_well() {
     for options in ["FollowSymLinks", "SymLinksIfOwnerMatch", "None"] {
         let server = serve(&format!("Options {options}"));
         for _ in 0..2 {
@@ -53,7 +53,7 @@ fn whatever_a_path_leads_to_is_found_aside_as_well() {
 
 /// Lookups of precompressed files, and of the file of a Perl handler.
 #[test]
-fn what_else_is_looked_for_is_looked_for_aside() {
+fn other_lookups_are_made_on_a_thread() {
     let server = serve("PrecompressedFiles On");
     let response = server.send(Request::get("/kernel/ostype").header("Accept-Encoding", "br, gzip")).is(200);
     assert_eq!(response.header("content-encoding"), None);

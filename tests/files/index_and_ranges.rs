@@ -38,7 +38,7 @@ fn an_index_elsewhere_has_the_rules_of_its_own_place() {
 
 /// core.html#acceptpathinfo: the values On, Off and Default, for files and for scripts.
 #[test]
-fn what_stands_behind_a_files_name_is_taken_or_not() {
+fn the_path_after_a_file_name_is_accepted_or_not() {
     let server = serve(
         "<Location /plain.txt>\nAcceptPathInfo On\n</Location>\n<Location /cgi-bin/tell.cgi/off>\nAcceptPathInfo Off\n</Location>",
     );

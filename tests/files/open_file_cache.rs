@@ -45,7 +45,7 @@ fn a_file_that_is_asked_for_often_stays_open_and_no_longer_than_that() {
 }
 
 #[test]
-fn nothing_stays_open_where_that_is_not_wanted_or_there_is_a_link_on_the_way() {
+fn no_file_stays_open_without_the_directive_or_through_a_link() {
     let site = || Site::new().file("htdocs/page", "page").file("htdocs/folder/page", "page");
     let off = serve(site(), "OpenFileCache Off");
     let on = serve(site(), "Options FollowSymLinks");
@@ -105,7 +105,7 @@ fn replace(file: &Path, make: impl FnOnce(&Path)) {
 }
 
 #[test]
-fn what_happens_to_a_file_that_is_kept_open_is_seen_at_once() {
+fn changes_of_a_cached_open_file_are_seen_at_once() {
     let site = (0..CHANGES.len()).fold(Site::new(), |site, n| site.file(&format!("htdocs/{n}"), "before"));
     let server = serve(site, "Options None\nDefaultType text/plain");
     for (n, (what, change, status, text)) in CHANGES.into_iter().enumerate() {

@@ -71,7 +71,7 @@ fn each_has_a_tag_of_its_own_and_parts() {
 }
 
 #[test]
-fn one_that_is_older_or_no_file_or_behind_a_link_is_not_sent() {
+fn an_older_copy_a_folder_or_a_link_is_not_sent() {
     let server = serve("Options -FollowSymLinks");
     server.site.age("htdocs/a.css.br", Duration::from_secs(3600));
     assert_eq!(ask(&server, "/a.css", "br").text(), "plain", "it was made from another version");

@@ -58,20 +58,20 @@ fn a_perl_location_costs_no_look_at_the_disk() {
 }
 
 #[test]
-fn nor_does_it_below_an_alias_that_is_there() {
+fn a_perl_location_below_an_existing_alias_costs_no_look_at_the_disk() {
     let server = serve(Site::new().file("scripts/a/b/page", ""), &format!("Alias /perl @DIR@/scripts\n{PLAIN}"));
     costs_nothing(&server, &TARGETS);
 }
 
 #[test]
-fn nor_does_it_however_its_address_is_translated() {
+fn a_perl_location_with_a_trans_handler_costs_no_look_at_the_disk() {
     for way in ["Alias /perl /", "PerlModule Apache::Constants\nPerlTransHandler Apache::Constants::OK"] {
         costs_nothing(&serve(Site::new(), &format!("{way}\n{PLAIN}")), &TARGETS);
     }
 }
 
 #[test]
-fn nor_does_it_with_rules_for_addresses_and_files() {
+fn a_perl_location_with_rules_for_addresses_and_files_costs_no_look_at_the_disk() {
     let rules = "<Files ~ \"^\\.ht\">\nOrder Allow,Deny\nDeny from all\n</Files>\n\
                  <Location />\nOrder Allow,Deny\nAllow from 127.0.0.0/8\n</Location>\n";
     costs_nothing(&serve(Site::new(), &format!("{rules}{PLAIN}")), &TARGETS);
@@ -109,7 +109,7 @@ fn names_are_looked_up_only_where_that_is_wanted() {
 }
 
 #[test]
-fn nor_does_it_where_htaccess_files_are_honoured() {
+fn a_perl_location_with_htaccess_files_costs_no_look_at_the_disk() {
     let site =
         Site::new().file("htdocs/.htaccess", "PerlSetVar X 1").file("htdocs/perl/a/b/.htaccess", "PerlSetVar X 2");
     let server = serve(site, &format!("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n{PLAIN}"));
@@ -117,7 +117,7 @@ fn nor_does_it_where_htaccess_files_are_honoured() {
 }
 
 #[test]
-fn nor_does_a_path_that_was_never_asked_for_before() {
+fn a_new_path_of_a_perl_location_costs_no_look_at_the_disk() {
     let site = Site::new().file("htdocs/.htaccess", "PerlSetVar X 1");
     let server = serve(site, &format!("<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n{PLAIN}"));
     server.get("/perl/first").is(200);
@@ -189,7 +189,7 @@ fn a_large_answer_does_not_have_the_front_give_and_take_memory_for_each_packet()
 }
 
 #[test]
-fn what_the_front_keeps_for_later_is_little() {
+fn the_front_caches_little() {
     let server = serve(Site::new().file("htdocs/page.html", "page"), PLAIN);
     let upload = || Request::new("POST", "/perl").body(vec![b'x'; 1 << 20]);
     server.send(upload()).is(200);
@@ -259,7 +259,7 @@ const LOOKS_UP: &str = "package Up; sub handler { my $r = shift; my $sub = $r->l
     $r->send_http_header('text/plain'); $r->print($sub->filename); 0 }\n1;\n";
 
 #[test]
-fn nobody_looks_for_what_follows_a_missing_folder() {
+fn names_below_a_missing_folder_are_not_looked_up() {
     let site = Site::new().file("lib/Up.pm", LOOKS_UP).file("htdocs/there/page", "").file("htdocs/.htaccess", "");
     let server = serve(
         site,
@@ -356,7 +356,7 @@ fn forget(file: &std::path::Path) {
 }
 
 #[test]
-fn whoever_waits_for_the_disk_is_not_the_thread_that_has_all_clients() {
+fn the_thread_of_the_clients_never_waits_for_the_disk() {
     let text = "what is read ".repeat(40_000);
     let site = Site::new()
         .file("htdocs/long.bin", &text)

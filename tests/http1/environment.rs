@@ -87,7 +87,7 @@ fn no_way_makes_a_clients_proxy_that_of_a_program() {
 }
 
 #[test]
-fn what_the_configuration_says_of_a_proxy_is_not_a_clients() {
+fn variables_of_a_proxy_cannot_be_set_by_a_client() {
     let server = serve("SetEnv HTTP_PROXY http://proxy.internal:3128/\n");
     for target in PROGRAMS {
         let said = server.send(Request::get(target).header("Proxy", "http://evil.example/")).text();

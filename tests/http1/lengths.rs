@@ -65,7 +65,7 @@ fn served(server: &Server, path: &str) -> Connection {
 }
 
 #[test]
-fn what_comes_after_the_promised_bytes_ends_the_connection_and_is_logged() {
+fn bytes_after_the_content_length_end_the_connection_and_are_logged() {
     let server = serve("");
     let paths = ["/handler", "/script.pl", "/app"];
     let mut connections: Vec<_> = paths.iter().map(|path| served(&server, path)).collect();
@@ -90,7 +90,7 @@ fn a_promise_of_nothing_is_one() {
 }
 
 #[test]
-fn who_keeps_the_promise_keeps_the_connection_while_the_program_works_on() {
+fn a_response_of_the_right_length_keeps_the_connection_while_the_program_continues() {
     let server = serve("");
     let mut connection = served(&server, "/handler/just");
     assert_eq!(connection.ask(Request::get("/app/fine")).text(), "fine");
@@ -120,7 +120,7 @@ fn a_program_that_sends_too_much_is_told_that_nobody_waits() {
 }
 
 #[test]
-fn where_there_is_no_body_there_is_nothing_to_compare() {
+fn the_length_of_a_response_without_a_body_is_not_compared() {
     let server = serve("");
     server.site.write("go", "");
     for (method, path) in [("HEAD", "/handler"), ("HEAD", "/app"), ("GET", "/app/204"), ("GET", "/app/304")] {

@@ -40,7 +40,7 @@ fn any_method_reaches_the_application() {
 }
 
 #[test]
-fn what_is_no_http_is_a_400_and_harms_nobody() {
+fn bytes_that_are_not_http_get_a_400_and_harm_no_client() {
     let server = serve("");
     for nonsense in [
         "nonsense\r\n\r\n",

@@ -50,7 +50,7 @@ fn rules_and_logs_see_all_fields_of_a_name() {
 }
 
 #[test]
-fn of_two_passwords_the_first_counts_for_all() {
+fn the_first_of_two_passwords_counts_for_all_readers() {
     let check = "package Check; sub handler { my $r = shift; my ($status, $password) = $r->get_basic_auth_pw; return $status if $status; \
          return 0 if $r->connection->user eq 'ana' and $password eq 'a'; $r->note_basic_auth_failure; 401 } 1;";
     let by_rule = "AuthType Basic\nAuthName x\nRequire user ana";

@@ -175,7 +175,7 @@ fn a_page_of_an_error_does_not_say_what_died_and_where() {
 }
 
 #[test]
-fn what_a_client_sends_cannot_forge_a_line_of_the_error_log() {
+fn a_client_cannot_forge_a_line_of_the_error_log() {
     let server = Site::new().serve("<Location /secret>\nOrder Allow,Deny\n</Location>");
     server.get("/secret/%0a%5bforged%5d%20%1b%22%7f").is(403);
     let line = server.logged("client denied");
@@ -204,7 +204,7 @@ fn a_thousand_ranges_and_ranges_over_one_another_are_the_whole_file() {
 }
 
 #[test]
-fn how_many_ranges_are_served_is_said_for_a_place() {
+fn a_place_limits_the_number_of_ranges() {
     let server = Site::new().file("htdocs/a.txt", "0123456789").file("htdocs/none/a.txt", "0123456789").serve(
         "MaxRanges 2\nMaxRangeOverlaps none\nMaxRangeReversals none\n<Location /none>\nMaxRanges none\n</Location>",
     );
@@ -218,7 +218,7 @@ fn how_many_ranges_are_served_is_said_for_a_place() {
 }
 
 #[test]
-fn what_is_refused_is_answered_like_any_error_and_is_in_both_logs() {
+fn a_refused_request_gets_an_error_page_and_is_in_both_logs() {
     let server = serve();
     let mut connection: Connection = server.connect();
     connection.raw("GET / HTTP/1.1\r\nHost: a\r\nBad : x\r\n\r\n");

@@ -83,7 +83,7 @@ fn each_byte_of_ascii_is_answered_as_by_httpd_over_http_2() {
 
 /// The table is documented in docs/operating/tls.md.
 #[test]
-fn what_http_2_does_with_bytes_that_are_no_part_of_a_target_is_as_documented() {
+fn http_2_treats_invalid_bytes_of_a_target_as_documented() {
     let server = serve("");
     for (target, seen) in [("/psgi/a#b", "2f61||2f707367692f61"), ("/psgi/a?q#b", "2f61|71|2f707367692f613f71")] {
         let mut raw = Raw::open(&server, &[]);
@@ -159,7 +159,7 @@ fn strict_refuses_what_must_be_encoded() {
 
 /// A page may print its address, so a differently spelt target must not share its cache entry.
 #[test]
-fn what_is_cached_is_given_for_the_same_target_only() {
+fn a_cached_response_is_sent_for_the_same_target_only() {
     let server = serve("CacheEnable memory /psgi\nCacheDefaultExpire 60s\nHeader set Cache-Control max-age=60\n");
     let odd = ask(&server, b"/psgi/<b>").is(200).text();
     let plain = ask(&server, b"/psgi/%3Cb%3E").is(200).text();

@@ -74,7 +74,7 @@ fn a_client_that_is_answered_in_http_1_0_whatever_it_speaks_sees_the_reset_too()
 }
 
 #[test]
-fn where_a_length_or_chunks_show_that_something_is_missing_the_end_is_in_order() {
+fn a_truncation_that_length_or_chunks_show_ends_the_connection_normally() {
     let server = serve("");
     server.site.write("go", "");
     for request in ["GET /long HTTP/1.0\r\n\r\n", "GET /dies HTTP/1.1\r\nHost: a\r\n\r\n"] {

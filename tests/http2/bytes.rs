@@ -77,7 +77,7 @@ fn continuations_padding_and_trailers_are_counted() {
 }
 
 #[test]
-fn what_was_cut_off_is_counted_as_far_as_it_went() {
+fn bytes_of_a_truncated_response_are_counted() {
     let server = serve(LOG);
     let mut raw = Raw::open(&server, &[(4, 5000)]);
     raw.get(1, "/bytes/9000");

@@ -99,7 +99,7 @@ fn windows_that_are_opened_by_a_byte_at_a_time_end_the_connection() {
 }
 
 #[test]
-fn who_gives_back_each_piece_of_a_download_floods_nobody() {
+fn window_updates_for_each_piece_of_a_download_are_no_flood() {
     let server = serve("H2MaxControlFramesPerSecond 10");
     let mut raw = Raw::open(&server, &[]);
     for stream in [1, 3, 5] {
@@ -257,7 +257,7 @@ fn a_slow_reader_takes_as_long_as_it_needs() {
 }
 
 #[test]
-fn one_window_that_is_shut_holds_up_nobody_else() {
+fn one_closed_window_delays_no_other_stream() {
     let server = serve("MaxClients 1\nStartServers 1\nMinSpareServers 1\nMaxSpareServers 1");
     let mut raw = Raw::open(&server, &[(4, 0)]);
     raw.get(1, "/bytes/1000");

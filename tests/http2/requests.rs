@@ -26,7 +26,7 @@ fn over_tls_it_is_agreed_on_with_the_handshake() {
 }
 
 #[test]
-fn where_protocols_does_not_name_it_nobody_speaks_it() {
+fn http_2_is_not_spoken_without_protocols() {
     let server =
         super::site().serve("SSLEngine On\nSSLCertificateFile localhost.crt\nSSLCertificateKeyFile localhost.key");
     let said = curl(&server, &["--http2", "-o", "/dev/null", "-w", "%{http_version}", "https://localhost:@PORT@/"]);
@@ -71,7 +71,7 @@ fn a_host_that_contradicts_the_authority_is_refused() {
 type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 #[test]
-fn what_is_refused_in_http_1_is_refused_here() {
+fn requests_refused_in_http_1_are_refused_in_http_2() {
     let server = serve("CustomLog access.log \"%s %{what}i\"");
     let long = "G".repeat(33);
     let cases: [Case<'_>; 6] = [
@@ -139,7 +139,7 @@ fn limits_on_requests_hold_as_for_http_1() {
 }
 
 #[test]
-fn who_expects_a_word_before_the_body_gets_it() {
+fn a_client_that_expects_100_continue_gets_it() {
     let server = serve("");
     let mut raw = Raw::open(&server, &[]);
     raw.send(HEADERS, END_HEADERS, 1, &head(&[("expect", "100-continue")], "/"));

@@ -24,7 +24,7 @@ fn a_new_connection_takes_the_place_of_the_one_that_was_idle_for_longest() {
 }
 
 #[test]
-fn when_nobody_is_idle_one_more_is_told_so_and_closed() {
+fn a_further_connection_gets_503_when_none_is_idle() {
     let server = serve(OK, "MaxConnections 5");
     let busy: Vec<Connection> = (0..5).map(|_| half_asked(&server)).collect();
     until("all five are let in", || server.status()["front"]["connections"] == 5);

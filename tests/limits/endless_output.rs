@@ -198,7 +198,7 @@ fn destructors_end_blocks_cleanups_and_logs_have_their_turn() {
 
 /// The expected exceptions are those of mod_perl 2 under httpd.
 #[test]
-fn in_mod_perl_2_print_dies_of_an_error_of_apr() {
+fn print_in_mod_perl_2_dies_of_an_error_of_apr() {
     let caught = "my ($n, @caught) = 0;
         while (1) { eval { print $text; 1 } and next; push @caught, ref($@) . ' ' . ($@ + 0) . \" $@\"; last if @caught == 2 }
         open my $f, '>', '@DIR@/caught'; print {$f} join \"\\n\", @caught; close $f;";
@@ -230,7 +230,7 @@ fn in_mod_perl_2_print_dies_of_an_error_of_apr() {
 }
 
 #[test]
-fn in_mod_perl_1_print_fails_first_and_says_why() {
+fn print_in_mod_perl_1_fails_first_with_a_reason() {
     let tells = "$! = 0; while (print $text) { } my $why = $! + 0; open my $f, '>', '@DIR@/told'; print {$f} $why, ' ', $r->connection->aborted; close $f;";
     let server = Site::new()
         .script("scripts/pid.pl", "print \"Content-Type: text/plain\\n\\n$$\";")
@@ -249,7 +249,7 @@ fn in_mod_perl_1_print_fails_first_and_says_why() {
 
 /// The front drops the body of a response to HEAD while the client stays connected.
 #[test]
-fn who_answers_head_prints_to_the_end_and_is_told_that_all_is_well() {
+fn a_handler_that_answers_head_prints_to_the_end_without_an_error() {
     for api in [REGISTRY_1, REGISTRY_2] {
         let connection = if api == REGISTRY_2 { "use Apache2::RequestRec (); use Apache2::Connection ();" } else { "" };
         let whole = format!(

@@ -29,7 +29,7 @@ fn a_request_that_takes_too_long_dies_with_its_perl_stack_in_the_log() {
 }
 
 #[test]
-fn it_dies_so_whatever_an_earlier_request_did_to_signals() {
+fn a_late_request_dies_regardless_of_earlier_changes_of_signals() {
     let soils = [
         "POSIX::sigprocmask(POSIX::SIG_SETMASK, do { my $s = POSIX::SigSet->new; $s->fillset; $s })",
         "$SIG{$_} = 'IGNORE' for keys %SIG",

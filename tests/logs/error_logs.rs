@@ -40,7 +40,7 @@ fn said(what: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_a_request_says_goes_to_the_log_of_its_host() {
+fn messages_of_a_request_go_to_the_log_of_its_host() {
     let server = serve();
     assert_eq!(ask(&server, "own.example", "/perl?own"), 200);
     assert_eq!(ask(&server, "main.example", "/perl?main"), 200);

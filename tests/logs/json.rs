@@ -47,7 +47,7 @@ fn a_request_is_an_object_a_line() {
 }
 
 #[test]
-fn what_no_worker_answers_and_what_cannot_be_read_are_objects_too() {
+fn requests_without_a_worker_and_unreadable_ones_are_objects_too() {
     let server = serve();
     server.get("/plain.txt").is(200);
     let file = line(&server, 0);

@@ -57,7 +57,7 @@ fn combined_has_dashes_for_what_is_missing() {
 }
 
 #[test]
-fn what_a_client_sends_cannot_forge_a_line() {
+fn a_client_cannot_forge_a_line_of_the_access_log() {
     let server = serve("combined");
     let mut connection = server.connect();
     connection.raw(b"GET /%22%0a HTTP/1.1\r\nHost: localhost\r\nReferer: a\tb\r\nUser-Agent: \xc3\xa9\" 1 \"\r\nConnection: close\r\n\r\n");

@@ -76,7 +76,7 @@ fn registry_scripts_are_weighed_and_two_names_of_one_file_are_told() {
 }
 
 #[test]
-fn what_the_mold_cannot_load_is_told_and_not_written() {
+fn code_that_the_mold_cannot_load_is_reported_and_not_written() {
     let module = "package Odd; die qq{not in the mold\\n} if $ENV{COUNT}++ == 0 && !$main::worker; 1;";
     let crash = "package Crash; kill KILL => $$ if !$main::worker; 1;";
     let app = "sub { $main::worker = 1; require Odd; require Crash; [200, [], ['ok']] }";

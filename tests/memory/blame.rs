@@ -65,12 +65,12 @@ fn texts_in_which_a_pattern_keeps_its_place_are_named() {
 }
 
 #[test]
-fn what_was_referred_to_for_a_while_is_restored() {
+fn data_with_temporary_references_is_restored() {
     is_to_blame("refer", "My::Data @REFERRED", "restored", 1_000_000);
 }
 
 #[test]
-fn what_is_referred_to_is_counted() {
+fn data_with_new_references_is_counted() {
     is_to_blame("hold", "My::Data @REFERRED", "counted", 1_000_000);
 }
 
@@ -80,11 +80,11 @@ fn a_lexical_of_a_file_is_named_with_its_package() {
 }
 
 #[test]
-fn what_came_after_the_fork_is_new() {
+fn data_from_after_the_fork_is_new() {
     is_to_blame("keep", "My::Kept $PAGE", "new", 3_000_000);
 }
 
 #[test]
-fn what_nobody_leads_to_has_the_name_of_its_class() {
+fn data_without_a_variable_has_the_name_of_its_class() {
     is_to_blame("grow", "(no variable) My::Leaked", "new", 2_000_000);
 }

@@ -31,7 +31,7 @@ fn the_calculator_gives_what_the_documents_give() {
 }
 
 #[test]
-fn what_cannot_be_calculated_is_refused() {
+fn values_that_cannot_be_calculated_are_refused() {
     let site = Site::new();
     let arguments = ["mem", "--plan", "--ram", "500M", "--process", "10M", "--shared", "10M"];
     site.cameleer(arguments).failed(2, "--shared must be less than --process");
@@ -126,7 +126,7 @@ fn the_limit_of_a_control_group_is_a_bound() {
 
 /// A program that a request has started counts as part of the server while it runs.
 #[test]
-fn what_a_worker_has_started_is_counted() {
+fn child_processes_of_a_worker_are_counted() {
     let server = serve(
         "sub { if ($_[0]{PATH_INFO} eq '/start') { my $pid = fork // die; exec 'sleep', 60 if !$pid; return [200, [], [$pid]] }\n\
          kill 'KILL', $1 if $_[0]{PATH_INFO} =~ m{/end/(\\d+)}; wait; [200, [], ['ended']] }",

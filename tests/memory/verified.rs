@@ -26,7 +26,7 @@ const APP: &str = "our @shared = map { 'x' x 10_000 } 1 .. 4000; our @own;\n\
     sub { [200, [], [scalar @own]] }";
 
 #[test]
-fn what_is_said_to_come_back_comes_back_with_a_stop() {
+fn the_memory_said_to_be_freed_is_freed_by_a_stop() {
     verify("a stop gives back", |meter| {
         let mut server = meter.start(5);
         let (said, before) = (number(&measured(&server)["given_back"]), meter.used());
@@ -38,7 +38,7 @@ fn what_is_said_to_come_back_comes_back_with_a_stop() {
 }
 
 #[test]
-fn what_one_more_worker_is_said_to_cost_it_costs() {
+fn one_more_worker_costs_as_much_as_reported() {
     verify("one more worker costs", |meter| {
         let server = meter.start(4);
         let (said, before) = (number(&measured(&server)["one_more_worker"]), meter.used());

@@ -42,7 +42,7 @@ fn a_provider_gets_the_rest_of_its_line_and_decides() {
 }
 
 #[test]
-fn one_that_wants_to_know_the_user_is_asked_again() {
+fn a_provider_that_needs_the_user_is_asked_again() {
     let server = serve(&[("/my", "Require member ana eva")]);
     server.get("/my").is(401);
     let with = |who: &str| server.send(Request::get("/my").header("Authorization", who));
@@ -74,7 +74,7 @@ fn a_file_is_kept_from_whom_a_provider_does_not_want() {
 }
 
 #[test]
-fn one_that_dies_or_says_nonsense_lets_nobody_in() {
+fn a_provider_that_dies_or_returns_nonsense_admits_no_client() {
     let server =
         serve(&[("/dies", "Require broken dies"), ("/odd", "Require broken odd"), ("/failed", "Require broken x")]);
     for (path, said) in

@@ -78,7 +78,7 @@ fn a_script_may_write_its_own_status_line() {
 }
 
 #[test]
-fn who_asks_for_a_password_where_nothing_was_said_means_basic() {
+fn a_request_for_a_password_without_authtype_means_basic() {
     let code = "use Apache2::Access (); sub handler { my $r = shift; my $before = $r->auth_type; $r->get_basic_auth_pw;\n\
         $r->print($before, ' ', $r->auth_type); 0 }";
     assert_eq!(serve(code, "").text("/my"), "none Basic");

@@ -77,7 +77,7 @@ fn a_handler_has_the_socket_until_the_client_says_no_more() {
 }
 
 #[test]
-fn it_may_speak_first() {
+fn a_connection_handler_may_speak_first() {
     let site = Listening::new("sub handler { $_[0]->client_socket->send(\"HELO\\n\"); 0 }", "");
     let mut client = site.connect();
     client.expect("HELO\n");
@@ -125,7 +125,7 @@ fn handlers_before_it_may_refuse() {
 }
 
 #[test]
-fn what_it_leaves_is_gone_with_it() {
+fn state_of_a_connection_handler_ends_with_it() {
     let code = "our ($n, $kept) = (0);\nsub handler { my $c = shift; my $said = $kept ? eval { $kept->client_ip } || $@ : 'first';\n\
         $c->client_socket->send(\"$n $said\"); $c->pool->cleanup_register(sub { $n++ }); $kept = $c; print 'for nobody'; 0 }";
     let site = site(code);
@@ -138,7 +138,7 @@ fn what_it_leaves_is_gone_with_it() {
 }
 
 #[test]
-fn one_that_dies_is_logged_with_its_line_and_the_connection_is_closed() {
+fn a_connection_handler_that_dies_is_logged_with_its_line_and_the_connection_is_closed() {
     let code = "sub handler { my $c = shift; $c->client_socket->send('a');\n\n#line 70 \"My.pm\"\n\ndie \"lost it\"; }";
     let site = Listening::new(code, "");
     assert_eq!(site.connect().rest(), b"a");
@@ -158,7 +158,7 @@ fn a_socket_that_the_handler_closes_is_closed_at_once() {
 }
 
 #[test]
-fn as_many_as_there_are_workers_are_served_and_the_others_wait() {
+fn one_connection_per_worker_is_served_and_the_others_wait() {
     let site = Listening::new(ECHO, "");
     let mut first = [site.connect_to_worker(), site.connect_to_worker()];
     let mut waiting: Vec<Connection> = (0..98).map(|_| site.connect()).collect();
@@ -180,7 +180,7 @@ fn as_many_as_there_are_workers_are_served_and_the_others_wait() {
 }
 
 #[test]
-fn who_waits_for_too_long_is_closed() {
+fn a_connection_that_waits_for_too_long_is_closed() {
     let site = Listening::new(ECHO, "QueueTimeout 1s");
     site.server.until_idle(2);
     let _busy = [site.connect_to_worker(), site.connect_to_worker()];
@@ -302,7 +302,7 @@ fn refused(conf: &str, expected: &str) {
 }
 
 #[test]
-fn such_a_host_has_its_address_for_itself_and_no_tls() {
+fn a_host_with_a_connection_handler_has_its_own_address_and_no_tls() {
     let host = "<VirtualHost *:8084>\nPerlProcessConnectionHandler My\n</VirtualHost>\n";
     refused(
         &format!("{host}<VirtualHost *:8084>\nServerName web.example\n</VirtualHost>"),

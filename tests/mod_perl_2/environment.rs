@@ -11,7 +11,7 @@ fn serve(code: &str) -> Server {
 }
 
 #[test]
-fn what_a_program_does_to_env_the_table_shows() {
+fn changes_of_env_show_in_the_table() {
     let code = "sub handler { my $r = shift; my $env = $r->subprocess_env; my @seen;\n\
         my $look = sub { push @seen, $env->get('CAMEL') // '-' };\n\
         $ENV{CAMEL} = 2; $look->(); $ENV{CAMEL} .= 6; $look->(); $ENV{CAMEL}++; $look->(); delete $ENV{CAMEL}; $look->();\n\
@@ -27,7 +27,7 @@ fn what_a_program_does_to_env_the_table_shows() {
 }
 
 #[test]
-fn what_a_program_does_to_the_table_env_shows() {
+fn changes_of_the_table_show_in_env() {
     let code = "sub handler { my $r = shift; my @seen = $ENV{CAMEL} // '-';\n\
         $r->subprocess_env(CAMEL => 'one'); push @seen, $ENV{CAMEL};\n\
         $r->subprocess_env->set(CAMEL => 'two'); push @seen, $ENV{CAMEL}, `echo \\$CAMEL`;\n\
@@ -66,7 +66,7 @@ fn a_value_that_was_matched_or_emptied_stays_in_the_table() {
 }
 
 #[test]
-fn what_a_program_did_to_env_is_logged_and_handed_on() {
+fn changes_of_env_are_logged_and_passed_on() {
     let code = "use Apache2::SubRequest ();\nsub handler { my $r = shift;\n\
         if ($r->uri eq '/my/on') { $r->print($r->subprocess_env('REDIRECT_CLASS') // 'none', ' ', $ENV{REDIRECT_CLASS} // 'none'); return 0 }\n\
         if ($r->args eq 'lookup') { $ENV{CLASS} = 'iron'; $r->print($r->lookup_uri('/my/on')->subprocess_env('CLASS') // 'none'); return 0 }\n\
@@ -131,7 +131,7 @@ fn perl_set_env_is_there_before_files_and_modules_that_wait_for_perl() {
 }
 
 #[test]
-fn what_set_env_says_is_there_from_fixup_on() {
+fn variables_of_set_env_exist_from_fixup_on() {
     let code = "use APR::Table ();\n\
         sub look { my $r = shift; $r->notes->add(seen => ModPerl::Util::current_callback() =~ s/^Perl|Handler$//gr . '=' . ($r->subprocess_env->get('CAMEL') // '-')); -1 }\n\
         sub handler { my $r = shift; look($r); $r->print(join ' ', $r->notes->get('seen'), $ENV{CAMEL} // '-', $ENV{EARLY}); 0 }";

@@ -25,7 +25,7 @@ fn serve(lines: &str) -> Server {
 }
 
 #[test]
-fn what_a_files_section_says_holds_whatever_stands_behind_its_name() {
+fn a_files_section_applies_with_any_path_info() {
     let server = serve("");
     for path in ["/cgi/admin.pl", "/cgi/admin.pl/x", "/cgi/admin.pl/", "/cgi/admin.pl/var.pl"] {
         assert_eq!(server.get(path).status, 403, "{path}");
@@ -116,7 +116,7 @@ fn an_index_that_is_a_program_answers_where_a_program_leads_to_its_folder() {
 }
 
 #[test]
-fn what_the_configuration_adds_to_an_answer_is_that_of_the_place_it_came_from() {
+fn headers_from_the_configuration_are_those_of_the_responding_place() {
     let says =
         "<Location /says>\nSetHandler modperl\nPerlResponseHandler My::says\nHeader set X-From third\n</Location>\n";
     let server = serve_leads(says);

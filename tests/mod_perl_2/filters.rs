@@ -172,7 +172,7 @@ fn a_filter_that_is_kept_says_so_when_it_is_used() {
 }
 
 #[test]
-fn what_cannot_be_ends_the_start_with_its_reason() {
+fn an_impossible_filter_ends_the_start_with_its_reason() {
     let code = format!("{HANDLER}sub raw : FilterConnectionHandler {{ 0 }}");
     let refused = |line: &str, why: &str| {
         let site = site(&code);

@@ -189,7 +189,7 @@ fn a_request_that_loads_posix_leaves_the_signal_mask_alone() {
 }
 
 #[test]
-fn what_is_said_behind_a_printed_header_and_before_the_body_counts() {
+fn headers_set_after_a_printed_header_and_before_the_body_count() {
     let modules = "use Apache2::RequestRec ();\nuse Apache2::RequestIO ();\nuse Apache2::Response ();\nuse APR::Table ();\n\
         my $r = Apache2::RequestUtil->request;\n";
     let later = "$r->content_type('text/xml'); $r->headers_out->set('X-B' => 2); $r->status(201); $r->print('<x/>');";

@@ -46,7 +46,7 @@ fn parameters_come_as_scalars_lists_names_and_tables() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_error_object_where_it_matters() {
+fn invalid_input_is_an_error_object_where_it_matters() {
     let server = serve_handler(
         "my $q = Apache2::Request->new($r);\n\
         show($r, one => sub { scalar $q->APR::Request::args('a') }); show($r, lost => sub { $q->APR::Request::args('x') }); show($r, table => sub { my $t = $q->APR::Request::args; 1 });\n\
@@ -79,7 +79,7 @@ fn a_body_over_the_limit_is_an_exception_and_param_is_silent() {
 }
 
 #[test]
-fn what_was_parsed_can_be_read_and_what_was_read_can_be_parsed() {
+fn a_parsed_body_can_be_read_and_a_read_body_can_be_parsed() {
     let server = serve_handler(
         "my $q = Apache2::Request->new($r); $r->read(my $start, 3); my $b = $q->param('b'); $r->read(my $rest, 100);\n\
         $r->print(\"$start|$b|$rest|\" . $q->param('a')); ",
@@ -232,7 +232,7 @@ fn long_bodies_cost_by_their_length() {
 }
 
 #[test]
-fn what_a_body_repeats_is_counted_where_it_costs_more_than_its_bytes() {
+fn repetitions_in_a_body_count_where_they_cost_more_than_their_bytes() {
     let server = serve_handler("my $q = Apache2::Request->new($r); $r->print($q->body_status + 0);");
     let disposition = "--X\r\nContent-Disposition: form-data; name=a\r\n";
     let lines = format!("{disposition}{}\r\nv\r\n", "a:\n".repeat(5000));

@@ -44,7 +44,7 @@ sub handler {
 "#;
 
 #[test]
-fn what_is_promised_of_methods_is_what_the_classes_have() {
+fn the_classes_have_the_promised_methods() {
     let said = serve(LIST, "").text("/my");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tools/compat/src/generation_2.txt");
     if std::env::var_os("CAMELEER_BLESS").is_some() {
@@ -97,7 +97,7 @@ fn every_method_of_mod_perl_2s_own_list_is_there() {
 }
 
 #[test]
-fn which_module_has_a_method_can_be_asked() {
+fn the_module_of_a_method_can_be_looked_up() {
     let code = r#"
         use ModPerl::MethodLookup;
         sub handler {

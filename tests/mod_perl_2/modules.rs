@@ -16,7 +16,7 @@ fn a_handler_of_mod_perl_1_runs_under_compat() {
 }
 
 #[test]
-fn what_compat_puts_back_is_mod_perl_2s_again() {
+fn methods_restored_by_compat_are_mod_perl_2s_again() {
     let code = "use Apache2::compat ();\nsub handler { my $r = shift; my @seen;\n\
         Apache2::compat::override_mp2_api('Apache2::RequestRec::notes'); $r->notes(a => 'b'); push @seen, $r->notes('a');\n\
         Apache2::compat::restore_mp2_api('Apache2::RequestRec::notes'); push @seen, $r->notes->get('a');\n\

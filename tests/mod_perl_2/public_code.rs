@@ -115,7 +115,7 @@ fn the_sub_of_a_directive_may_be_inherited() {
 }
 
 #[test]
-fn what_a_module_keeps_with_its_server_stays_when_a_request_adds_directives() {
+fn state_of_a_module_with_its_server_survives_added_directives() {
     let (site, conf) = camp(
         "",
         "Tent main\n<VirtualHost *>\nTent own\n</VirtualHost>\n\
@@ -196,7 +196,7 @@ fn the_filters_of_an_answer_end_in_those_of_httpd() {
 }
 
 #[test]
-fn what_goes_to_a_filter_of_httpd_is_answered() {
+fn output_passed_to_a_filter_of_httpd_is_sent() {
     let code = "use Apache2::Filter ();\nuse Apache2::Connection ();\nuse APR::Brigade ();\nuse APR::Bucket ();\n\
         sub handler { my $r = shift; $r->content_type('text/plain'); my $f = $r->output_filters;\n\
         $f = $f->next while $f->frec->name ne 'http_header'; my $alloc = $r->connection->bucket_alloc;\n\

@@ -71,7 +71,7 @@ fn data_begins_anew_for_each_run() {
 }
 
 #[test]
-fn what_went_wrong_stands_in_the_log_with_the_line_of_the_script() {
+fn errors_of_a_script_are_logged_with_its_line() {
     let server = serve("ModPerl::Registry", "die 'oh no' if $ENV{QUERY_STRING};\nprint 'fine';");
     assert_eq!(server.get("/perl/script.pl?1").status, 500);
     assert!(server.logged("oh no").contains("script.pl line 2."), "{}", server.log());

@@ -139,7 +139,7 @@ fn a_second_is_an_event() {
 }
 
 #[test]
-fn whoever_is_misled_or_misleads_is_refused() {
+fn requests_with_a_foreign_host_or_origin_are_refused() {
     let (_server, port) = serve("");
     let status = |request: Request| send(port, request).expect("an answer").status;
     assert_eq!(status(Request::get("/status.json").header("Host", "evil.example")), 421);
@@ -233,7 +233,7 @@ fn a_unix_socket_is_for_its_owner_alone() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_said_with_its_line() {
+fn an_impossible_directive_is_reported_with_its_line() {
     let site = Site::new().file("token", "short").file("open", TOKEN);
     for (name, mode) in [("token", 0o600), ("open", 0o644)] {
         std::fs::set_permissions(site.path(name), std::fs::Permissions::from_mode(mode)).expect("ours");

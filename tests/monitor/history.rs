@@ -30,7 +30,7 @@ fn sum(seconds: &[Value], what: &str) -> f64 {
 }
 
 #[test]
-fn what_happened_can_be_told_afterwards() {
+fn past_load_can_be_read_afterwards() {
     let server = serve("");
     until("the first second is kept", || !seconds(&server).is_empty());
     (0..30).for_each(|_| drop(server.text("/")));

@@ -169,7 +169,7 @@ fn recycled(server: &Server, terminal: &mut Terminal) {
 }
 
 #[test]
-fn whoever_ends_it_gets_the_terminal_back() {
+fn the_terminal_is_restored_at_every_end() {
     let server = serve();
     for ending in [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT] {
         let terminal = Terminal::start(&server);

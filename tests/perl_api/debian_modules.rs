@@ -61,7 +61,7 @@ fn each_does_its_work_request_after_request() {
 }
 
 #[test]
-fn what_is_compiled_and_installed_at_the_start_is_there_in_every_worker() {
+fn code_compiled_at_the_start_exists_in_every_worker() {
     let start = "use CGI (); CGI->compile(':all'); use DBI (); \
         DBI->install_driver('SQLite'); $main::start = $$; 1;";
     let script = "my $dbh = DBI->connect('dbi:SQLite:dbname=@DIR@/t.db', '', '', { RaiseError => 1 }); \

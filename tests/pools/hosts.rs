@@ -24,7 +24,7 @@ fn ask(server: &Server, host: &str) -> (i64, String) {
 }
 
 #[test]
-fn it_loads_what_it_names_with_its_own_switches() {
+fn a_host_loads_its_modules_with_its_own_switches() {
     let server = serve();
     let (plain, said) = ask(&server, "plain.example");
     assert_eq!(said, "nothing|0");
@@ -40,7 +40,7 @@ fn it_loads_what_it_names_with_its_own_switches() {
 }
 
 #[test]
-fn its_child_init_handlers_run_in_its_workers_alone() {
+fn child_init_handlers_of_a_host_run_only_in_its_workers() {
     let conf = "PerlSwitches -Ilib\n<Location />\nSetHandler modperl\nPerlResponseHandler My\n</Location>\nPerlModule My\n\
         PerlChildInitHandler 'sub { $My::loaded .= \"main\"; 0 }'\n\
         <VirtualHost *:@PORT@>\nServerName plain.example\n</VirtualHost>\n\
@@ -54,7 +54,7 @@ fn its_child_init_handlers_run_in_its_workers_alone() {
 }
 
 #[test]
-fn it_inherits_switches_where_it_says_so() {
+fn a_host_inherits_switches_where_configured() {
     let conf = "PerlSwitches -w -I@DIR@/lib\nPerlModule My\n<Location />\nSetHandler modperl\nPerlResponseHandler My\n</Location>\n\
         <VirtualHost *:@PORT@>\nServerName own.example\nPerlOptions +Parent +InheritSwitches\nPerlModule My\n</VirtualHost>";
     let site = Site::new().file("lib/My.pm", HANDLER);

@@ -40,7 +40,7 @@ fn a_pool_at_its_limit_does_not_starve_the_other() {
 }
 
 #[test]
-fn its_queue_is_its_own() {
+fn a_pool_has_its_own_queue() {
     let conf = BOTH.replace("<WorkerPool old>", "<WorkerPool old>\nQueueLength 2");
     let server = site().script("scripts/hold", HOLD).serve(&conf);
     let held: Vec<_> = (0..3).map(|_| hold(&server, "/old/hold")).collect();
@@ -75,7 +75,7 @@ fn a_worker_of_a_pool_that_grows_over_its_limit_is_replaced_and_others_may_grow(
 }
 
 #[test]
-fn what_a_pool_does_not_say_is_the_servers() {
+fn settings_missing_in_a_pool_are_the_servers() {
     let conf = BOTH.replace("MinSpareServers 1\nMaxClients 1\n", "");
     let server = site().serve(&conf);
     let status = server.status();

@@ -89,7 +89,7 @@ fn the_number_of_pools_is_limited() {
 }
 
 #[test]
-fn what_is_the_servers_alone_is_not_a_pools() {
+fn a_directive_of_the_server_is_refused_in_a_pool() {
     refused(
         &format!("<WorkerPool x>\nMemoryBudget 1G\n</WorkerPool>\n{PLACE}"),
         "MemoryBudget: is not allowed in <WorkerPool>",

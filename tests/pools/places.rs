@@ -82,7 +82,7 @@ fn early_handlers_run_in_the_pool_of_the_place() {
 }
 
 #[test]
-fn what_is_shown_of_pools() {
+fn status_and_metrics_show_pools() {
     let server = site().serve(&format!("{BOTH}\n<Location /metrics>\nSetHandler server-metrics\n</Location>"));
     who(&server, "/old/who");
     let table = server.control(["status"]).succeeded().out;

@@ -19,7 +19,7 @@ fn one_request_is_timed_statement_by_statement() {
 }
 
 #[test]
-fn what_the_answer_was_is_said() {
+fn the_status_of_the_response_is_printed() {
     let site = site();
     site.configure("<Location />\nPsgiApp app.psgi\n</Location>");
     let said = site.cameleer(["profile", "--exact", "http://127.0.0.1/none", "-f", "site.conf", "--out", "pages"]);

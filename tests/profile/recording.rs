@@ -200,7 +200,7 @@ fn a_profiler_that_ended_is_started_again() {
 }
 
 #[test]
-fn nobody_records_for_ever() {
+fn a_recording_has_a_maximum_length() {
     let server = serve("");
     for wrong in ["1e18", "-1", "NaN"] {
         server.control(["profile", &format!("--seconds={wrong}")]).failed(2, "expected a number from 0 to 3600");

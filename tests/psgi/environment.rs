@@ -68,13 +68,13 @@ fn an_application_under_a_location_gets_its_mount_as_script_name() {
 }
 
 #[test]
-fn what_an_application_puts_into_the_environment_is_gone_at_the_next_request() {
+fn values_added_to_the_environment_are_gone_at_the_next_request() {
     let server = serve_with_one_worker("sub { my $e = shift; [200, [], [$e->{mine}++ ? 'old' : 'new']] }");
     assert_eq!(server.text("/") + &server.text("/"), "newnew");
 }
 
 #[test]
-fn what_an_application_changes_in_perls_environment_is_gone_at_the_next_request() {
+fn changes_of_perls_environment_are_gone_at_the_next_request() {
     let server = serve_with_one_worker(
         "$ENV{KEPT} = 'kept'; sub { \
              my $before = join ' ', map { $ENV{$_} // '-' } qw(KEPT ADDED); \

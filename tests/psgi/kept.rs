@@ -28,7 +28,7 @@ const KEPT: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_was_kept_from_one_request_refuses_to_act_on_another() {
+fn objects_kept_from_one_request_refuse_to_act_on_another() {
     let mut wrong = Vec::new();
     for (keeps, uses) in KEPT {
         let server = serve_with_one_worker(&format!(

@@ -4,7 +4,7 @@ use super::{serve, serve_with_one_worker};
 use crate::support::{Request, Site};
 
 #[test]
-fn what_is_printed_stands_in_the_log_and_not_in_the_answer() {
+fn printed_text_is_in_the_log_and_not_in_the_response() {
     let server = serve(
         "sub { local $| = 1; print 'DEBUG', \" 1\\n\"; printf \"%s\\n\", 'DEBUG 2'; syswrite STDOUT, \"DEBUG 3\\n\"; [200, ['Content-Length', 3], ['abc']] }",
     );
@@ -27,7 +27,7 @@ fn a_line_that_was_not_finished_is_one_of_its_own() {
 }
 
 #[test]
-fn what_children_print_stands_in_the_log() {
+fn output_of_child_processes_is_in_the_log() {
     let ways = [
         "system 'echo CHILD'",
         "open my $p, '|-', 'cat'; print $p \"CHILD\\n\"; close $p",

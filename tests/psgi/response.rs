@@ -111,7 +111,7 @@ fn a_header_with_a_newline_cannot_split_the_response() {
 }
 
 #[test]
-fn what_is_no_response_is_a_500_that_says_what_came_instead() {
+fn an_invalid_response_is_a_500_that_names_the_value() {
     for (app, said) in [
         ("sub { 'hello' }", "the string \"hello\""),
         ("sub { undef }", "undef"),

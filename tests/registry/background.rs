@@ -10,7 +10,7 @@ const CHATTERER: &str = "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; if (($ENV{QUERY_S
     else { system 'printf child'; print 'own'; system 'printf child' }";
 
 #[test]
-fn what_a_child_says_when_its_request_is_over_reaches_nobody() {
+fn output_of_a_child_after_its_request_is_dropped() {
     let server = serve_text(CHATTERER);
     let started = server.text("/perl/test.pl?start");
     assert!(started.contains("started") && !started.contains('\0'), "{:.200}", started);
@@ -25,7 +25,7 @@ fn what_a_child_says_when_its_request_is_over_reaches_nobody() {
 }
 
 #[test]
-fn what_a_child_says_while_its_request_runs_has_no_holes() {
+fn output_of_a_child_during_its_request_has_no_holes() {
     let server = serve_text(
         "$| = 1; $ENV{PATH} = '/usr/bin:/bin'; my $kid = fork // die; if (!$kid) { for (1 .. 400) { syswrite STDOUT, '[' . 'x' x 700 . ']' } CORE::exit(0) }\n\
          for (1 .. 20) { system 'printf _' } waitpid $kid, 0; print 'end';",

@@ -37,7 +37,7 @@ const COPIES: &[&str] = &[
 ];
 
 #[test]
-fn what_another_handle_holds_joins_the_page_of_its_own_request() {
+fn output_buffered_in_another_handle_joins_the_page_of_its_request() {
     if is_tainted() {
         return;
     }
@@ -83,7 +83,7 @@ const KEPT: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_a_script_leaves_open_reaches_neither_the_next_page_nor_the_next_body() {
+fn handles_left_open_reach_neither_the_next_page_nor_the_next_body() {
     if is_tainted() {
         return;
     }
@@ -162,7 +162,7 @@ fn layers_of_start_up_code_are_on_no_request() {
 }
 
 #[test]
-fn what_start_up_code_has_printed_is_in_no_page() {
+fn output_of_start_up_code_is_in_no_page() {
     let server = site(&format!("{TEXT}$ENV{{PATH}} = '/usr/bin:/bin'; system 'true'; print 'own';"))
         .file("start.pl", "print 'of start-up'; open our $copy, '>&STDOUT'; print $copy 'of start-up'; 1;")
         .serve(&format!("{CONF}PerlRequire @DIR@/start.pl"));

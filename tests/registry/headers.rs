@@ -52,7 +52,7 @@ fn a_local_location_is_answered_by_what_is_there() {
 }
 
 #[test]
-fn who_answers_for_a_local_location_knows_who_named_it() {
+fn the_target_of_a_local_location_knows_the_script_that_named_it() {
     let shown = r#"print "Content-Type: text/plain\n\n", map { "$_=$ENV{$_}\n" } sort grep { /^REDIRECT_(?:STATUS|URL|QUERY|MINE)/ } keys %ENV;"#;
     let server = super::Site::new()
         .script("scripts/names.pl", r#"print "Location: /perl/shows.pl\n\n";"#)

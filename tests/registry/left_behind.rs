@@ -75,7 +75,7 @@ fn global_state_is_restored_and_the_log_names_what_was_left() {
 }
 
 #[test]
-fn what_was_left_is_told_once_and_not_at_each_request() {
+fn changed_state_is_logged_once_and_not_for_each_request() {
     let server = serve_text("umask 0777; print 'x';");
     for _ in 0..5 {
         server.text(URL);
@@ -85,7 +85,7 @@ fn what_was_left_is_told_once_and_not_at_each_request() {
 }
 
 #[test]
-fn what_a_child_init_handler_sets_up_is_kept() {
+fn state_set_by_a_child_init_handler_is_retained() {
     let init = "package Init; sub handler { push @INC, '/mine'; umask 0137; $SIG{USR2} = sub { $heard = 1 }; chdir '/'; 0 } 1;";
     let found =
         "kill USR2 => $$; printf '%s %o %s ', (grep { $_ eq '/mine' } @INC), umask, $Init::heard; $Init::heard = 0;";
@@ -212,7 +212,7 @@ fn environment_changes_do_not_stay() {
 }
 
 #[test]
-fn to_look_at_signal_handlers_changes_none() {
+fn a_read_of_signal_handlers_changes_none() {
     let script = format!(
         "{TEXT}my @all = map {{ $SIG{{$_}} // '' }} keys %SIG; {{ local $SIG{{ALRM}} = sub {{ }} }} print scalar @all;"
     );

@@ -95,7 +95,7 @@ const CASES_OF_CHILD_INIT: &[(&str, &str, &str)] = &[
 const USR2: &str = "($main::own, $main::foreign) = (0, 0); kill USR2 => $$; \"$main::own $main::foreign\"";
 
 #[test]
-fn what_start_up_has_set_is_put_back_after_a_request_that_changed_it() {
+fn state_of_start_up_code_is_restored_after_a_request_that_changed_it() {
     if is_tainted() {
         return;
     }
@@ -118,7 +118,7 @@ fn what_start_up_has_set_is_put_back_after_a_request_that_changed_it() {
 }
 
 #[test]
-fn what_child_init_has_set_is_the_same_in_each_request() {
+fn state_of_child_init_is_the_same_in_each_request() {
     if is_tainted() {
         return;
     }

@@ -108,7 +108,7 @@ fn levels_count() {
 }
 
 #[test]
-fn what_has_no_body_or_only_a_part_is_not_compressed() {
+fn a_response_without_a_body_or_with_a_part_is_not_compressed() {
     let server = serve(ALL);
     server.site.write("htdocs/a.html", &page(5_000));
     let all = "br, zstd, gzip";

@@ -40,7 +40,7 @@ fn files_and_programs_are_compressed_for_clients_that_take_it() {
 }
 
 #[test]
-fn what_cannot_or_need_not_be_compressed_stays_as_it_is() {
+fn unsuitable_responses_are_not_compressed() {
     let server = serve("AddOutputFilterByType DEFLATE text/html\nAddEncoding x-gzip .gz\nBrowserMatch ^Old no-gzip");
     for name in ["large.html", "large.txt", "packed.html.gz"] {
         server.site.write(&format!("htdocs/{name}"), &"0123456789".repeat(1000));

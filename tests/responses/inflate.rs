@@ -96,7 +96,7 @@ fn a_form_that_was_packed_is_a_form_to_perl() {
 
 /// httpd's filter decompresses only gzip, skips partial content, and ignores an empty body.
 #[test]
-fn what_is_no_gzip_arrives_as_it_was_sent() {
+fn a_body_that_is_not_gzip_arrives_unchanged() {
     let server = serve("SetInputFilter DEFLATE\n<Location /plain>\nSetInputFilter None\n</Location>");
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::none());
     zlib.write_all(b"text").expect("memory");
@@ -181,7 +181,7 @@ fn limits_are_about_what_is_unpacked() {
 }
 
 #[test]
-fn what_becomes_too_many_times_as_long_is_refused_at_once() {
+fn a_body_with_too_high_a_ratio_is_refused_at_once() {
     let server = serve("SetInputFilter DEFLATE\n<Location /more>\nDeflateInflateRatioLimit 1100\n</Location>");
     let to =
         |path: &str, body: &[u8]| server.send(Request::new("POST", path).header("Content-Encoding", "gzip").body(body));

@@ -105,7 +105,7 @@ fn a_signature_stands_below_the_servers_own_pages() {
 }
 
 #[test]
-fn who_is_responsible_is_said_by_server_admin_or_in_httpds_words() {
+fn error_pages_name_server_admin_or_use_httpds_words() {
     let ask = "<Location /admin>\nSetHandler perl-script\n\
         PerlHandler \"sub { my $r = shift; $r->print($r->server->server_admin, '|', $ENV{SERVER_ADMIN}); 0 }\"\n</Location>";
     let told = |said: &str| Site::new().serve(&format!("{said}\n{ask}")).text("/admin");

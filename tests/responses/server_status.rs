@@ -116,7 +116,7 @@ fn the_page_can_refresh_itself_and_do_without_tables() {
 
 /// The page shows "a request being processed"; its target must not act as HTML in the reader's browser.
 #[test]
-fn what_clients_ask_for_is_escaped() {
+fn requests_in_the_status_are_escaped() {
     let server = serve(&format!(
         "{PLACES}<Perl>\nsub My::wait {{ sleep 600 }}\n</Perl>\n\
          <Location /wait>\nSetHandler perl-script\nPerlHandler My::wait\n</Location>"

@@ -39,7 +39,7 @@ fn programs_find_the_variables_in_their_environment() {
 }
 
 #[test]
-fn who_may_come_in_can_depend_on_a_variable() {
+fn access_can_depend_on_a_variable() {
     let server = serve(
         "SetEnvIf User-Agent ^Friend friend\n<LocationMatch ^/(perl|page)>\nOrder deny,allow\nDeny from all\nAllow from env=friend\n\
          </LocationMatch>",

@@ -77,7 +77,7 @@ fn an_action_that_leads_to_itself_ends_as_an_error() {
 
 /// Access rules of a place apply before its action or script runs.
 #[test]
-fn who_may_not_come_in_reaches_no_script() {
+fn a_refused_client_reaches_no_script() {
     let server = serve(
         "<Location /news>\nSetHandler news\nAction news /cgi-bin/tell.cgi virtual\nDeny from all\n</Location>\n\
          Script PUT /cgi-bin/tell.cgi\n<Location /shut>\nDeny from all\n</Location>",

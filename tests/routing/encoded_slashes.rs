@@ -69,7 +69,7 @@ fn psgi_applications_find_them_decoded() {
 }
 
 #[test]
-fn they_are_slashes_like_others_and_lead_past_no_rule() {
+fn encoded_slashes_are_slashes_and_bypass_no_rule() {
     let server = site("AllowEncodedSlashes On\n");
     assert_eq!(server.text("/cgi/go.pl/a%2Fb%2fc"), "/cgi/go.pl /a/b/c");
     assert_eq!(server.text("/perl/a%2Fb?/x%2Fy"), "/perl/a/b /a/b /x/y");
@@ -80,7 +80,7 @@ fn they_are_slashes_like_others_and_lead_past_no_rule() {
 }
 
 #[test]
-fn they_stay_as_they_were_sent_for_programs_that_want_them() {
+fn encoded_slashes_stay_encoded_for_programs_that_want_them() {
     let server = site("AllowEncodedSlashes NoDecode\n");
     assert_eq!(server.text("/cgi/go.pl/a%2Fb%2fc%20d"), "/cgi/go.pl /a%2Fb%2fc d");
     assert_eq!(server.text("/about/a.txt%2Fx"), "/cgi/go.pl /about/a.txt%2Fx");
@@ -101,7 +101,7 @@ fn each_host_has_its_own() {
 }
 
 #[test]
-fn what_it_does_not_know_is_an_error() {
+fn an_unknown_value_of_allow_encoded_slashes_is_an_error() {
     let site = Site::new();
     site.configure("AllowEncodedSlashes Maybe\n");
     site.cameleer(["check", "-f", "site.conf"]).failed(78, "expected On, Off or NoDecode, got \"Maybe\"");

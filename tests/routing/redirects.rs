@@ -26,7 +26,7 @@ fn a_redirect_takes_the_rest_of_the_path_and_the_query_along() {
 }
 
 #[test]
-fn what_is_gone_has_no_other_place() {
+fn a_redirect_with_gone_has_no_target() {
     let server = serve("Redirect gone /gone\nRedirect 403 /forbidden\nRedirectMatch 410 \\.bak$");
     for (path, status) in [("/gone", 410), ("/gone/below", 410), ("/forbidden", 403), ("/page.bak", 410)] {
         let response = server.get(path).is(status);

@@ -199,7 +199,7 @@ fn all_fields_of_a_name_are_looked_at() {
 }
 
 #[test]
-fn what_rules_look_at_and_set_stands_in_the_answer() {
+fn values_tested_and_set_by_rules_are_in_the_response() {
     let server = serve("RewriteCond %{HTTP_USER_AGENT} ^Bot\nRewriteRule ^ - [CO=seen:yes:localhost:0:/:0:httponly]");
     let answer = server.send(Request::get("/there.txt").header("User-Agent", "Bot")).is(200);
     assert_eq!(answer.header("Vary").as_deref(), Some("user-agent"));
@@ -255,7 +255,7 @@ fn rules_of_a_folder_come_before_its_redirects_and_redirects_before_other_paths(
 }
 
 #[test]
-fn what_is_kept_for_one_file_is_not_given_for_another() {
+fn a_route_stored_for_one_file_is_not_used_for_another() {
     let page = |name: &str| {
         format!("#!/usr/bin/perl\nprint \"Content-Type: text/plain\\nCache-Control: max-age=60\\n\\n{name}\";")
     };

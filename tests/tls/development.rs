@@ -58,7 +58,7 @@ fn a_certificate_that_can_serve_is_kept() {
 }
 
 #[test]
-fn one_for_other_names_is_made_anew() {
+fn a_certificate_for_other_names_is_replaced() {
     let site = site();
     make(&site, &[]);
     let first = site.read(CERTIFICATE);
@@ -80,7 +80,7 @@ fn one_for_other_names_is_made_anew() {
 }
 
 #[test]
-fn one_that_is_about_to_expire_or_cannot_be_read_is_made_anew() {
+fn a_certificate_that_expires_soon_or_cannot_be_read_is_replaced() {
     let site = site();
     make(&site, &[]);
     let names = openssl(&site, &format!("x509 -in {CERTIFICATE} -noout -ext subjectAltName"));

@@ -33,7 +33,7 @@ fn each_host_has_its_own_certificate() {
 }
 
 #[test]
-fn who_names_no_host_or_an_unknown_one_gets_the_first() {
+fn a_client_without_a_known_host_name_gets_the_first_host() {
     let server = serve();
     for name in ["-noservername", "-servername nobody.example"] {
         let said = s_client(&server, &[name], super::GET);

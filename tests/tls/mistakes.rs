@@ -21,7 +21,7 @@ fn a_file_that_is_missing_is_named_with_its_line() {
 }
 
 #[test]
-fn what_is_no_certificate_or_no_key_is_refused() {
+fn a_file_without_certificate_or_key_is_refused() {
     refused(
         site().file("localhost.crt", "hello"),
         TLS,

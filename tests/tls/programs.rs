@@ -130,7 +130,7 @@ fn headers_and_logs_can_depend_on_it() {
 }
 
 #[test]
-fn who_speaks_plain_http_is_told_to_come_by_https() {
+fn a_plain_http_request_is_referred_to_https() {
     let server = serve("");
     let mut connection = server.connect();
     let response = connection.ask(Request::get("/a.txt")).is(400);
@@ -165,7 +165,7 @@ fn large_bodies_pass_in_both_directions() {
 }
 
 #[test]
-fn one_process_alone_speaks_tls_too() {
+fn a_single_process_speaks_tls_too() {
     let site = site().file("app.psgi", "sub { [200, [], [\"@{$_[0]}{qw(psgi.url_scheme SERVER_PROTOCOL)} $$\"]] }");
     site.configure(&format!("{TLS}Protocols h2 http/1.1\n<Location />\nPsgiApp app.psgi\n</Location>"));
     let mut command = site.serve_command();

@@ -90,7 +90,7 @@ fn a_link_that_is_led_elsewhere_is_a_change() {
 }
 
 #[test]
-fn one_that_cannot_be_used_changes_nothing() {
+fn an_unusable_certificate_changes_nothing() {
     let server = serve("");
     let before = certificate(&server);
     server.site.write("localhost.crt", "broken");

@@ -45,7 +45,7 @@ fn without_a_caller_each_request_begins_a_trace() {
 }
 
 #[test]
-fn what_is_malformed_is_no_trace() {
+fn a_malformed_traceparent_is_ignored() {
     let server = serve("TraceContext on");
     for wrong in ["00-short", &CALLER.to_uppercase(), &format!("{CALLER}-x"), &"1".repeat(8000)] {
         let said = server.send(Request::get("/").header("Traceparent", wrong)).is(200).text();

@@ -119,7 +119,7 @@ fn files_and_errors_are_spans_too() {
 }
 
 #[test]
-fn what_is_not_sampled_is_not_sent() {
+fn spans_that_are_not_sampled_are_not_sent() {
     let collector = Collector::start(false);
     let server = serve(&format!("http://{}", collector.address), "TraceSample 0");
     server.get("/app/none").is(200);

@@ -61,7 +61,7 @@ fn a_url_leads_to_its_virtual_host_by_port_and_name() {
 }
 
 #[test]
-fn nothing_of_the_running_site_is_touched() {
+fn the_running_site_is_not_touched() {
     let conf = "CustomLog access.log common\n<Location />\nPsgiApp app.psgi\n</Location>\n";
     let server = Site::new().file("app.psgi", "sub { [200, [], [$$]] }").serve(conf);
     let (pid_file, errors) = (server.site.read("cameleer.pid"), server.site.read("error.log"));

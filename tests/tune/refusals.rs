@@ -71,7 +71,7 @@ fn an_interrupt_leaves_no_process_and_no_folder() {
 }
 
 #[test]
-fn who_is_killed_takes_the_second_server_with_him() {
+fn the_second_server_ends_when_tune_is_killed() {
     let site = site_of("sub { select undef, undef, undef, 0.01; [200, [], ['ok']] }");
     let mut command = site.command(["tune", "-f", "site.conf", "-t", "60"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program can be started");

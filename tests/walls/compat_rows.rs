@@ -20,7 +20,7 @@ fn every_row_names_a_test_that_is_there() {
 }
 
 #[test]
-fn what_a_row_promises_stands_in_a_test_that_it_names() {
+fn the_test_of_a_row_contains_its_name() {
     let named = |row: &&Row| row.section != SENTENCES;
     let silent = rows::all().iter().filter(named).filter(|row| !row.tests.split(", ").any(|test| has(row, test)));
     let silent: Vec<String> = silent.map(|row| format!("{} {}: {}", row.section, row.name, row.tests)).collect();

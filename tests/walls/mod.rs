@@ -114,7 +114,7 @@ fn every_unsafe_block_has_its_reason() {
 }
 
 #[test]
-fn nothing_that_strangers_send_reaches_an_unwrap() {
+fn no_input_of_clients_reaches_an_unwrap() {
     forbid("crates/front/src", r"\.(unwrap|expect)\(");
     forbid("crates/wire/src", r"\.(unwrap|expect)\(");
     forbid("crates/form/src", r"\.(unwrap|expect)\(");

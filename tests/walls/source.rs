@@ -119,7 +119,7 @@ fn comments_and_what_is_quoted_are_no_code() {
 }
 
 #[test]
-fn what_only_tests_see_is_no_code() {
+fn test_code_is_not_counted_as_code() {
     assert_eq!(code("a\n#[cfg(test)]\nmod tests { fn b() { \"}\"; } }\nc"), "a\n\nc");
     assert_eq!(code("#[cfg(test)]\nmod golden;\nmod d;"), "\nmod d;");
     let folder = test_modules(Path::new("src/a/mod.rs"), "#[cfg(test)]\npub(crate) mod tests;\nmod b;");

@@ -132,7 +132,7 @@ fn a_file_of_start_up_that_no_worker_may_open_is_named() {
 }
 
 #[test]
-fn how_a_child_ended_is_known_to_a_later_request() {
+fn the_exit_status_of_a_child_is_known_to_a_later_request() {
     let code = "our %pid; our $pipe;\n\
         sub begin { $pid{$_} = fork // die $! or exit_with($_) for 3, 4, 9; open $pipe, '-|', 'echo from the pipe; exit 7' or die $!; 'begun' }\n\
         sub exit_with { my $code = shift; require POSIX; kill 9, $$ if $code == 9; POSIX::_exit($code) }\n\

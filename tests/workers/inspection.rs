@@ -28,7 +28,7 @@ fn serve(app: &str) -> Server {
 }
 
 #[test]
-fn they_tell_what_they_have_loaded() {
+fn workers_report_the_code_that_they_have_loaded() {
     let server = serve("sub { require Lazy; $INC{qq{odd\\n\\x{e9}\\x{1f600}\\\"}} = 'x'; [200, [], ['']] }");
     server.until_idle(2);
     server.get("/").is(200);

@@ -96,7 +96,7 @@ fn a_worker_with_too_much_private_memory_leaves_after_its_request() {
 }
 
 #[test]
-fn what_was_loaded_before_the_fork_is_not_private() {
+fn code_loaded_before_the_fork_is_not_private() {
     let app = format!("our $data = join '', map {{ $_ x 64 }} 1 .. 300_000; {LEAKS}");
     let server = serve(&app, 1, "MaxMemoryPerChild 30M");
     let first = pid(&server);
@@ -126,7 +126,7 @@ fn idle_workers_leave() {
 }
 
 #[test]
-fn one_that_nobody_replaces_is_told_of_all_the_same() {
+fn a_worker_without_a_replacement_is_logged() {
     let server = serve("sub { [200, ['X-Pid', $$], ['ok']] }", 3, "MinSpareServers 1\nMaxIdlePerChild 1s");
     until("a line ends there", || server.log().lines().any(|line| line.ends_with(" requests (MaxIdlePerChild)")));
     server.get("/").is(200);

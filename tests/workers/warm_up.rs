@@ -56,7 +56,7 @@ fn workers(server: &Server) -> HashSet<String> {
 }
 
 #[test]
-fn what_a_warm_up_loads_no_worker_loads() {
+fn code_loaded_by_a_warm_up_is_loaded_by_no_worker() {
     let server = serve("PerlWarmup /app/a");
     let answers = ask_both(&server, "/app/both");
     assert_ne!(answers[0], answers[1], "two workers have answered");
@@ -113,7 +113,7 @@ fn the_request_of_a_warm_up_runs_every_phase_in_the_host_that_its_url_names() {
 }
 
 #[test]
-fn nobody_counts_or_logs_the_requests_of_a_warm_up() {
+fn requests_of_a_warm_up_are_neither_counted_nor_logged() {
     let server = serve(
         "CustomLog access.log combined\nMaxRequestsPerChild 2\nMaxClients 1\nStartServers 1\nPerlWarmup /app/a /app/b /app/c",
     );
@@ -126,7 +126,7 @@ fn nobody_counts_or_logs_the_requests_of_a_warm_up() {
 }
 
 #[test]
-fn one_that_fails_is_named_and_the_server_serves() {
+fn a_failed_warm_up_request_is_named_and_the_server_serves() {
     let server = serve("PerlWarmup /app/a\nPerlWarmup /app/die /app/exit\nPerlWarmup /none /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     let said = server.logged("GET /app/die: status");
@@ -139,7 +139,7 @@ fn one_that_fails_is_named_and_the_server_serves() {
 }
 
 #[test]
-fn one_that_ends_its_process_costs_only_itself() {
+fn a_warm_up_request_that_ends_its_process_costs_only_itself() {
     let server = serve("PerlWarmup /app/a /app/crash /app/_exit /app/fork /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("GET /app/crash: it ended its process (SIGSEGV)");
@@ -151,7 +151,7 @@ fn one_that_ends_its_process_costs_only_itself() {
 }
 
 #[test]
-fn one_that_hangs_is_interrupted_or_killed_and_the_start_goes_on() {
+fn a_warm_up_request_that_hangs_is_interrupted_or_killed() {
     let server = serve("RequestTimeout 2s\nRequestTimeoutGrace 1s\nPerlWarmup /app/hang /app/stuck /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("GET /app/hang: status 504");
@@ -160,7 +160,7 @@ fn one_that_hangs_is_interrupted_or_killed_and_the_start_goes_on() {
 }
 
 #[test]
-fn one_that_hangs_only_in_the_mold_is_interrupted_there() {
+fn a_warm_up_request_that_hangs_only_in_the_mold_is_interrupted() {
     let server = serve("RequestTimeout 2s\nPerlWarmup /app/once /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
     server.logged("GET /app/once: status 504");
@@ -168,7 +168,7 @@ fn one_that_hangs_only_in_the_mold_is_interrupted_there() {
 }
 
 #[test]
-fn what_start_timeout_leaves_no_time_for_is_named_and_the_server_serves() {
+fn warm_up_requests_beyond_start_timeout_are_named_and_the_server_serves() {
     let server =
         serve("StartTimeout 12s\nRequestTimeoutGrace 0\nPerlWarmup /app/stuck /app/hang /app/stuck /app/hang /app/z");
     assert!(server.text("/app/x").starts_with("answer"));
@@ -292,7 +292,7 @@ fn check_names_a_url_that_cannot_be_asked_for() {
 }
 
 #[test]
-fn what_was_run_once_is_memory_that_workers_share() {
+fn memory_of_a_warm_up_is_shared_by_workers() {
     let app = "my $table; sub { $table //= [map { \"entry $_\" } 1 .. 200_000]; [200, [], [scalar @$table]] }";
     let private = |conf: &str| {
         let site = Site::new().file("app.psgi", app);

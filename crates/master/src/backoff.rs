@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_worked_for_long_begins_anew() {
+    fn a_long_time_without_failures_resets_the_wait() {
         let now = Instant::now();
         let mut backoff = Backoff::up_to(FIRST * 2);
         assert_eq!(backoff.failed(now), FIRST);

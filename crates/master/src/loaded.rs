@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_mold_has_is_not_late_and_only_modules_are_required_by_name() {
+    fn code_of_the_mold_is_not_late_and_only_modules_are_required_by_name() {
         let mold = with(&["A.pm"], &[("/a.pl", "/a.pl")]);
         let odd = ["A.pm", "B/C.pm", "unicore/lib/Gc/Ll.pl", "/srv/x.pm", "a b.pm", ".pm"];
         let workers = [with(&odd, &[("/a.pl", "/a.pl"), ("/b.pl", "/b.pl")]), with(&["B/C.pm"], &[])];

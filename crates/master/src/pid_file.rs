@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_behind_a_link_is_left_alone() {
+    fn the_target_of_a_link_is_left_alone() {
         let (path, victim) = (path("link"), path("victim"));
         fs::write(&victim, "important\n").expect("written");
         std::os::unix::fs::symlink(&victim, &path).expect("made");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_file_is_refused_at_once() {
+    fn a_special_file_is_refused_at_once() {
         let path = path("fifo");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::from_bits_truncate(0o600)).expect("made");
         let error = format!("{:#}", PidFile::write(&path).expect_err("a FIFO"));

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_signals_reload() {
+    fn a_reload_by_signal_has_no_waiting_client() {
         let mut reloads = Reloads::default();
         assert_eq!(reloads.ask(None, ServerPhase::Serving), Some(Begin));
         assert_eq!(reloads.over(ServerPhase::Serving), [Answer(vec![])]);

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_asks_for_this_machine() {
+    fn requests_by_a_name_of_this_machine_are_allowed() {
         use AddressKind::Loopback;
         for host in ["localhost", "LOCALHOST:9180", "127.0.0.1:1", "[::1]", "[::1]:9180", "127.0.0.2:9180"] {
             assert_eq!(check(Loopback, None, &[("host", host)]), Ok(()), "{host}");

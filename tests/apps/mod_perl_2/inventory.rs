@@ -118,7 +118,7 @@ fn computers() -> Request {
 
 #[test]
 #[ignore = "needs Debian's ocsinventory-server: `make applications`"]
-fn what_agents_sent_is_told_by_soap_under_load_and_over_reloads() {
+fn inventories_of_agents_are_returned_by_soap_under_load_and_over_reloads() {
     let (server, _database) = serve();
     let prolog = agent(&server.site, "", "PROLOG");
     server.send(prolog.clone()).is(200);

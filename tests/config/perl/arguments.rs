@@ -133,7 +133,7 @@ fn a_table_in_a_file_beside_the_module_is_read_at_bootstrap() {
 }
 
 #[test]
-fn where_a_directive_may_stand_is_what_its_table_says() {
+fn the_table_of_a_directive_sets_its_contexts() {
     let placed = "package Placed;\nuse Apache::Constants qw(:override);\nuse Apache::ExtUtils qw(command_table);\n\
         command_table([ { name => 'Outside', req_override => RSRC_CONF }, { name => 'Inside', req_override => ACCESS_CONF },\n\
         { name => 'Both', req_override => RSRC_CONF | ACCESS_CONF }, { name => 'Everywhere', req_override => OR_ALL } ]);\n\

@@ -116,7 +116,7 @@ fn a_module_that_refuses_a_value_is_quoted_with_file_and_line() {
 }
 
 #[test]
-fn whatever_loads_a_module_brings_its_directives() {
+fn every_way_to_load_a_module_brings_its_directives() {
     let site = site().file("lib/Colors.pm", COLORS).file("start.pl", "use Colors; 1;");
     let lines = [
         "PerlModule Colors",

@@ -49,7 +49,7 @@ fn a_start_up_file_that_hands_over_configuration_where_none_is_read_is_told_so()
 }
 
 #[test]
-fn nothing_is_bound_when_a_section_dies() {
+fn no_port_is_bound_when_a_section_dies() {
     let site = site();
     site.configure("\n<Perl>\ndie 'no start';\n</Perl>");
     let command = site.serve_command();
@@ -87,7 +87,7 @@ fn a_section_that_ends_its_process_is_named() {
 }
 
 #[test]
-fn while_a_section_thinks_the_old_generation_serves() {
+fn the_old_generation_serves_while_a_section_runs() {
     const SITE: &str = "LogLevel info\nPerlLib lib\nSetHandler perl-script\nPerlHandler Who\nPerlSetVar who";
     let server = site().serve(&format!("{SITE} old"));
     server.site.configure(&format!(

@@ -131,7 +131,7 @@ PerlHandler Who
 }
 
 #[test]
-fn what_a_start_up_file_hands_over_counts_too() {
+fn directives_added_by_a_start_up_file_count() {
     let server = site()
         .file("startup.pl", "Apache->httpd_conf('<Location /who>', 'PerlSetVar who startup', '</Location>'); 1;")
         .serve("PerlLib lib\nSetHandler perl-script\nPerlHandler Who\nPerlRequire startup.pl\n<Perl>\n</Perl>\n");

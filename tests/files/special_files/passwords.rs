@@ -24,7 +24,7 @@ fn as_ana(target: &str) -> Request {
 }
 
 #[test]
-fn one_that_is_no_file_costs_its_folder_only() {
+fn a_special_password_file_affects_only_its_folder() {
     let mut site = Site::new().file("users", ANA);
     for kind in KINDS {
         put(kind, &site.path(kind));
@@ -54,7 +54,7 @@ fn one_that_is_no_file_costs_its_folder_only() {
 }
 
 #[test]
-fn one_that_grows_or_is_exchanged_is_refused_from_then_on() {
+fn a_password_file_that_grows_or_is_replaced_is_refused_from_then_on() {
     let site = Site::new().file("users", ANA).file("htdocs/a/page", "secret");
     let server = serve(site.file("htdocs/a/.htaccess", &format!("{LOGIN}AuthUserFile @DIR@/users\n")));
     let mut bystander = Bystander::of(&server);

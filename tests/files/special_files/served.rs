@@ -30,7 +30,7 @@ fn a_document_that_is_no_file_is_refused_at_once() {
 }
 
 #[test]
-fn what_a_handler_names_instead_must_be_a_file() {
+fn a_file_named_by_a_handler_must_be_a_regular_one() {
     let code = "package Names; use Apache::Constants ':common';\n\
         sub handler { my $r = shift; $r->filename('@DIR@/' . $r->args); DECLINED }\n\
         sub slurps { my $r = shift; $r->filename('@DIR@/' . $r->args); my $text = $r->slurp_filename; OK }\n1;\n";

@@ -55,7 +55,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const MULTIPART: &str = "multipart/form-data; boundary=b";
 
 #[test]
-fn what_the_api_reads_costs_a_worker_by_its_length() {
+fn input_read_by_the_api_costs_a_worker_by_its_length() {
     let site = Site::new().file("lib/Work.pm", WORK).file("htdocs/index.html", "");
     costs_by_its_length(
         &counter(site, CONF),

@@ -217,7 +217,7 @@ fn a_list_of_a_folder_below_large_files_lets_others_in_between() {
 /// `make timing` prints the measured times.
 #[test]
 #[ignore = "measures time: `make timing`"]
-fn others_are_answered_within_50_ms_whatever_stands_in_htaccess_files() {
+fn other_clients_are_answered_within_50_ms_with_any_htaccess_files() {
     let (mut site, mut targets) = (site(), Vec::new());
     for (name, grown) in DIRECTIVES {
         site = site

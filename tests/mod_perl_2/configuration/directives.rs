@@ -115,7 +115,7 @@ fn a_request_adds_them_for_itself() {
 }
 
 #[test]
-fn what_one_htaccess_file_says_to_a_module_is_not_said_in_another_folder() {
+fn a_modules_directives_in_one_htaccess_file_do_not_apply_to_another_folder() {
     let module = "package HT;\nuse strict;\nuse Apache2::Module ();\nuse Apache2::CmdParms ();\nuse Apache2::RequestRec ();\nuse Apache2::RequestIO ();\n\
         use Apache2::Const -compile => qw(OR_ALL TAKE1);\n\
         Apache2::Module::add(__PACKAGE__, [{ name => 'MyOne', func => 'HT::one', req_override => Apache2::Const::OR_ALL, args_how => Apache2::Const::TAKE1 }]);\n\

@@ -57,7 +57,7 @@ fn perl_script_sets_up_the_environment_and_modperl_does_not() {
 }
 
 #[test]
-fn what_stands_under_ifdefine_modperl2_is_read_where_the_rest_means_mod_perl_2() {
+fn lines_under_ifdefine_modperl2_are_read_for_a_mod_perl_2_site() {
     let conf = "PerlModule Apache2::RequestRec\n<IfDefine !MODPERL2>\nNoSuchThing on\n</IfDefine>\n\
         <IfDefine MODPERL2>\n<Location /x>\nSetHandler modperl\nPerlResponseHandler 'sub { $_[0]->content_type(q(text/plain)); 0 }'\n\
         </Location>\n</IfDefine>";

@@ -38,7 +38,7 @@ fn each_section_has_a_package_made_from_its_file_and_line() {
 }
 
 #[test]
-fn what_is_saved_is_there_later_and_can_be_dumped() {
+fn a_saved_section_can_be_read_and_dumped_later() {
     let server = serve(
         "<Perl>\n$Apache2::PerlSections::Save = 1;\n$Say::package = __PACKAGE__;\n@Alias = ([ '/other', 'docs' ]);\n</Perl>\n",
     );

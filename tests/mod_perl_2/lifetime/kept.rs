@@ -61,7 +61,7 @@ const CODE: &str = "use base 'Apache2::Filter'; use Apache2::FilterRec (); use A
     return $f->next->pass_brigade($bb) }\n";
 
 #[test]
-fn what_was_kept_of_one_request_neither_shows_nor_changes_another() {
+fn objects_kept_from_one_request_neither_show_nor_change_another() {
     let mut wrong = Vec::new();
     for (keeps, uses) in KEPT {
         let server = site(&format!(

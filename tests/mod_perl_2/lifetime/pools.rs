@@ -18,7 +18,7 @@ fn the_pool_of_a_request_ends_with_it_whoever_keeps_it() {
 }
 
 #[test]
-fn nobody_but_the_server_ends_the_pool_of_a_request() {
+fn only_the_server_ends_the_pool_of_a_request() {
     let code = "sub handler { my $r = shift; my $s = ''; my $p = $r->pool;\n\
         $p->cleanup_register(sub { $s .= 'too early ' }); $p->clear; $p->destroy; undef $p;\n\
         my ($n, $q) = (0, $r->pool); while ($q = $q->parent_get) { $n++ } $r->print($s, $n); 0 }";
@@ -26,7 +26,7 @@ fn nobody_but_the_server_ends_the_pool_of_a_request() {
 }
 
 #[test]
-fn its_tables_are_apr_tables_and_say_when_it_is_over() {
+fn tables_of_a_request_are_apr_tables_and_know_its_end() {
     let code = "use APR::Table (); our $kept;\n\
         sub handler { my $r = shift; my $said = $kept ? eval { $kept->{Host} } || $@ : 'first'; $kept = $r->headers_in;\n\
         $r->headers_out->add('X-Two' => $_) for 1, 2; my $copy = $r->headers_out->copy($r->pool); $copy->compress(1);\n\
@@ -38,7 +38,7 @@ fn its_tables_are_apr_tables_and_say_when_it_is_over() {
 }
 
 #[test]
-fn its_addresses_fit_into_networks() {
+fn addresses_of_a_request_match_networks() {
     let code = "use Apache2::Connection (); use APR::SockAddr (); use APR::IpSubnet ();\n\
         sub handler { my $r = shift; my $a = $r->connection->client_addr;\n\
         my @in = map { APR::IpSubnet->new($r->pool, @$_)->test($a) } ['127.0.0.0', '8'], ['10.0.0.0', '8'];\n\

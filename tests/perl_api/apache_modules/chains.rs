@@ -51,7 +51,7 @@ fn unpacked(response: &Response) -> String {
 }
 
 #[test]
-fn what_a_handler_prints_passes_through_the_links_from_right_to_left() {
+fn output_of_a_handler_passes_the_links_from_right_to_left() {
     let server = serve(
         &[
             handlers("/upper", "Apache::OutputChain My::Upper My::Producer"),

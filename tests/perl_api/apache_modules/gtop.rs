@@ -22,7 +22,7 @@ fn a_workers_memory_adds_up() {
 }
 
 #[test]
-fn what_a_request_allocates_shows_as_unshared() {
+fn memory_allocated_by_a_request_shows_as_unshared() {
     let server = script(
         "use GTop; my $g = GTop->new; my ($a, $s) = map { $_->size, $_->share } $g->proc_mem($$); my $x = 'x' x 8e6; my $m = $g->proc_mem($$);\
          printf \"grown=%d\\nshared=%d\\n\", $m->size - $a, $m->share - $s;",

@@ -80,14 +80,14 @@ fn as_many_workers_fit_as_the_documents_calculate() {
 }
 
 #[test]
-fn what_visitors_ask_for_is_escaped() {
+fn paths_of_clients_are_escaped() {
     let server = serve("");
     let page = server.send(Request::get("/vmonitor/%3Cscript%3E")).text();
     assert!(page.contains("GET /vmonitor/&lt;script&gt;"), "{page}");
 }
 
 #[test]
-fn others_users_learn_nothing() {
+fn processes_of_other_users_learn_nothing() {
     let server = serve("User nobody\nGroup nogroup");
     if !nix::unistd::geteuid().is_root() {
         return;

@@ -54,7 +54,7 @@ fn a_limit_of_one_request_is_gone_with_it() {
 }
 
 #[test]
-fn nobody_leaves_below_the_limits() {
+fn no_worker_leaves_below_the_limits() {
     let server = script(
         "use Apache::SizeLimit; Apache::SizeLimit->setmax(1e6); Apache::SizeLimit->setmax_unshared(1e6); print $$;",
         "",

@@ -124,7 +124,7 @@ fn a_symbol_table_and_what_can_be_looked_at() {
 }
 
 #[test]
-fn nothing_is_looked_at_that_the_options_do_not_allow() {
+fn views_that_the_options_do_not_allow_are_refused() {
     let server = serve(Site::new().file("lib/Val.pm", VALUES), "", "PerlModule Val B::TerseSize");
     assert!(!server.text("/perl-status/Val").contains("SCALAR?"));
     for url in ["Val::text/SCALAR?dumper", "Val::text/SCALAR?peek", "Val?package_size", "Val::add/CODE?deparse"] {
@@ -134,7 +134,7 @@ fn nothing_is_looked_at_that_the_options_do_not_allow() {
 }
 
 #[test]
-fn what_a_client_writes_is_neither_evaluated_nor_echoed() {
+fn input_of_a_client_is_neither_evaluated_nor_echoed() {
     let server = serve(Site::new(), "", "PerlSetVar StatusOptionsAll On");
     for url in ["%3Cscript%3E", "Val;system('x')", "No::Such::Package", "Val::x/CODE?deparse", "main::x'/SCALAR?dumper"]
     {

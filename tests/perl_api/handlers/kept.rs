@@ -44,7 +44,7 @@ const KEPT: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_was_kept_of_one_request_neither_shows_nor_changes_another() {
+fn objects_kept_from_one_request_neither_show_nor_change_another() {
     if is_tainted() {
         return;
     }

@@ -125,7 +125,7 @@ const WRITERS: [&str; 10] = [
 ];
 
 #[test]
-fn what_is_written_to_descriptor_1_any_way_is_in_the_answer_of_its_request() {
+fn output_on_descriptor_1_is_in_the_response_of_its_request() {
     if is_tainted() {
         return;
     }

@@ -85,7 +85,7 @@ fn a_tied_value_and_a_tied_environment_do_no_harm() {
 }
 
 #[test]
-fn where_a_script_stands_with_each_is_kept_while_programs_run() {
+fn the_position_of_each_survives_programs() {
     let server = serve(
         "%ENV = (%ENV, map { ($_ => 1) } 'a' .. 'f'); my $n = 0; while (my ($k) = each %ENV) { system 'true'; last if ++$n > 200 } print $n == keys %ENV ? 'each once' : $n;",
     );

@@ -66,7 +66,7 @@ fn an_object_that_dies_or_exits_in_a_body_is_the_requests_end_only() {
 }
 
 #[test]
-fn what_an_application_wants_done_afterwards_may_be_an_object_that_dies() {
+fn an_object_for_the_time_after_the_response_may_die() {
     let server = serve(
         "package Never { use overload bool => sub { die 'no truth' } } package Tie { require Tie::Hash; our @ISA = 'Tie::StdHash'; sub FETCH { die 'tied' } }\n\
          package main; sub { my $e = shift; my $q = $e->{QUERY_STRING}; $e->{'psgix.harakiri.commit'} = bless [], 'Never' if $q eq 'never'; \

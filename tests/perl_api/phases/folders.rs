@@ -8,7 +8,7 @@ const LISTS: &str = "sub lists { my $r = shift; return DECLINED unless ($r->cont
     $r->send_http_header('text/plain'); opendir my $d, $r->filename or die; $r->print(join ',', sort grep { !/^[.]/ } readdir $d); OK }";
 
 #[test]
-fn it_makes_the_lists_of_folders_and_leaves_files_alone() {
+fn the_handler_makes_folder_lists_and_declines_files() {
     let server = site(LISTS)
         .file("htdocs/d/a.txt", "text of a")
         .file("htdocs/d/b.html", "b")

@@ -53,7 +53,7 @@ fn a_circle_ends() {
 }
 
 #[test]
-fn what_is_nowhere_is_a_404() {
+fn a_redirect_to_a_missing_page_is_a_404() {
     let server = serve("sub from { $_[0]->internal_redirect('/nowhere'); OK } sub to { OK }", &conf(""));
     server.get("/from").is(404);
 }

@@ -10,7 +10,7 @@ fn main_handler(body: &str) -> String {
 }
 
 #[test]
-fn what_a_perl_subrequest_prints_becomes_a_part_of_the_answer() {
+fn output_of_a_subrequest_becomes_a_part_of_the_response() {
     let server = serve(
         &(main_handler("$r->print('a('); my $s = $r->lookup_uri('/inner?x=1')->run; $r->print(\")b$s\")")
             + "sub inner { my $r = shift; $r->content_type('text/x-inner'); $r->header_out('X-Inner' => 1); $r->send_http_header;

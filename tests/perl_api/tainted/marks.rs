@@ -27,7 +27,7 @@ fn assert_marks(mark: &str, expressions: &[&str]) {
 }
 
 #[test]
-fn what_the_client_sent_is_tainted() {
+fn input_of_the_client_is_tainted() {
     assert_marks(
         "1",
         &[
@@ -59,7 +59,7 @@ fn a_body_that_was_read_is_tainted() {
 }
 
 #[test]
-fn what_the_server_knows_is_not_tainted() {
+fn values_of_the_server_are_not_tainted() {
     assert_marks(
         "0",
         &[

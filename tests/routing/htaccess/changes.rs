@@ -58,7 +58,7 @@ fn the_document_root_itself_may_be_exchanged() {
 }
 
 #[test]
-fn what_lies_behind_a_link_is_looked_at_every_second() {
+fn folders_behind_a_link_are_checked_every_second() {
     let site = Site::new()
         .file("releases/1/docs/.htaccess", "PerlSetVar X one")
         .file("releases/2/docs/.htaccess", "PerlSetVar X two");

@@ -51,7 +51,7 @@ fn files_sections_count_after_all_folders_and_before_locations() {
 }
 
 #[test]
-fn what_is_allowed_further_up_can_be_forbidden_further_down() {
+fn directives_allowed_above_can_be_forbidden_below() {
     let site = Site::new()
         .file("htdocs/.htaccess", "PerlSetVar X top")
         .file("htdocs/closed/.htaccess", "This is not even read")

@@ -23,7 +23,7 @@ fn a_mistake_is_a_500_below_it_and_one_line_until_it_is_put_right() {
 }
 
 #[test]
-fn what_belongs_into_the_main_configuration_is_refused() {
+fn directives_of_the_main_configuration_are_refused() {
     for (line, message) in [
         ("Include /etc/hostname", "Include: is not allowed in .htaccess files"),
         ("IncludeOptional /etc/hostname", "IncludeOptional: is not allowed in .htaccess files"),
@@ -43,7 +43,7 @@ fn what_belongs_into_the_main_configuration_is_refused() {
 }
 
 #[test]
-fn what_is_no_text_or_too_long_is_refused() {
+fn a_binary_or_too_long_file_is_refused() {
     let site = Site::new();
     site.write_bytes("htdocs/binary/.htaccess", b"PerlSetVar X \0");
     site.write_bytes("htdocs/long/.htaccess", &b"# a comment\n".repeat(6000));
@@ -56,7 +56,7 @@ fn what_is_no_text_or_too_long_is_refused() {
 }
 
 #[test]
-fn what_may_be_passed_over_costs_a_line_of_the_log_only() {
+fn a_nonfatal_error_costs_only_a_line_of_the_log() {
     let forbidden = ("Deny from all", "Deny: is not allowed here: its <Directory> needs AllowOverride Limit");
     let option = ("Options ExecCGI", "Options: contains an option that AllowOverride Options=… does not list");
     let unknown = ("Nonsense here", "Nonsense: is not a directive");

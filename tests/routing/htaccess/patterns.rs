@@ -60,7 +60,7 @@ fn a_folder_that_wants_too_much_is_refused_and_nobody_else_waits_or_pays() {
 }
 
 #[test]
-fn what_is_put_right_is_seen() {
+fn a_corrected_file_is_read_again() {
     let site = Site::new().file("htdocs/.htaccess", &format!("SetHandler perl-script\nPerlHandler Show\n{}", many()));
     let server = serve(site);
     server.get("/page").is(500);
@@ -98,7 +98,7 @@ fn each_directive_with_a_pattern_is_bounded() {
 }
 
 #[test]
-fn what_each_folder_may_say_may_be_too_much_for_all_of_them() {
+fn files_within_the_limit_may_exceed_it_together() {
     let some = "SetEnvIf X \"\\w{150}N\" a\n".repeat(25);
     let mut site = Site::new();
     let mut folder = "htdocs".to_owned();
@@ -191,7 +191,7 @@ fn a_folder_whose_patterns_take_long_is_refused_and_costs_nothing_from_then_on()
 }
 
 #[test]
-fn whatever_a_slow_pattern_is_for_its_folder_is_refused() {
+fn a_slow_pattern_in_any_directive_closes_its_folder() {
     let value = "a".repeat(7000);
     let (page, long) = ("/a/page".to_owned(), format!("/a/{}", &value));
     for (line, target) in [

@@ -23,7 +23,7 @@ fn watched(server: &Server) -> Vec<usize> {
 }
 
 #[test]
-fn nothing_is_watched_where_nothing_is_allowed() {
+fn no_folder_is_watched_without_allow_override() {
     let server = serve_allowing("None", Site::new().file("htdocs/.htaccess", "Nonsense"), "");
     assert_eq!(server.text("/a/b"), "conf");
     assert!(watched(&server).is_empty());

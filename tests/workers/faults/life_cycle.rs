@@ -66,7 +66,7 @@ fn forty_reload_signals_in_a_second_leave_one_generation_and_lose_nothing() {
 }
 
 #[test]
-fn what_cannot_be_loaded_costs_no_request_and_is_told() {
+fn code_that_cannot_be_loaded_costs_no_request_and_is_reported() {
     let startup = "package Warm; sub handler { 0 } 1;";
     let server = Site::new().file("app.psgi", HOLDS).file("startup.pl", startup).serve(
         "PerlRequire startup.pl\nPerlChildInitHandler Warm\n<Location />\nPsgiApp app.psgi\n</Location>\nStartTimeout 20s",

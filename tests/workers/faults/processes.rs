@@ -59,7 +59,7 @@ fn a_master_that_is_killed_takes_front_and_workers_along() {
 }
 
 #[test]
-fn nobody_outlives_a_killed_master_who_is_deaf_or_stopped() {
+fn no_deaf_or_stopped_process_outlives_a_killed_master() {
     let app = "sub { if ($_[0]{PATH_INFO} eq '/deaf') { $SIG{$_} = 'IGNORE' for keys %SIG; open my $f, '>', '@DIR@/hanging'; print $f $$; \
         close $f; 1 while 1 } [200, [], [$$]] }";
     let mut server = serve(app, "MaxClients 3\nStartServers 3\nMinSpareServers 1\nMaxSpareServers 3");
@@ -124,7 +124,7 @@ fn without_descriptors_for_processes_workers_are_replaced_and_stopped_all_the_sa
 }
 
 #[test]
-fn what_the_sites_code_started_as_it_was_loaded_is_no_zombie_of_the_mold() {
+fn processes_started_by_start_up_code_become_no_zombies_of_the_mold() {
     let app = "if (!(fork // die)) { select undef, undef, undef, 0.01 until -e '@DIR@/go'; CORE::exit(0) } sub { [200, [], [$$]] }";
     let server = serve(app, "MaxClients 1\nStartServers 1\nMaxSpareServers 1");
     let mold = server.status()["generations"][0]["mold_pid"].as_i64().expect("a mold") as i32;

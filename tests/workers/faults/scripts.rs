@@ -93,7 +93,7 @@ fn a_worker_that_sends_itself_a_fault_dies_of_it_at_its_first_request_too() {
 }
 
 #[test]
-fn whatever_a_script_does_the_next_request_finds_its_process_clean() {
+fn the_next_request_finds_a_clean_process_after_any_script() {
     let text = "print \"Content-Type: text/plain\\n\\n\";";
     let conf = "MaxClients 1\nStartServers 1\nCgiMode persistent\nScriptAlias /cgi/ @DIR@/scripts/";
     let mut site = Site::new().script("scripts/found.pl", &format!("{text}{FOUND}"));

@@ -152,7 +152,7 @@ fn a_worker_that_never_ends_is_replaced_at_once_and_killed_in_the_end() {
 }
 
 #[test]
-fn whoever_takes_the_place_of_a_worker_that_left_is_not_taken_for_it() {
+fn a_worker_in_a_reused_slot_is_not_taken_for_its_predecessor() {
     let server = serve(
         "sub { [200, [], [$$]] }",
         "MaxClients 4\nStartServers 4\nMinSpareServers 4\nMaxSpareServers 4\nMaxRequestsPerChild 50\nLogLevel info",

@@ -9,7 +9,7 @@ fn insistent(server: &Server) -> Load {
 }
 
 #[test]
-fn in_an_overload_those_that_wait_too_long_are_refused_at_once_and_newer_ones_are_answered() {
+fn requests_that_wait_too_long_in_an_overload_are_refused_and_newer_ones_answered() {
     let server = serve(2, "QueueStale 200ms\nQueueTimeout 60s");
     let held = hold(&server, "/hold", 2);
     until_begun(&server, 2);
@@ -53,7 +53,7 @@ fn many_clients_that_wait_for_their_answers_are_no_overload() {
 }
 
 #[test]
-fn what_finds_the_queue_full_is_counted() {
+fn requests_refused_by_a_full_queue_are_counted() {
     let server = serve(1, "QueueLength 1");
     let held = hold(&server, "/hold", 2);
     until("one works and one waits", || server.status()["front"]["queued"] == 1);

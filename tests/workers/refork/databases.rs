@@ -164,7 +164,7 @@ sub {
 "#;
 
 #[test]
-fn what_was_set_in_a_handle_since_it_connected_is_set_in_the_next_one() {
+fn attributes_set_after_the_connect_are_copied_to_the_next_handle() {
     let server = serve_app(Site::new(), SETTER, 1, "");
     for told in 1..=3 {
         assert_eq!(server.text("/"), format!("told={told} size=77 flags=0 1 0 length=77 list=7 7"));

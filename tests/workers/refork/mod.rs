@@ -34,7 +34,7 @@ fn pids(server: &Server) -> Vec<i32> {
 }
 
 #[test]
-fn what_a_request_loaded_is_shared_by_all_workers_afterwards() {
+fn code_loaded_by_a_request_is_shared_by_all_workers_afterwards() {
     let server = lazy(3);
     server.get("/").is(200);
     let before = pids(&server);
@@ -98,7 +98,7 @@ fn a_reload_begins_with_the_code_again() {
 }
 
 #[test]
-fn when_such_a_mold_dies_the_first_one_forks_again() {
+fn the_first_mold_forks_again_when_a_promoted_one_dies() {
     let server = lazy(2);
     server.get("/").is(200);
     let first = server.status()["generations"][0]["mold_pid"].as_i64().expect("a pid") as i32;
@@ -115,7 +115,7 @@ fn when_such_a_mold_dies_the_first_one_forks_again() {
 }
 
 #[test]
-fn nobody_becomes_a_mold_who_has_answered_nothing_or_has_just_died() {
+fn a_worker_without_requests_or_with_a_recent_death_becomes_no_mold() {
     let server = serve(Site::new(), "sub { $_[0]{PATH_INFO} eq '/die' ? die 'of old age' : [200, [], [$$]] }", 1, "");
     server.control(["refork"]).failed(1, "no worker has answered a request yet");
     server.get("/die").is(500);
@@ -127,7 +127,7 @@ fn nobody_becomes_a_mold_who_has_answered_nothing_or_has_just_died() {
 }
 
 #[test]
-fn what_must_not_be_shared_prevents_it_and_is_named() {
+fn state_that_must_not_be_shared_prevents_a_refork_and_is_named() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
     let peer = listener.local_addr().expect("an address");
     let app = format!(

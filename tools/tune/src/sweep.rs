@@ -285,7 +285,7 @@ mod tests {
 
         /// The chosen number answers nearly as much as the best, for any limit and any cost of each worker above it.
         #[test]
-        fn what_is_chosen_answers_nearly_as_much_as_the_best(limit in 1u32..100, cost in 0.0..0.002f64, seed: u64) {
+        fn the_chosen_number_answers_nearly_as_many_requests_as_the_best(limit in 1u32..100, cost in 0.0..0.002f64, seed: u64) {
             let rate = |workers: u32| {
                 f64::from(workers.min(limit)) * 10.0 * (1.0 - cost * f64::from(workers.saturating_sub(limit))).max(0.1)
             };

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_holds_up_nothing_else() {
+    fn work_that_waits_does_not_delay_other_work() {
         let (go, gone) = channel::<()>();
         wait_for(async {
             let mut slow = Box::pin(run("wait", move || gone.recv().is_ok()));

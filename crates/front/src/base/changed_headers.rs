@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_looks_finds_the_same() {
+    fn every_reader_finds_the_same_headers() {
         let header = |name: &str, value: &str| (name.parse().expect("a name"), value.parse().expect("a value"));
         let mut sent: HeaderMap = [header("a", "1"), header("b", "2"), header("c", "3")].into_iter().collect();
         sent.append("a", "4".parse().expect("a value"));

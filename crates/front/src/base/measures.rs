@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_threads_noted_adds_up() {
+    fn figures_of_threads_are_summed() {
         let measures = Measures::default();
         let ms = Duration::from_millis;
         for thread in [0, 1, 17, 255] {

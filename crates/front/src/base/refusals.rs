@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_of_each_second_leave_at_once() {
+    fn some_refusals_of_each_second_are_sent_at_once() {
         let began = Instant::now();
         let refusals = Refusals::new(began);
         for second in [0, 1, 100] {

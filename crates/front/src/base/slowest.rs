@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_ago_is_forgotten() {
+    fn old_requests_are_forgotten() {
         let (mut windows, now) = (Windows::default(), Instant::now());
         windows.pass(now);
         windows.now.push(request(5));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_browsers_send_is_not_odd() {
+    fn targets_of_browsers_need_no_encoding() {
         assert_eq!(count_odd("/a\"{}|^\\%zz/é?b`{}[]|^\\é".as_bytes()), 0);
     }
 }

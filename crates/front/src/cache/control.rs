@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_stale_or_not_kept() {
+    fn an_invalid_directive_makes_a_response_stale_or_unstored() {
         for (fields, max_age) in [
             (&["max-age=x"][..], seconds(0)),
             (&["max-age"], seconds(0)),

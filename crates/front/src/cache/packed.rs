@@ -48,7 +48,7 @@ mod tests {
     use crate::cache::terms::Terms;
 
     #[test]
-    fn what_one_has_compressed_others_get() {
+    fn a_compressed_body_is_shared_by_requests() {
         let (cache, none) = (Arc::new(Cache::new(100_000)), HeaderMap::new());
         let key = Key { resource: b"a"[..].into(), asked: Vec::new() };
         let terms = Terms { lifetime: Duration::from_secs(60), ..Terms::default() };

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_stays_and_the_bound_holds() {
+    fn requested_responses_stay_within_the_bound() {
         let (mut store, none) = (Store::new(MOST), HeaderMap::new());
         store.keep(&key("used", ""), &none, answer(1000, &[]));
         for number in 0..10_000_usize {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_answer_grows_by_is_counted_as_long_as_it_is_there() {
+    fn growth_of_a_response_is_counted_while_it_is_stored() {
         let (mut store, none) = (Store::new(MOST), HeaderMap::new());
         let find = |store: &mut Store| match store.find(&key("a", ""), &none, Instant::now()) {
             Found::Answer(kept) => kept,

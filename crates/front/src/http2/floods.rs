@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_may_be_given_back() {
+    fn window_updates_for_sent_bytes_are_no_flood() {
         let (mut floods, now) = (floods(), Instant::now());
         all(&frame(frames::DATA, 0, &[0; 100]).repeat(50), |frame| floods.sent(frame, now));
         let update = |increment: u32| frame(frames::WINDOW_UPDATE, 0, &increment.to_be_bytes());

@@ -16,7 +16,7 @@ use super::worker::{BLOCKS, Script, head, port, run};
 const APP: &str = "<Location />\nSetHandler perl-script\nPerlHandler X\n</Location>\n";
 
 #[test]
-fn what_was_said_to_and_by_an_adopted_worker_is_passed_over() {
+fn messages_of_the_previous_front_are_skipped() {
     let server = Server::with_workers(APP, 0, Script::default());
     let (front, worker) = pair().expect("a pair");
     let memory = wire::memory::create().expect("a memfd");

@@ -140,7 +140,7 @@ fn a_script_is_handed_to_a_worker_and_never_sent() {
 }
 
 #[test]
-fn what_a_worker_declines_is_sent_by_the_front() {
+fn a_file_that_a_worker_declines_is_sent_by_the_front() {
     let server = site("<Location /app>\nSetHandler perl-script\nPerlHandler X\n</Location>\n");
     server.file("www/app/file", "declined");
     let mut client = server.client();

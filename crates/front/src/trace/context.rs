@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_context_begins_a_trace() {
+    fn an_invalid_trace_context_begins_a_new_trace() {
         let long = format!("{CALLER}-more");
         let upper = CALLER.to_uppercase();
         for wrong in [
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_are_sampled() {
+    fn the_configured_part_of_requests_is_sampled() {
         let headers = HeaderMap::new();
         let sampled = (0..10_000).filter(|_| TraceContext::of(&headers, 0.1).is_sampled).count();
         assert!((800..1200).contains(&sampled), "{sampled}");

@@ -171,7 +171,7 @@ proptest! {
     /// Invariants after any sequence of events: at most one generation serves, a mold is retired once and was known,
     /// each serving pool without a mold gets one, and a stop ends everything.
     #[test]
-    fn whatever_happens_one_generation_serves_and_all_go_in_the_end(events in proptest::collection::vec(event(), 1..80)) {
+    fn one_generation_serves_and_all_end_after_any_events(events in proptest::collection::vec(event(), 1..80)) {
         let (mut generations, mut now, mut pid) = (Generations::default(), Instant::now(), 100);
         let mut retired: Vec<MoldId> = Vec::new();
         for event in events {

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_due_when_much_is_private_and_enough_was_answered() {
+    fn a_refork_is_due_with_much_private_memory_and_enough_requests() {
         let auto = AutoRefork::default();
         assert!(auto.is_due(mean(50, 20), 4, 60 * MB, 0));
         assert!(!auto.is_due(mean(49, 20), 4, 60 * MB, 0), "too soon");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_saved_is_reported_when_it_can_be_compared() {
+    fn savings_of_a_refork_are_reported_when_they_are_comparable() {
         let mut auto = AutoRefork { before: Some(mean(60, 20)), is_over: false };
         assert!(!auto.is_due(mean(500, 20), 4, 60 * MB, 0), "the last one is not judged yet");
         assert_eq!(auto.saved(mean(59, 1)), None);

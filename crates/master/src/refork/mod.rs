@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_leaves_while_a_tenth_is_away() {
+    fn no_worker_leaves_while_a_tenth_is_away() {
         let (mut refork, now) = (Reforking::default(), Instant::now());
         let (mut workers, _) = serving(10, now);
         let mold = MoldId { pool: pool(0), refork: 1 };

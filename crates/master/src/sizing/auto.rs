@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn where_none_wait_nothing_changes() {
+    fn the_number_stays_without_waiting_requests() {
         let world = World { cores: 2.0, cpu: 0.001, wait: 0.05, places: 8.0 };
         let mut auto = AutoSize::new(10);
         for second in 0..100 {
@@ -264,7 +264,7 @@ mod tests {
         /// Whatever requests need and wherever the search begins: after five minutes of a full queue nearly as many requests are
         /// answered as possible, with not many more workers than that takes.
         #[test]
-        fn it_comes_to_rest_near_the_knee(
+        fn the_number_settles_near_the_knee(
             cores in 1u32..16, cpu in 0.0005..0.05f64, wait in 0.0..0.2f64, places in 1u32..100, start in 1u32..200, seed: u64,
         ) {
             let world = World { cores: cores.into(), cpu, wait, places: places.into() };

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_already_goes_on_after_a_reload() {
+    fn the_number_is_retained_over_a_reload() {
         let pool = Pool { auto: true, start: 4, max_clients: 20, ..Pool::default() };
         let before = Following { size: AutoSize::new(9), last: None };
         assert_eq!(Following::of(&pool, 1.0, Some(before)).expect("auto").workers(), 9);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_what_is_left_of_nine_tenths() {
+    fn workers_fit_into_the_rest_of_nine_tenths() {
         let plan = plan(&[20, 20, 60]);
         assert_eq!((plan.total() / MB, plan.most_workers(&claims(&[3]))), (150, vec![20]));
         assert_eq!((plan.headroom() / MB, plan.may_fork(0), plan.growth() / MB), (300, 15, 100));

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_worker_writes_leads_out_of_its_ring() {
+    fn no_write_of_a_worker_leads_out_of_its_ring() {
         let spoilt = [0, 1 << 32 | 9000, 2 << 32 | 8, 3 << 32, u64::MAX, 1 << 32 | u64::from(u32::MAX)];
         for entry in spoilt {
             for tail in [1, 2, ROOM as u64, ROOM as u64 + 1, u64::MAX] {

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wrote_has_the_page_and_who_lives_there_has_not() {
+    fn a_page_belongs_to_the_written_value_not_to_its_neighbours() {
         let spans = [span(4096, 24, 0), span(4120, 24, 1), span(5000, 1000, 2)];
         let page = Page { at: 4096, spans: spans_on(&spans, 4096), mapping: "[heap]" };
         let (old, mut new) = ([7_u8; PAGE], [7_u8; PAGE]);

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_a_successful_get_is_passed_over() {
+    fn lines_other_than_successful_gets_are_skipped() {
         for (request, rest) in [
             ("POST /a HTTP/1.1", "200 1"),
             ("GET /a HTTP/1.1", "404 1"),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_log_the_end_is_read_and_no_device_is() {
+    fn the_end_of_a_long_log_is_read_and_devices_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("access.log");
         let old = line("GET /old HTTP/1.1", "200 1").repeat(150_000);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_said_without_end_the_end_is_kept() {
+    fn the_end_of_endless_output_is_stored() {
         let (read, mut write) = pipe().unwrap();
         let mut errors = Errors::new(read);
         for _ in 0..40 {

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_told_when_it_is_much() {
+    fn high_counters_are_reported() {
         let quantiles = |p50_us, p90_us| Quantiles { count: 1000, p50_us, p90_us, ..Quantiles::default() };
         let slow = evidence(|_, front| {
             front.times.queue = quantiles(0, 300_000);

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_workers_tell_adds_up_by_name() {
+    fn reports_of_workers_are_summed_by_name() {
         let seen =
             |of: &[(&str, [u64; 4])]| of.iter().map(|(name, seen)| ((*name).to_owned(), *seen)).collect::<Seen>();
         let workers =

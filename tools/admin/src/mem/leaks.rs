@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_more_is_told_packages_first() {
+    fn growth_is_reported_packages_first() {
         let mold = census(&[("HASH", 100, 9000), ("My::Page", 5, 500)]);
         let workers = [
             census(&[("HASH", 300, 27000), ("My::Page", 5, 500), ("My::Leak", 40, 4000)]),

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_the_running_pool_says() {
+    fn missing_values_come_from_the_running_pool() {
         let report = Simulated::new("plan").report();
         assert_eq!(given(None, None, Some(4)).complete().expect("no misuse"), None);
         let plan = given(None, None, None).completed_by(&report).expect("a plan");

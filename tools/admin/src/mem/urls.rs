@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_grew_most_comes_first() {
+    fn the_path_with_most_growth_comes_first() {
         let worker = |of: &[(&str, u64, i64)]| -> Seen {
             of.iter().map(|(path, requests, grown)| ((*path).to_owned(), (*requests, *grown))).collect()
         };

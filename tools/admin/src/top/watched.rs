@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_paused_stands_still() {
+    fn a_paused_display_does_not_change() {
         let mut watched = watched();
         press(&mut watched, " ");
         watched.takes(2, Status::default(), Usages::default());

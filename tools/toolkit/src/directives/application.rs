@@ -93,7 +93,7 @@ mod tests {
     use super::gives_application;
 
     #[test]
-    fn what_gives_an_application_is_one() {
+    fn a_file_that_returns_an_application_is_one() {
         for text in [
             "my $app = sub { [200, [], ['{']] };\n$app;",
             "sub { [200, [], []] }",

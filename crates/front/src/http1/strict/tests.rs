@@ -32,7 +32,7 @@ fn judge(text: &str) -> u16 {
 }
 
 #[test]
-fn what_is_in_order_goes_through_unchanged() {
+fn valid_bytes_pass_unchanged() {
     for text in [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         "\r\nGET / HTTP/1.0\r\n\r\n",
@@ -48,7 +48,7 @@ fn what_is_in_order_goes_through_unchanged() {
 }
 
 #[test]
-fn what_is_not_whole_waits() {
+fn an_incomplete_head_waits() {
     for text in ["GET / HTTP/1.1\r\nHost: a\r\n", "\r\n", "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nx"] {
         assert_eq!(judge(text), 0, "{text:?}");
     }
@@ -62,7 +62,7 @@ fn a_head_is_passed_on_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_breaks_the_rules_is_refused() {
+fn a_violation_of_the_grammar_is_refused() {
     let head = |fields: &str| format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n");
     let cases = [
         (head("Content-Length: 1\r\nContent-Length: 1"), 400),

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_http_does_not_allow_is_refused() {
+    fn a_response_that_http_forbids_is_refused() {
         let bad = [
             head(101, &[]),
             head(200, &[("a b", "x")]),

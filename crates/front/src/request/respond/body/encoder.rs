@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_flushed_can_be_read_before_the_rest_is_there() {
+    fn flushed_bytes_can_be_decoded_before_the_rest_arrives() {
         for coding in Coding::ALL {
             let mut encoder = Encoder::new(coding, 5, None).expect("an encoder");
             let step = Step { pieces: vec![Bytes::from_static(b"first words")], then: Then::Flush };

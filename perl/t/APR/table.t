@@ -87,7 +87,7 @@ for my $case ( sort keys %CASES ) {
 }
 
 my $first = $server->get('/requests');
-is $first->{headers}{'x-table'}, 'APR::Table ' . ( $server->url('/') =~ m{//([^:/]+)} )[0], 'the request has it';
-like $server->get('/requests')->{content}, qr/\Athis request is over: /, 'one that is kept says that it is over';
+is $first->{headers}{'x-table'}, 'APR::Table ' . ( $server->url('/') =~ m{//([^:/]+)} )[0], 'the request has the entry';
+like $server->get('/requests')->{content}, qr/\Athis request is over: /, 'a table kept beyond its request throws';
 
 done_testing;

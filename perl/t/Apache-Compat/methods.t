@@ -88,12 +88,12 @@ is get('formatted')->{content}, 'n-005', 'printf';
 my $encoded = get('encoding');
 is "$encoded->{content} $encoded->{headers}{'content-encoding'}", 'undefx-own x-own', 'content_encoding';
 is get('handler_of')->{content}, 'perl-script|/c/handler_of|x', 'internal_redirect_handler takes the handler along';
-is get('absent')->{content}, "there $server->{dir}/file.txt", 'translate_name answers, and lookup_uri tells the file';
+is get('absent')->{content}, "there $server->{dir}/file.txt", 'translate_name returns a status, and lookup_uri finds the file';
 
 is get('blocks')->{content}, 'both';
 ok $server->wait_for( 'the END block that was left', sub { $server->log =~ m{END of \S+/other\.pl} } ), 'a worker runs END blocks at its end';
-unlike $server->log, qr{END of \S+/stashed\.pl}, 'but not what stash_rgy_endav keeps for the end of each run';
-unlike $server->log, qr{END of \S+/cleared\.pl}, 'nor what clear_rgy_endav dropped';
+unlike $server->log, qr{END of \S+/stashed\.pl}, 'END blocks of stash_rgy_endav do not run at the worker\'s end';
+unlike $server->log, qr{END of \S+/cleared\.pl}, 'END blocks dropped by clear_rgy_endav do not run';
 
 get('levels');
 like $server->log, qr/:$_\].*said as $_$/m, $_ for qw(emerg alert crit error warn notice info debug);

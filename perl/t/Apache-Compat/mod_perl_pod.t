@@ -113,7 +113,7 @@ like text('/early/x'), qr{\ASomeValue\|mod_perl/1\.31\|SomeValue\|CGI\z}, 'mod_p
 
 is $server->get('/docs/page.txt')->{status}, 401, 'mod_perl.pod, PERL SECTIONS: Limit and require';
 my $known = $server->client->get( $server->url('/docs/page.txt') =~ s{//}{//dougm:secret\@}r );
-is "$known->{status} $known->{content}", '200 page', 'mod_perl.pod, PERL SECTIONS: who is known';
+is "$known->{status} $known->{content}", '200 page', 'mod_perl.pod, PERL SECTIONS: users and groups';
 is $server->get('/far')->{headers}{location}, 'http://www.foo.com/', 'mod_perl.pod, PERL SECTIONS: the lowest number of arguments is shifted off';
 is $server->get('/here')->{headers}{location}, 'http://www.there.com', 'mod_perl.pod, PERL SECTIONS: or a reference to an array';
 my $conf = "$server->{dir}/site.conf";

@@ -29,8 +29,8 @@ is Apache::Constants->can($_)->(), $numbers{$_}, $_ for sort keys %numbers;
 
 is Apache::Constants::OPT_INDEXES() | Apache::Constants::OPT_EXECCGI(), 9, 'constants are numbers: | joins their bits';
 
-ok My::response->can('NOT_FOUND'), ':response has what :common has';
-ok !exists $Apache::Constants::EXPORT_TAGS{other}, 'what has no tag in 1.x has none';
+ok My::response->can('NOT_FOUND'), ':response has the names of :common';
+ok !exists $Apache::Constants::EXPORT_TAGS{other}, 'names without a tag in 1.x have no tag';
 is Apache::Constants->name(404), 'NOT_FOUND', 'name';
 is Apache::Constants->name(412), 'HTTP_PRECONDITION_FAILED', 'name of a rare status';
 is Apache::Constants->name(99999), undef, 'name of no status';

@@ -83,7 +83,7 @@ sub get ($path) { return $server->get("/f/$path")->{content} }
 is get('handles'), 'Apache::File|text|undef', 'handles';
 my ( $name, $mode, $class ) = split /\|/, get('tmpfile');
 like $name, qr/\A\Q$server->{dir}\E\//, 'tmpfile is in TMPDIR';
-is "$mode $class", 384 . ' Apache::File', 'tmpfile is for its owner';
+is "$mode $class", 384 . ' Apache::File', 'only the owner can access a tmpfile';
 ok $server->wait_for( 'its end', sub { !-e $name } ), 'tmpfile goes with the request';
 is $server->post( '/f/discard', 'body' )->{content}, '00', 'discard_request_body';
 is get('mtime'), '0|100|100|100|other', 'mtime of no file' ;
@@ -92,7 +92,7 @@ is get('future'), 1, 'set_last_modified';
 my $page = $server->get('/page');
 my ( $etag, $modified ) = @{ $page->{headers} }{qw(etag last-modified)};
 is "$page->{content} $modified $page->{headers}{'content-length'}", "$TEXT Sun, 06 Nov 1994 08:49:37 GMT 26", 'the page';
-like $etag, qr/\A"[0-9a-f]+-1-2ebc8be1"\z|\A"[0-9a-f-]+"\z/, 'its tag';
+like $etag, qr/\A"[0-9a-f]+-1-2ebc8be1"\z|\A"[0-9a-f-]+"\z/, 'the tag of the page';
 
 my $later = 'Mon, 07 Nov 1994 08:49:37 GMT';
 my $early = 'Sat, 05 Nov 1994 08:49:37 GMT';
@@ -135,7 +135,7 @@ my $several = $server->get( '/page', Range => 'bytes=0-1,24-25' );
 my ($boundary) = $several->{headers}{'content-type'} =~ m{\Amultipart/byteranges; boundary=(\w+)\z};
 is $several->{status}, 206, 'several ranges';
 is $several->{content}, join( '', map { "\r\n--$boundary\r\nContent-Type: text/x-page\r\nContent-Range: bytes $_->[0]/26\r\n\r\n$_->[1]" }
-        [ '0-1', 'ab' ], [ '24-25', 'yz' ] ) . "\r\n--$boundary--\r\n", 'their parts';
-is $several->{headers}{'content-length'}, length $several->{content}, 'their length';
+        [ '0-1', 'ab' ], [ '24-25', 'yz' ] ) . "\r\n--$boundary--\r\n", 'the parts of several ranges';
+is $several->{headers}{'content-length'}, length $several->{content}, 'the length of several ranges';
 
 done_testing;

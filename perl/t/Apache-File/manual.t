@@ -136,10 +136,10 @@ my %expected = (
 is $server->get("/m/$_?a=1")->{content}, $expected{$_}, $_ for sort keys %expected;
 
 my ( $text, $kind, $others, $name ) = split /\|/, $server->get('/m/tmp')->{content};
-is "$text $kind $others", 'written Apache::File 0', 'File.pm, tmpfile: for reading and writing, by nobody else';
+is "$text $kind $others", 'written Apache::File 0', 'File.pm, tmpfile: only the owner can read and write';
 like $name, qr{\A\Q$server->{dir}\E/}, 'File.pm, tmpfile: in a suitable folder';
 ok $server->wait_for( 'its end', sub { !-e $name } ), 'File.pm, tmpfile: "the file is unlinked after the transaction"';
-unlike $server->log, qr/You only see this/, 'Log.pm, SYNOPSIS: what LogLevel does not show';
+unlike $server->log, qr/You only see this/, 'Log.pm, SYNOPSIS: messages below LogLevel';
 like $server->log, qr/: seen$/m, 'Log.pm, error';
 
 done_testing;

@@ -49,7 +49,7 @@ prepare();
 no warnings 'uninitialized';
 my %here = map { my $said = $CASES{$_}->(); utf8::encode($said) if utf8::is_utf8($said); ( $_ => $said ) } keys %CASES;
 TestServer->check_cases( \%here );
-is $here{constants}, '0|404|NOT_FOUND|2', 'and they are something';
+is $here{constants}, '0|404|NOT_FOUND|2', 'the values are defined';
 
 sub plain ( $code, @more ) {
     open my $out, '-|', $^X, "-I$LIB", "-I$OBJECTS", @more, '-e', "open STDERR, '>&', \\*STDOUT; $code" or die $!;
@@ -83,7 +83,7 @@ is scalar( keys %names ), 35, 'the packages with a compiled half';
 for my $package ( sort keys %names ) {
     my $loaded = $package eq 'Apache::SubRequest' ? 'Apache' : $package;
     my $code = "require $loaded; print join ' ', grep { !defined &{\"${package}::\$_\"} } qw(@{ $names{$package} })";
-    is plain($code), '', "$package has all its names in a plain perl";
+    is plain($code), '', "all subs of $package exist in a plain perl";
 }
 
 my %dies = (
@@ -99,7 +99,7 @@ for my $call ( sort keys %dies ) {
 }
 
 # Calls of start-up files and modules while they are loaded.
-is plain('use Apache; print defined Apache->request ? 1 : 0'), 0, 'no request is there';
+is plain('use Apache; print defined Apache->request ? 1 : 0'), 0, 'there is no request';
 is plain('use Apache; Apache->server->log->error(q(told)); Apache->warn(q(warned)); Apache::log_error(q(said))'),
     "[error] told\n[warn] warned\n[error] said\n", 'the log is STDERR';
 like plain('use Apache; use lib Apache->server_root_relative(q(lib)); print $INC[0]'), qr{/lib\z}, 'the working directory is the ServerRoot';
@@ -112,7 +112,7 @@ is plain('use Apache::FakeRequest; use Apache::Cookie; print Apache::Cookie->new
 # Symbol.pm of mod_perl 1.31, ARGUMENTS of undef_functions and the functions beside it.
 my $exporting = 'use Apache::Symbol; package Mine; use List::Util q(sum); our @EXPORT = q(out); sub out { 1 } sub in { 1 } sub keep { 1 } package main; ';
 my $left      = 'print join q( ), grep { defined &{qq(Mine::$_)} } qw(in keep out sum)';
-is plain( $exporting . "Apache::Symbol::undef_functions('Mine'); $left" ), 'sum', 'Symbol.pm, undef_functions: what a package defined';
+is plain( $exporting . "Apache::Symbol::undef_functions('Mine'); $left" ), 'sum', 'Symbol.pm, undef_functions: subs defined by the package';
 is plain( $exporting . "Apache::Symbol::undef_functions( 'Mine', 'Mine::ke' ); $left" ), 'keep sum', 'Symbol.pm, undef_functions: skip';
 is plain( $exporting . "Apache::Symbol::undef_functions( 'Mine', undef, 1 ); $left" ), 'in keep sum', 'Symbol.pm, undef_functions: only_undef_exports';
 is plain( $exporting . "\@Mine::EXPORT = (); Apache::Symbol::undef_functions( 'Mine', undef, 1 ); $left" ), 'sum',

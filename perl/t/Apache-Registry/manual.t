@@ -132,6 +132,6 @@ like $debugged->log, qr/Compiled package "Apache::ROOT::perl::good_2epl" for pro
 like $debugged->log, qr{Apache::Registry::handler for \S+/good\.pl in process \d+},       'Registry.pm, DEBUGGING: 4';
 my $page = $debugged->get('/perl/dies.pl');
 is $page->{status}, 500, 'Registry.pm, DEBUGGING: 2';
-like $page->{content}, qr/the &lt;reason&gt;.*dies\.pl/s, 'Debug.pm: the page tells why, and the stack';
+like $page->{content}, qr/the &lt;reason&gt;.*dies\.pl/s, 'Debug.pm: the page shows reason and stack';
 
 done_testing;

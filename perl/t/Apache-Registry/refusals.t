@@ -40,7 +40,7 @@ my @cases = (
 for (@cases) {
     my ( $path, $status, $log ) = @$_;
     is $server->get($path)->{status}, $status, $path;
-    like $server->log, $log, "the log tells why";
+    like $server->log, $log, "the log has the reason";
 }
 
 # A permission that was checked is checked again after any change of the file.

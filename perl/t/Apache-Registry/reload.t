@@ -39,6 +39,6 @@ unlike $server->log, qr/redefined/, 'no warnings of redefined subs';
 
 my ( $status, $mold, $compiled ) = split / /, $server->get('/cgi/loaded.pl')->{content};
 is $status,   200,      'RegistryLoader in a start-up file';
-is $compiled, 'before', 'the worker inherits what was compiled before the fork';
+is $compiled, 'before', 'the worker inherits scripts compiled before the fork';
 
 done_testing;

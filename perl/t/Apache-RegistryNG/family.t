@@ -115,7 +115,7 @@ like shown('/bb/bare.pl'), qr/\|1\|(?!ROOT\/perl)/, 'BB: neither mode nor ExecCG
 $server->write( 'perl/bare.pl', $SHOW =~ s/lower/changed/r, 0644 );
 like shown('/bb/bare.pl'), qr/\|2\|.*\|lower\|/, 'BB: a change is not seen';
 unlink "$root/perl/bare.pl";
-like shown('/bb/bare.pl'), qr/\|3\|/, 'BB: nobody looks whether the file is there';
+like shown('/bb/bare.pl'), qr/\|3\|/, 'BB: the existence of the file is not checked';
 is $server->get('/bb/none.pl')->{status}, 404, 'BB: a file that never was there';
 
 $server->write( 'perl/show.pl', $SHOW =~ s/lower/changed/r );

@@ -52,7 +52,7 @@ is $server->get($_)->{content}, $shown{$_}, $_ for sort keys %shown;
 
 my $virtual = server("<VirtualHost *>\nServerName localhost\n</VirtualHost>");
 is $virtual->get('/s/host.pl')->{content}, 'Apache::ROOTlocalhost::s::host_2epl early', 'for a virtual host';
-is $virtual->get('/s/file.pl')->{content}, 'Apache::ROOTlocalhost::s::file_2epl late', 'the virtual host has its own';
+is $virtual->get('/s/file.pl')->{content}, 'Apache::ROOTlocalhost::s::file_2epl late', 'the virtual host has its own script';
 
 my $shared = server("<VirtualHost *>\nServerName localhost\n</VirtualHost>\nPerlEval \"\$Apache::Registry::NameWithVirtualHost = 0\"");
 is $shared->get('/s/file.pl')->{content}, 'Apache::ROOT::s::file_2epl early', '$NameWithVirtualHost = 0: all hosts share';

@@ -96,7 +96,7 @@ like $server->log, qr/:debug\].*code ran$/m, 'a level that a program set';
 like $server->log, qr/:crit\].*critical line$/m, 'critical';
 unlike $server->log, qr/: before$/m, 'a level that is not shown';
 is of('client'), '127.0.0.1|127.0.0.1|1|1|0|1|0|undef|undef|undef|undef', 'the connection';
-is of('set'), '192.0.2.7|client.example.org|me|Basic', 'what a handler says of the connection';
+is of('set'), '192.0.2.7|client.example.org|me|Basic', 'values of the connection in a handler';
 is of('cleanup'), 'registered';
 ok $server->wait_for( 'the cleanup', sub { $server->log =~ /the worker ends$/m } ), 'register_cleanup';
 

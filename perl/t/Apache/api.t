@@ -79,6 +79,6 @@ my $server = TestServer->spawn(<<'END_OF_CONF');
 END_OF_CONF
 
 my $taint = $ENV{TEST_UNDER_TAINT_CHECK} ? 1 : 0;
-is $server->get('/names')->{content}, "0 0 $taint mod_perl/1.31 1.31\n", 'nothing is missing';
+is $server->get('/names')->{content}, "0 0 $taint mod_perl/1.31 1.31\n", 'no method is missing';
 
 done_testing;

@@ -88,7 +88,7 @@ TestServer->check_cases( { map { $_ => /^names/ ? '' : 'ok' } keys %CASES } );
 
 my $server = TestServer->spawn( join( '', map { place($_) } @CONF ),
     'perl/hello.pl' => q{my $r = shift; our $runs++; $r->send_http_header('text/plain'); $r->print("hello\n"); 0} );
-like $server->get("/$_/hello.pl")->{content}, qr/\Ahello$/m, "$_ runs scripts as its synopsis says" for @CONF;
-like $server->get('/Apache::RegistryLexInfo/hello.pl')->{content}, qr/^Lexical variables of /m, 'and lists what they change';
+like $server->get("/$_/hello.pl")->{content}, qr/\Ahello$/m, "$_ runs scripts as in its synopsis" for @CONF;
+like $server->get('/Apache::RegistryLexInfo/hello.pl')->{content}, qr/^Lexical variables of /m, 'the changed variables are listed';
 
 done_testing;

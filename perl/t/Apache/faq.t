@@ -168,40 +168,40 @@ sub is_answered ( $path, $expected, $what ) {
 is_answered( '/u/print_ref', "200 text|text|text|text-b\ntext|text|\n\xe9\n42", 'Apache.pm: print of a reference to a text' );
 like $server->get('/u/print_other')->{content}, qr/\AARRAY\(0x\w+\)\|Some::Class=SCALAR\(0x\w+\)\|REF\(0x\w+\)\|CODE\(0x\w+\)\|\*main::STDOUT\|SCALAR\(0x\w+\)\z/,
     'and of other things, and to other handles';
-is_answered( '/u/methods', '200 GET|0|0|POST|2', 'Apache.xs: method leaves method_number as it is' );
-is_answered( '/u/numbers', '200 GET|1', 'Apache.xs: method_number leaves method as it is' );
+is_answered( '/u/methods', '200 GET|0|0|POST|2', 'Apache.xs: method does not change method_number' );
+is_answered( '/u/numbers', '200 GET|1', 'Apache.xs: method_number does not change method' );
 is $server->post( '/u/form', 'a=1' )->{content}, 'a=1||GET|undef', 'mod_perl_api.pod: a form that was read';
 
 is_answered( '/u/die?403', '403 no entry', 'perl_util.c: a status and a newline' );
-is_answered( '/u/die_at?404', '404 my own page', 'perl_util.c: with what die adds' );
+is_answered( '/u/die_at?404', '404 my own page', 'perl_util.c: a status with the place added by die' );
 is_answered( '/u/die_code', '403 no entry', 'Changes: "modules can die AUTH_REQUIRED"' );
-is $server->get('/u/die_text')->{status}, 500, 'perl_util.c: what only begins so is an error';
+is $server->get('/u/die_text')->{status}, 500, 'perl_util.c: a text that only begins with a status is an error';
 is $server->get('/u/die?200')->{status},  500, 'a status of success is no way to die';
 is $server->get('/u/die?503')->{status},  503, 'perl_util.c: any error';
-is join( ' ', $server->get('/u/die_moved')->{status}, $server->get('/u/die_moved')->{headers}{location} ), '302 http://example.org/', 'and a redirection';
-unlike $server->log, qr/^.*error.* 40[34]\b.*line \d+/m, 'perl_util.c: such a death is no error in the log';
-like $server->log,   qr/404 of them/, 'others are';
+is join( ' ', $server->get('/u/die_moved')->{status}, $server->get('/u/die_moved')->{headers}{location} ), '302 http://example.org/', 'perl_util.c: a redirection';
+unlike $server->log, qr/^.*error.* 40[34]\b.*line \d+/m, 'perl_util.c: a death with a status is no error in the log';
+like $server->log,   qr/404 of them/, 'other deaths are errors in the log';
 is_answered( '/u/exit?403', '403 no entry', 'Apache.xs: $r->exit with a status' );
 is_answered( '/u/exit_plain', '404 my own page', 'Apache.xs: Apache::exit with a status' );
 is_answered( '/u/exit_well',  '200 said', 'Apache.xs: without one' );
-is_answered( '/u/exit_three', '200 said', 'Apache.xs: or with what is none' );
-is_answered( '/perl/dies.pl',  '403 no entry', 'mod_perl.c: a script of Apache::Registry that dies so' );
-is_answered( '/perl/exits.pl', '403 no entry', 'and one that exits so' );
+is_answered( '/u/exit_three', '200 said', 'Apache.xs: with an invalid value' );
+is_answered( '/perl/dies.pl',  '403 no entry', 'mod_perl.c: a script of Apache::Registry that dies with a status' );
+is_answered( '/perl/exits.pl', '403 no entry', 'a handler that exits with a status' );
 is_answered( '/guarded/page.html',     '200 a page', 'a phase that lets in' );
 is_answered( '/guarded/page.html?403', '403 no entry', 'perl_util.c: in any phase' );
 my $child = $server->get('/u/exit_child')->{content};
 ok $server->wait_for( 'its end', sub { !kill 0, $child } ), 'mod_perl_cgi.pod: exit(-2) ends the child';
 
 my $missing = is_answered( '/none.html', '404 my own page', 'mod_perl_faq.pod: the page of an ErrorDocument has the status of the error' );
-is $missing->{headers}{'content-type'}, 'text/html; charset=ISO-8859-1', 'and its own type';
+is $missing->{headers}{'content-type'}, 'text/html; charset=ISO-8859-1', 'the type set by the handler';
 is_answered( '/some/page.baz', '200 <HEAD>of a file</BODY>', 'mod_perl_api.pod: the filter' );
 is $server->get( '/some/where.perl', 'X-Forwarded-For' => '192.0.2.1, 192.0.2.7' )->{content}, 'CGI-Perl/1.1 192.0.2.7',
     'mod_perl_tuning.pod: *.perl, and the address of X-Forwarded-For';
 ok $server->wait_for( 'the log', sub { $server->slurp('access.log') =~ m{^192\.0\.2\.7 200 /some/where\.perl$}m } ),
     'mod_perl_tuning.pod: "trick Apache into logging the real client address"';
 my $own = is_answered( '/some/where.rperl', '200 by hand', 'mod_perl_tuning.pod: *.rperl' );
-is $own->{headers}{'content-type'}, 'text/x-own', 'which sends its header itself';
+is $own->{headers}{'content-type'}, 'text/x-own', 'a script that sends its header itself';
 my $split = is_answered( '/some/split.perl', '200 hello', 'mod_perl_cgi.pod: a header in pieces' );
-is $split->{headers}{'set-cookie'}, 'iscookietext; path=/; domain=.mmyserver.com;', 'all of it';
+is $split->{headers}{'set-cookie'}, 'iscookietext; path=/; domain=.mmyserver.com;', 'the whole cookie';
 
 done_testing;

@@ -50,7 +50,7 @@ subtest 'notes and pnotes' => sub {
 
 subtest 'cleanups run after the response, each one' => sub {
     $server->get('/clean');
-    is $server->get('/count')->{content}, 'acb', 'those that were registered, then the handlers of the phase';
+    is $server->get('/count')->{content}, 'acb', 'registered cleanups run before the handlers of the phase';
     like $server->log, qr/dies/;
 };
 

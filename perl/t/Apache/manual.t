@@ -225,17 +225,17 @@ my %expected = (
     err       => 'Bad luck|Apache::Table',
     gateway   => 'mod_perl|CGI-Perl/1.1',
 );
-is_deeply [ sort keys %expected ], [ sort keys %CASES ], 'every case has its answer';
+is_deeply [ sort keys %expected ], [ sort keys %CASES ], 'every case has an expected result';
 is $server->get("/m/$_?a=1")->{content}, $expected{$_}, $_ for sort keys %expected;
 
 my $words = $HTTP eq 'HTTP/2.0' ? 'Non-Authoritative Information' : 'Taken Along';
-is $server->get('/m/line')->{reason}, $words, 'Apache.pm, $r->status_line: the words reach the client, where its protocol has any';
+is $server->get('/m/line')->{reason}, $words, 'Apache.pm, $r->status_line: the client gets the reason phrase, except over HTTP/2';
 like $server->log, qr{registered cleanup called for /m/cleanup$}m, 'Apache.pm, $r->register_cleanup';
 like $server->get('/there.txt')->{headers}{server}, qr{\bmod_perl/1\.31\b}, 'mod_perl.c: the Server header names mod_perl';
 
 is $server->get('/away')->{content}, 'there', 'Apache.pm, $r->internal_redirect out of a handler';
 is $server->get('/perl/away.pl')->{content}, 'there', 'Apache.pm, $r->internal_redirect out of a script with PerlSendHeader On';
-unlike $server->log, qr/Premature end/, 'which has no header to be missed';
+unlike $server->log, qr/Premature end/, 'a script without a header';
 is $server->get('/perl/both.pl')->{content}, '(a=1)(b=2)', 'Apache::Include, virtual: each script has parameters of its own';
 is $server->get('/pushed')->{content}, 'page footer', 'Apache.xs, push_handlers: behind the configured ones';
 is $server->get('/disabled')->{status}, 200, 'Apache.pm, $r->set_handlers with \&OK';

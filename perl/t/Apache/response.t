@@ -48,7 +48,7 @@ is shown('implied'), '200 text/plain stdout and r', 'no send_http_header: the he
 is shown('status'),  '404 text/html mine',         'a status and a page of the handler';
 is shown('exit'),    '200 text/html before',       'exit ends the request';
 is shown('cgi'),     '202 text/x-cgi body',        'send_cgi_header';
-is shown('system'),  '200 text/html child parent', 'what a child prints joins the response';
+is shown('system'),  '200 text/html child parent', 'output of a child joins the response';
 is length( answer('long')->{content} ), 2_000_000, 'a long response arrives whole';
 is answer('empty')->{status},           204;
 
@@ -64,7 +64,7 @@ subtest 'headers' => sub {
     is answer('nocache')->{headers}{pragma}, 'no-cache';
     my $split = answer('split');
     is $split->{status}, 500, 'a line break in a header is an error';
-    ok !exists $split->{headers}{'set-cookie'}, 'and never a header';
+    ok !exists $split->{headers}{'set-cookie'}, 'the response has no header lines of the script';
 };
 
 subtest 'a die is a 500; its text is only in the log' => sub {
@@ -72,7 +72,7 @@ subtest 'a die is a 500; its text is only in the log' => sub {
     is $answer->{status}, 500;
     unlike $answer->{content}, qr/lost|reason/;
     like $server->log, qr/the reason/;
-    is answer('late')->{status}, 599, 'when the response had begun, the client sees that it is not whole';
+    is answer('late')->{status}, 599, 'a response cut off after its beginning is visibly truncated';
 };
 
 done_testing;

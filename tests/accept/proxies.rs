@@ -198,7 +198,7 @@ fn a_proxy_header_that_nobody_asked_for_is_a_400() {
 }
 
 /// The expected values are those of Debian's Apache 2.4 with mod_remoteip, mod_setenvif, mod_rewrite and mod_headers.
-/// All of them use the list of clients without the proxies' additions, and the client's own address.
+/// Rules and logs use the list of clients without the proxies' additions, and the client's own address.
 #[test]
 fn rules_and_logs_see_the_headers_as_programs_do() {
     let rules = "RemoteIPHeader X-Forwarded-For\nRemoteIPTrustedProxy 127.0.0.1 192.0.2.9\nRemoteIPProxiesHeader X-By\n\

@@ -149,7 +149,7 @@ fn a_brigade_beyond_the_limit_of_memory_is_an_exception_or_costs_its_worker() {
     assert_eq!(server.text("/my"), "small");
 }
 
-/// One worker, with a place for each of these subs of bad_input/Long.pm.
+/// One worker, with a place for each handler of bad_input/Long.pm.
 fn long_texts() -> Server {
     let place =
         |name| format!("<Location /{name}>\nSetHandler modperl\nPerlResponseHandler Long::{name}\n</Location>\n");

@@ -1,7 +1,7 @@
 //! The Perl tests, run by `prove`: Plack's own server test suite, and the tests of the API of mod_perl 1 and, in
 //! perl/t/lib2, of mod_perl 2.
 //!
-//! Both also run through each door: the client's protocol, and the user as which the server runs.
+//! All these tests also run through each door: the client's protocol, and the user as which the server runs.
 //! perl/t/lib/TestServer.pm defines each door's configuration, client and environment.
 
 use std::os::unix::fs::PermissionsExt;

@@ -106,8 +106,8 @@ fn follow(front: &Rc<Front>, message: ToFront, fds: Vec<OwnedFd>) -> anyhow::Res
             }
         }
         ToFront::Inspect { worker, what } => {
-            let into = fds.next().context("nothing to write into came with Inspect")?;
-            let done = fds.next().context("nothing to close came with Inspect")?;
+            let into = fds.next().context("no descriptor for the output came with Inspect")?;
+            let done = fds.next().context("no descriptor to close came with Inspect")?;
             if let Some(worker) = front.generations().worker(worker.slot, |known| known.id == worker) {
                 let with: Vec<OwnedFd> = fds.collect();
                 let with: Vec<BorrowedFd<'_>> = with.iter().map(AsFd::as_fd).collect();

@@ -73,7 +73,7 @@ pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
 }
 
 /// Whether unreaped children may exist: after a fork, or when C code is loaded that may fork on its own. While
-/// the worker is busy, the latter is assumed only from time to time.
+/// the worker is busy, forks by C code are assumed only from time to time.
 pub fn may_have_children(is_busy: bool) -> bool {
     // SAFETY: reads a flag and the number of objects that perl's loader has loaded.
     unsafe { sys::cml_may_have_children(i32::from(is_busy)) != 0 }

@@ -250,13 +250,13 @@ impl Mold {
                 Ok(None)
             }
             ToMold::Inspect { what } => {
-                let into = fds.next().context("nothing to write into came with Inspect")?;
+                let into = fds.next().context("no descriptor for the output came with Inspect")?;
                 inspection::tell(&self.site, &Growth::default(), what, into, Vec::new());
                 Ok(None)
             }
             ToMold::Weigh { code } => {
-                let into = fds.next().context("nothing to write into came with Weigh")?;
-                let done = fds.next().context("nothing to close came with Weigh")?;
+                let into = fds.next().context("no descriptor for the output came with Weigh")?;
+                let done = fds.next().context("no descriptor to close came with Weigh")?;
                 inspection::weigh(&self.site, &code, into, done);
                 Ok(None)
             }

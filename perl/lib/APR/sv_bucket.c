@@ -24,7 +24,7 @@ static void destroy(void *data)
     }
 }
 
-/* The program may have replaced the value meanwhile: this runs no code of objects. */
+/* The program may have replaced the value by an object since: reading must not run the object's code. */
 static apr_status_t read_scalar(apr_bucket *bucket, const char **bytes, apr_size_t *length, apr_read_type_e block)
 {
     dTHX;

@@ -58,7 +58,7 @@ void aprxs_fix_arguments(pTHX_ I32 ax, I32 items);
 aprxs_object *aprxs_expect(pTHX_ SV *sv, const aprxs_kind *kind);
 /* Takes the structure from the object and from all objects in it. */
 void aprxs_lose(pTHX_ aprxs_object *object);
-/* Sets the home of an object without one. */
+/* Sets the home of an object that has none. */
 void aprxs_settle(pTHX_ aprxs_object *a, aprxs_object *home);
 
 extern const aprxs_kind aprxs_kind_Pool, aprxs_kind_Table, aprxs_kind_BucketAlloc, aprxs_kind_Bucket, aprxs_kind_BucketType,

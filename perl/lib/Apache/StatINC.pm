@@ -40,7 +40,7 @@ sub reload ($name) {
     no warnings 'redefine';
     return if eval { require $name };
     Apache::log_error("Apache::StatINC: $name stays as it was: $@");
-    delete $INC{$name};    # perl left a read-only mark there
+    delete $INC{$name};    # after an error, perl has stored a read-only value for the name
     $INC{$name} = $file;
     return;
 }

@@ -34,7 +34,7 @@ fn multipart(parts: &str) -> Vec<u8> {
     post("/do/status", "multipart/form-data; boundary=b", &format!("{parts}--b--\r\n"))
 }
 
-/// A multipart body of one part whose Content-Disposition has these parameters.
+/// A multipart body of one part with `parameters` in its Content-Disposition.
 fn part(parameters: &str) -> Vec<u8> {
     multipart(&format!("--b\r\nContent-Disposition: form-data{parameters}\r\n\r\nvalue\r\n"))
 }

@@ -5,7 +5,7 @@ use super::rows::Support;
 /// Modules that work with exceptions.
 const PARTLY: &[(&str, &str)] = &[
     ("APR::Request::Hook", "apr_xml_parser dies: Perl code has no access to its result"),
-    ("Apache2::Filter", "requests' bodies and answers pass filters; those of connections are refused"),
+    ("Apache2::Filter", "requests and responses pass filters; filters of connections are refused"),
     (
         "Apache2::Connection",
         "client_socket is the client's in a PerlProcessConnectionHandler; in a request it is a socket without data",

@@ -211,7 +211,7 @@ fn judge_method_of_2(package: &str, method: &str, sources: &Sources) -> Option<(
     match methods_2::support(class, method) {
         Some((Support::Not, _)) if rows::find(package, method).is_some() => match sources.use_module("Apache2::compat")
         {
-            true => Some((Light::Green, what, "belongs to mod_perl 1, by Apache2::compat".to_owned())),
+            true => Some((Light::Green, what, "belongs to mod_perl 1; Apache2::compat provides it".to_owned())),
             false => Some((
                 Light::Red,
                 what,

@@ -194,7 +194,7 @@ impl Settings {
         self.options.exec_cgi || self.script_alias && self.handler == Handler::CgiScript
     }
 
-    /// These settings with another handler.
+    /// A copy with another handler.
     pub fn with_handler(&self, handler: &Handler) -> Settings {
         Settings { handler: handler.clone(), named_by: NamedBy::Extension, ..self.clone() }
     }

@@ -76,7 +76,7 @@ pub struct Way<'a> {
 pub enum Patience {
     /// The caller waits as long as necessary.
     Unlimited,
-    /// The caller does not wait.
+    /// The caller must not be blocked.
     None,
 }
 

@@ -3,8 +3,8 @@
 //! and slow signatures.
 //!
 //! tokio's `spawn_blocking` panics when no thread can be started (`ulimit -u`, systemd's `TasksMax`), and its runtime
-//! waits for all its threads at shutdown. Here the former is [`NoThread`], answered with 503, and threads end with the
-//! process.
+//! waits for all its threads at shutdown. Here a thread that cannot be started is [`NoThread`], answered with 503, and
+//! threads end with the process.
 
 use std::collections::VecDeque;
 use std::fmt::Display;

@@ -8,7 +8,7 @@ use config::meter;
 
 /// Why a route is not available.
 pub enum NotYet {
-    /// These `.htaccess` files must be read first.
+    /// The route depends on `.htaccess` files that are not read yet.
     Unread(Unread),
     /// The path is malformed.
     Bad(BadPath),

@@ -84,7 +84,7 @@ pub(super) struct Master {
     handles: Handles,
     /// Memory limit of each worker, in shared memory that workers read.
     words: Words,
-    /// Descriptor of that memory, for molds.
+    /// Descriptor of the shared memory of `words`, sent to molds.
     words_fd: Fd,
     monitor_files: MonitorFiles,
     /// Both ends of the board on which the profiler shows slow requests to the monitor.

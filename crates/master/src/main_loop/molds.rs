@@ -77,7 +77,7 @@ impl Master {
             return self.give_up(id.generation, CodeError(error).into());
         }
         let name = self.name_of(id);
-        log::error("master", format_args!("{name} its code no longer loads: {}", error.trim_end()));
+        log::error("master", format_args!("{name} the site's code does not load any longer: {}", error.trim_end()));
     }
 
     /// A mold has ended; all its messages were read.

@@ -105,7 +105,7 @@ impl Master {
             Ok(Some(FromMold::Failed { error })) => {
                 self.end_refork(Err(format!("worker={slot} cannot become a mold: {error}")));
             }
-            Ok(None) => self.end_refork(Err(format!("worker={slot} ended before it was a mold"))),
+            Ok(None) => self.end_refork(Err(format!("worker={slot} ended before it became a mold"))),
             Ok(Some(_)) => self.end_refork(Err(format!("worker={slot} sent an invalid control message"))),
             Err(error) => self.end_refork(Err(format!("worker={slot} sent an invalid control message: {error}"))),
         }

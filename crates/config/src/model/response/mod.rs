@@ -51,7 +51,7 @@ settings! {
         pub error_documents: Vec<(u16, ErrorDocument)>, append;
         /// `Header`, in the order in which they are applied.
         pub headers: Vec<HeaderRule>, append;
-        /// `RequestHeader`, likewise.
+        /// `RequestHeader`, in the order in which they are applied.
         pub request_headers: Vec<HeaderRule>, append;
         /// `ExpiresActive`, `ExpiresByType`, `ExpiresDefault`
         pub expires: Expires, Expires::merge;

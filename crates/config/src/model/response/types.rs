@@ -12,7 +12,7 @@ settings! {
     place struct Types {
         /// Value by kind and extension (without dot, lower case); `None` cancels an outer setting.
         pub added: BTreeMap<(FileAspect, String), Option<String>>, by_key;
-        /// `AddHandler`, likewise.
+        /// `AddHandler`: handler by extension (without dot, lower case); `None` cancels an outer setting.
         pub handlers: BTreeMap<String, Option<Handler>>, by_key;
         /// `ForceType`; `Some(None)` is `ForceType None`.
         pub force: Option<Option<String>>, keep;

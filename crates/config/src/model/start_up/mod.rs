@@ -28,7 +28,7 @@ pub enum StartUpStep {
     Require(PathBuf),
     /// `PerlLoadModule Name`: the following lines may use its directives.
     LoadModule(String),
-    /// `PerlConfigRequire file`: likewise.
+    /// `PerlConfigRequire file`: the following lines may use the directives that the file defines.
     ConfigRequire(PathBuf),
     /// `PerlPostConfigRequire file`: after all others.
     PostConfigRequire(PathBuf),

@@ -26,7 +26,7 @@ settings! {
         pub versions: Option<Versions>, keep;
         /// `SSLCipherSuite` for TLS 1.2, as IANA names; `None`: all.
         pub suites: Option<Vec<&'static str>>, keep;
-        /// `SSLCipherSuite TLSv1.3 …`, likewise.
+        /// `SSLCipherSuite TLSv1.3 …`, as IANA names; `None`: all.
         pub suites_13: Option<Vec<&'static str>>, keep;
         /// `SSLHonorCipherOrder`
         pub own_order: Option<bool>, keep;

@@ -24,7 +24,7 @@ pub struct Unread {
     pub(super) load: ChainLoad,
 }
 
-/// What must be read of one folder.
+/// A request to read `.htaccess` files, and on demand the subfolders, of one folder.
 pub(super) struct Wanted {
     pub path: PathBuf,
     pub version: FolderVersion,
@@ -48,7 +48,7 @@ pub(super) struct FolderVersion {
     pub files: u64,
 }
 
-/// What was read of one folder.
+/// The result of reading one folder.
 pub struct Look {
     pub(super) path: PathBuf,
     pub(super) version: FolderVersion,
@@ -60,7 +60,7 @@ pub struct Look {
 
 /// Result of reading a file.
 pub(super) enum Read {
-    /// There is no such file.
+    /// The file does not exist.
     Absent,
     /// The file cannot be read: status for clients, and message for the log.
     Refused(StatusCode, String),

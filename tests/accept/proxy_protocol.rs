@@ -100,7 +100,7 @@ fn connections_that_have_not_said_who_they_are_count_with_the_others() {
     let mut begun: Vec<Connection> = (0..3).map(|_| server.connect()).collect();
     begun.iter_mut().for_each(|connection| connection.raw("PROXY "));
     server.connect().response().is(503);
-    server.logged("3 connections, none of them idle");
+    server.logged("3 connections are open and none is idle");
 }
 
 #[test]

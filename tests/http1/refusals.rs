@@ -56,13 +56,13 @@ fn the_error_log_names_the_field_that_was_wrong_and_not_its_value() {
     for (head, expected) in [
         (
             "GET /1 HTTP/1.1\r\nHost: a\r\nAuthorization : secret",
-            "name is none (field 2, Authorization): GET /1 HTTP/1.1",
+            "header field with an invalid name (field 2, Authorization): GET /1 HTTP/1.1",
         ),
         (
             "GET /2 HTTP/1.1\r\nHost: a\r\nCookie: secret\x01",
             "control character in a header field (field 2, Cookie): GET /2",
         ),
-        ("GET /3 HTTP/1.1\r\nCookie: a\r\n secret: b", "goes on in a second line (field 2): GET /3 HTTP/1.1"),
+        ("GET /3 HTTP/1.1\r\nCookie: a\r\n secret: b", "continued on a second line (field 2): GET /3 HTTP/1.1"),
         (
             "GET /4 HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1",
             "than one Content-Length (field 2, Content-Length): GET /4",

@@ -31,7 +31,7 @@ fn a_further_connection_gets_503_when_none_is_idle() {
     let mut sixth = server.connect();
     assert_eq!(sixth.response().is(503).header("retry-after").as_deref(), Some("2"));
     sixth.is_closed();
-    server.logged("5 connections, none is idle");
+    server.logged("5 connections are open and none is idle");
     drop(busy);
     until("there is room again", || server.connect().try_ask(&Request::get("/")).is_ok_and(|r| r.status == 200));
 }

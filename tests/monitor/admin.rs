@@ -243,7 +243,7 @@ fn an_impossible_directive_is_reported_with_its_line() {
         ("\n\nAdminListen 9180", 3, "write 127.0.0.1:9180"),
         ("\nAdminListen 127.0.0.1:9180\nAdminListen 127.0.0.1:9180", 3, "duplicate address"),
         ("\nAdminToken missing", 2, "No such file"),
-        ("\nAdminToken token", 2, "16 characters at least"),
+        ("\nAdminToken token", 2, "expected at least 16 characters"),
         ("\nAdminToken open", 2, "chmod 600"),
         ("\nAdminToken /dev/zero", 2, "is no file"),
     ] {

@@ -117,7 +117,7 @@ fn a_slow_request_says_why(browser: &mut Browser, server: &Server) {
         "[...document.querySelectorAll('#slow-table button.link')].some(b => b.textContent.includes('GET /report'))",
     );
     browser.eval(&open("GET /report"));
-    browser.until(&format!("{body}?.includes('None of the last slow requests')"));
+    browser.until(&format!("{body}?.includes('No recent slow request has this path')"));
     browser.eval("document.querySelector('#why-close').click()");
 }
 

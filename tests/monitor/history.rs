@@ -80,8 +80,8 @@ fn a_server_goes_on_with_its_file_and_a_torn_second_costs_itself_alone() {
 fn a_file_that_is_no_history_is_set_aside() {
     let site = site().file("history", "dear diary");
     let server = site.serve("HistoryFile history\n<Location />\nPsgiApp app.psgi\n</Location>");
-    let line = server.logged("is damaged or not a history file; it lies at ");
-    let aside = line.split("it lies at ").nth(1).and_then(|rest| rest.strip_suffix(" now")).expect("a path");
+    let line = server.logged("is damaged or not a history file; it was renamed to ");
+    let aside = line.split("it was renamed to ").nth(1).expect("a path");
     assert_eq!(std::fs::read_to_string(aside).expect("kept"), "dear diary");
     until("a history is written", || !seconds(&server).is_empty());
 }

@@ -92,7 +92,7 @@ fn the_command_line_shows_what_requests_took() {
     assert!(service["count"] == 3 && service["max_us"].as_u64().is_some_and(|us| us > 190_000), "{front}");
     assert!(service["p50_us"].as_u64().is_some_and(|us| us < 190_000), "{front}");
     let said = server.control(["status"]).succeeded().out;
-    assert!(said.contains("\nworkers   half took ") && said.contains("\nanswered  1 4xx, 0 5xx\n"), "{said}");
+    assert!(said.contains("\nworkers   50 % within ") && said.contains("\nanswered  1 4xx, 0 5xx\n"), "{said}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn a_program_finds_what_a_rule_has_set() {
 fn a_loop_is_an_error_that_is_told() {
     let server = in_folder("RewriteRule ^loop(.*)$ loopx$1");
     server.get("/wiki/loop").is(500);
-    server.logged("was sent on 10 times");
+    server.logged("was redirected internally 10 times");
     let server = in_folder("RewriteRule ^loop(.*)$ loopx$1 [END]");
     server.get("/wiki/loop").is(404);
 }

@@ -46,7 +46,7 @@ sub look ( $self, $r ) {
     return                                if !$reason;
     my $age = time - $born;
     $r->log_error(
-        "$self->{name}: pid=$$ leaves after this request: $reason; $is requests=$self->{requests} age=${age}s");
+        "$self->{name}: pid=$$ exits after this request: $reason; $is requests=$self->{requests} age=${age}s");
     $r->child_terminate;
     return;
 }

@@ -147,7 +147,7 @@ fn a_worker_that_never_ends_is_replaced_at_once_and_killed_in_the_end() {
     answered.sort_unstable();
     answered.dedup();
     assert!(answered.len() >= 8, "two requests each: {answered:?}");
-    server.logged("killed signal=9 (did not end in time; GracefulShutdownTimeout bounds END blocks");
+    server.logged("killed signal=9 (did not end in time; GracefulShutdownTimeout limits END blocks");
     until("they have gone", || answered.iter().filter(|pid| alive(**pid)).count() <= 2);
 }
 

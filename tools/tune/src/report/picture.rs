@@ -52,9 +52,9 @@ fn times(report: &Report) -> Plot {
         title: "time of a request in its worker".to_owned(),
         y: Axis::linear(most, time),
         lines: vec![
-            ("in all".to_owned(), line(report, |point| point.per_request.busy)),
-            ("wants a cpu".to_owned(), line(report, |point| point.per_request.queued)),
-            ("has a cpu".to_owned(), line(report, |point| point.per_request.cpu)),
+            ("total".to_owned(), line(report, |point| point.per_request.busy)),
+            ("cpu wait".to_owned(), line(report, |point| point.per_request.queued)),
+            ("cpu time".to_owned(), line(report, |point| point.per_request.cpu)),
         ],
         ..framed(report)
     }

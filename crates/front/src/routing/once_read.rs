@@ -7,6 +7,7 @@ use base::path::BadPath;
 use config::meter;
 
 /// Why a route is not available.
+#[derive(derive_more::From)]
 pub enum NotYet {
     /// These `.htaccess` files must be read first.
     Unread(Unread),
@@ -14,24 +15,6 @@ pub enum NotYet {
     Bad(BadPath),
     /// The request is refused.
     Refused(Refusal),
-}
-
-impl From<Unread> for NotYet {
-    fn from(unread: Unread) -> NotYet {
-        NotYet::Unread(unread)
-    }
-}
-
-impl From<Refusal> for NotYet {
-    fn from(refusal: Refusal) -> NotYet {
-        NotYet::Refused(refusal)
-    }
-}
-
-impl From<BadPath> for NotYet {
-    fn from(bad: BadPath) -> NotYet {
-        NotYet::Bad(bad)
-    }
 }
 
 /// Most reads for one route, because files may change while they are read.

@@ -73,7 +73,7 @@ impl Site {
         };
         let mut location =
             ResolvedLocation { key: key.clone(), settings, place: Rc::default(), app, handlers: Default::default() };
-        let phases = Phase::ALL.map(|phase| (directive_of(phase), location.names(phase).to_vec())).to_vec();
+        let phases = Phase::ALL.iter().map(|phase| (directive_of(*phase), location.names(*phase).to_vec())).collect();
         let early_phases = Phase::Handler.before().fold(0, |bits, phase| bits | 1 << phase as u32);
         location.place = Rc::new(apache::Place { phases, early_phases, ..place });
         Ok(location)

@@ -3,6 +3,7 @@
 
 mod adopted;
 mod client;
+mod dispatch;
 mod faults;
 mod reload;
 mod worker;

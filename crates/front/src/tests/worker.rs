@@ -47,7 +47,7 @@ impl Script {
 pub const BLOCKS: usize = blocks::MOST;
 
 /// Pieces of `/large`, of 32 KiB each.
-const LARGE: usize = 64;
+pub const LARGE: usize = 64;
 
 /// Answers until it is told to leave, or does what a bad worker does.
 pub fn run(mut port: WorkerPort, script: &Script) {

@@ -23,6 +23,9 @@ mod map;
 /// Packages of mod_perl 2 and their test files in perl/t.
 mod perl_packages;
 
+/// Numbers that may only fall.
+mod ratchet;
+
 /// The promises of SECURITY.md and the tests that prove them.
 mod security;
 

@@ -1,43 +1,17 @@
 //! Compiles the shim with the flags of the perl that it embeds.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const FILES: [&str; 33] = [
-    "boot.c",
-    "census.c",
-    "spans.c",
-    "fork.c",
-    "guard.c",
-    "call.c",
-    "psgi.c",
-    "psgi_objects.c",
-    "handles/io.c",
-    "handles/standard.c",
-    "handles/copies.c",
-    "handles/closed.c",
-    "handles/print.c",
-    "handles/unheard.c",
-    "handles/descriptors.c",
-    "env.c",
-    "env_tie.c",
-    "operators.c",
-    "state/state.c",
-    "state/children.c",
-    "state/files.c",
-    "state/inc.c",
-    "state/handlers.c",
-    "state/objects.c",
-    "state/signals.c",
-    "state/globals.c",
-    "watch.c",
-    "birth.c",
-    "leave.c",
-    "deadline.c",
-    "observe/activity.c",
-    "observe/stack.c",
-    "observe/statements.c",
-];
+/// The C files below `folder`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder of sources").flatten().map(|entry| entry.path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let mut files: Vec<PathBuf> = files.into_iter().filter(|file| file.extension().is_some_and(|e| e == "c")).collect();
+    files.extend(folders.iter().flat_map(|folder| sources(folder)));
+    files.sort();
+    files
+}
 
 fn perl(code: &str) -> String {
     let output = Command::new("perl").args(["-MConfig", "-MExtUtils::Embed", "-e", code]).output();
@@ -76,9 +50,7 @@ fn main() {
         build.flag(flag);
     }
     sanitize(&mut build);
-    for file in FILES {
-        build.file(format!("src/{file}"));
-    }
+    build.files(sources(Path::new("src")));
     build.compile("cameleer_shim");
     println!("cargo::rustc-link-search={}/CORE", perl("print $Config{archlibexp}"));
     println!("cargo::rustc-link-lib=perl");

@@ -38,28 +38,13 @@ SV *
 uri(r, ...)
     Request r
   ALIAS:
-    the_request = APACHE_THE_REQUEST
-    protocol = APACHE_PROTOCOL
-    method = APACHE_METHOD
-    uri = APACHE_URI
-    unparsed_uri = APACHE_UNPARSED_URI
-    query_string = APACHE_ARGS
-    filename = APACHE_FILENAME
-    path_info = APACHE_PATH_INFO
-    script_name = APACHE_SCRIPT_NAME
-    hostname = APACHE_HOSTNAME
-    get_server_name = APACHE_HOSTNAME
-    content_type = APACHE_CONTENT_TYPE
-    content_encoding = APACHE_CONTENT_ENCODING
-    status_line = APACHE_STATUS_LINE
-    user = APACHE_USER
-    auth_type = APACHE_PLACE_AUTH_TYPE
-    auth_name = APACHE_PLACE_AUTH_NAME
-    handler = APACHE_HANDLER
-    virtual_host = APACHE_VIRTUAL_HOST
-    current_callback = APACHE_CURRENT_CALLBACK
-    dispatcher = APACHE_DISPATCHER
-    document_root = APACHE_DOCUMENT_ROOT
+    the_request = APACHE_THE_REQUEST   protocol = APACHE_PROTOCOL   method = APACHE_METHOD   uri = APACHE_URI
+    unparsed_uri = APACHE_UNPARSED_URI   query_string = APACHE_ARGS   filename = APACHE_FILENAME
+    path_info = APACHE_PATH_INFO   script_name = APACHE_SCRIPT_NAME   hostname = APACHE_HOSTNAME
+    get_server_name = APACHE_HOSTNAME   content_type = APACHE_CONTENT_TYPE   content_encoding = APACHE_CONTENT_ENCODING
+    status_line = APACHE_STATUS_LINE   user = APACHE_USER   auth_type = APACHE_PLACE_AUTH_TYPE
+    auth_name = APACHE_PLACE_AUTH_NAME   handler = APACHE_HANDLER   virtual_host = APACHE_VIRTUAL_HOST
+    current_callback = APACHE_CURRENT_CALLBACK   dispatcher = APACHE_DISPATCHER   document_root = APACHE_DOCUMENT_ROOT
     _perl_options = APACHE_PERL_OPTIONS
   CODE:
     RETVAL = apache_text_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
@@ -78,21 +63,11 @@ SV *
 status(r, ...)
     Request r
   ALIAS:
-    status = APACHE_STATUS
-    method_number = APACHE_METHOD_NUMBER
-    header_only = APACHE_HEADER_ONLY
-    no_cache = APACHE_NO_CACHE
-    sent_header = APACHE_SENT_HEADER
-    request_time = APACHE_REQUEST_TIME
-    get_server_port = APACHE_SERVER_PORT
-    allow_options = APACHE_ALLOW_OPTIONS
-    body_length = APACHE_BODY_LENGTH
-    satisfies = APACHE_SATISFIES
-    some_auth_required = APACHE_SOME_AUTH_REQUIRED
-    allowed = APACHE_ALLOWED
-    expects_header = APACHE_EXPECTS_HEADER
-    has_file = APACHE_HAS_FILE
-    proxyreq = APACHE_PROXYREQ
+    status = APACHE_STATUS   method_number = APACHE_METHOD_NUMBER   header_only = APACHE_HEADER_ONLY
+    no_cache = APACHE_NO_CACHE   sent_header = APACHE_SENT_HEADER   request_time = APACHE_REQUEST_TIME
+    get_server_port = APACHE_SERVER_PORT   allow_options = APACHE_ALLOW_OPTIONS   body_length = APACHE_BODY_LENGTH
+    satisfies = APACHE_SATISFIES   some_auth_required = APACHE_SOME_AUTH_REQUIRED   allowed = APACHE_ALLOWED
+    expects_header = APACHE_EXPECTS_HEADER   has_file = APACHE_HAS_FILE   proxyreq = APACHE_PROXYREQ
   CODE:
     RETVAL = apache_number_field(aTHX_ r, ix, items > 1 ? ST(1) : NULL);
   OUTPUT:
@@ -136,9 +111,7 @@ SV *
 main(r)
     Request r
   ALIAS:
-    main = APACHE_MAIN
-    prev = APACHE_PREV
-    next = APACHE_NEXT
+    main = APACHE_MAIN   prev = APACHE_PREV   next = APACHE_NEXT
   CODE:
     Request other;
     apache_check(aTHX_ apache_linked(r, ix, &other));
@@ -254,9 +227,7 @@ void
 headers_in(r)
     Request r
   ALIAS:
-    headers_in = APACHE_HEADERS_IN
-    headers_out = APACHE_HEADERS_OUT
-    err_headers_out = APACHE_ERR_HEADERS_OUT
+    headers_in = APACHE_HEADERS_IN   headers_out = APACHE_HEADERS_OUT   err_headers_out = APACHE_ERR_HEADERS_OUT
   PPCODE:
     if (GIMME_V == G_LIST)
         SP = apache_push_table(aTHX_ SP, r, ix);
@@ -267,12 +238,8 @@ void
 header_in(r, ...)
     Request r
   ALIAS:
-    header_in = APACHE_HEADERS_IN
-    header_out = APACHE_HEADERS_OUT
-    err_header_out = APACHE_ERR_HEADERS_OUT
-    notes = APACHE_NOTES
-    env_table = APACHE_SUBPROCESS_ENV
-    dir_config = APACHE_DIR_CONFIG
+    header_in = APACHE_HEADERS_IN   header_out = APACHE_HEADERS_OUT   err_header_out = APACHE_ERR_HEADERS_OUT
+    notes = APACHE_NOTES   env_table = APACHE_SUBPROCESS_ENV   dir_config = APACHE_DIR_CONFIG
   PPCODE:
     if (items > 1) {
         const apache_text name = items > 2 ? apache_kept_text_of(aTHX_ ST(1)) : apache_text_of(aTHX_ ST(1));

@@ -1,16 +1,14 @@
 //! Supported httpd modules, and properties of this binary.
 
-use config::MODULES;
-
 /// Lists the modules in httpd's format; all are static.
 pub fn modules() -> String {
-    let lines: String = MODULES.iter().map(|(_, identifier)| format!(" {identifier} (static)\n")).collect();
+    let lines: String = config::modules().map(|(_, identifier)| format!(" {identifier} (static)\n")).collect();
     format!("Loaded Modules:\n{lines}")
 }
 
 /// The list of the modules' source files, for -l.
 pub fn module_files() -> String {
-    let lines: String = MODULES.iter().map(|(file, _)| format!("  {file}\n")).collect();
+    let lines: String = config::modules().map(|(file, _)| format!("  {file}\n")).collect();
     format!("Compiled in modules:\n{lines}")
 }
 

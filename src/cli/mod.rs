@@ -165,16 +165,9 @@ fn role(name: &std::ffi::CStr, run: fn(OwnedFd) -> anyhow::Result<()>) -> anyhow
 }
 
 /// An error of `serve -t` or `check --compat`. Exit code 1 whatever the cause, as users of apachectl expect.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 struct Unfit(String);
-
-impl std::fmt::Display for Unfit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unfit {}
 
 /// The message for an error. Errors of a configuration begin with file and line, so that editors can parse them.
 pub fn report(error: &anyhow::Error) -> String {

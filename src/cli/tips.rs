@@ -3,51 +3,33 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Subcommand, option, and replacement. Options of `run` are spelled as in plackup, Starman, Starlet, uWSGI,
+/// Subcommand, options, and replacement. Options of `run` are spelled as in plackup, Starman, Starlet, uWSGI,
 /// hypnotoad and puma; options of `serve` as in httpd, nginx and `run`.
 const OPTIONS: &[(&str, &str, &str)] = &[
-    ("run", "-s", "Cameleer is the server: omit it"),
-    ("run", "--server", "Cameleer is the server: omit it"),
-    ("run", "-L", "the program is always loaded before the fork: omit it"),
-    ("run", "--loader", "the program is always loaded before the fork: omit it"),
-    ("run", "-r", "after a change, run `cameleer reload`"),
-    ("run", "--reload", "after a change, run `cameleer reload`"),
-    ("run", "-R", "after a change, run `cameleer reload`"),
-    ("run", "--Reload", "after a change, run `cameleer reload`"),
-    ("run", "--restarter", "after a change, run `cameleer reload`"),
+    ("run", "-s --server", "Cameleer is the server: omit it"),
+    ("run", "-L --loader", "the program is always loaded before the fork: omit it"),
+    ("run", "-r --reload -R --Reload --restarter", "after a change, run `cameleer reload`"),
     ("run", "--no-default-middleware", "Cameleer adds no middleware: omit it"),
     ("run", "--disable-proctitle", "omit it; ps shows `cameleer: worker 0`"),
-    ("run", "-w", "--workers N"),
-    ("run", "--processes", "--workers N"),
+    ("run", "-w --processes", "--workers N"),
     ("run", "--max-conns", "--workers N: a worker answers one request at a time"),
-    ("run", "-b", "--listen WHERE"),
-    ("run", "--bind", "--listen WHERE"),
-    ("run", "--http", "--listen WHERE"),
-    ("run", "--http-socket", "--listen WHERE"),
-    ("run", "--socket", "--listen WHERE"),
-    ("run", "--address", "--listen WHERE"),
+    ("run", "-b --bind --http --http-socket --socket --address", "--listen WHERE"),
     ("run", "--psgi", "cameleer run app.psgi: give only the file"),
-    ("run", "-f", "cameleer serve -f FILE: a configuration"),
-    ("run", "-c", "cameleer serve -f FILE: a configuration"),
-    ("run", "--config", "cameleer serve -f FILE: a configuration"),
+    ("run", "-f -c --config", "cameleer serve -f FILE: a configuration"),
     ("run", "-d", "-D"),
-    ("run", "--daemon", "--daemonize"),
-    ("run", "--background", "--daemonize"),
+    ("run", "--daemon --background", "--daemonize"),
     ("run", "--foreground", "the server runs in the foreground by default: omit it"),
     ("run", "-k", "cameleer stop, cameleer reload, or cameleer serve -k VERB"),
     ("run", "-t", "cameleer check app.psgi"),
     ("run", "--stop", "cameleer stop"),
-    ("run", "--pid-file", "--pid FILE"),
-    ("run", "--pidfile", "--pid FILE"),
+    ("run", "--pid-file --pidfile", "--pid FILE"),
     ("run", "--log", "--error-log FILE or --access-log FILE"),
     ("run", "--logto", "--error-log FILE"),
-    ("run", "--include", "-I DIR"),
-    ("run", "--lib", "-I DIR"),
+    ("run", "--include --lib", "-I DIR"),
     ("run", "--environment", "-E NAME"),
     ("run", "--max-reqs", "--max-requests N"),
     ("run", "--min-reqs-per-child", "--max-requests N-M"),
-    ("run", "--enable-ssl", "--tls, or SSLCertificateFile in a configuration"),
-    ("run", "--ssl", "--tls, or SSLCertificateFile in a configuration"),
+    ("run", "--enable-ssl --ssl", "--tls, or SSLCertificateFile in a configuration"),
     ("run", "--ssl-cert", "SSLCertificateFile in a configuration, or --tls for development"),
     ("run", "--ssl-key", "SSLCertificateKeyFile in a configuration, or --tls for development"),
     ("run", "--backlog", "ListenBacklog in a configuration: cameleer serve -f FILE"),
@@ -58,21 +40,16 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("run", "--timeout", "RequestTimeout in a configuration: cameleer serve -f FILE"),
     ("run", "--chdir", "change to that folder first (cd)"),
     ("run", "--master", "the master always exists: omit it"),
-    ("serve", "-p", "-c 'Listen 8080'"),
-    ("serve", "--listen", "-c 'Listen 8080'"),
-    ("serve", "--port", "-c 'Listen 8080'"),
+    ("serve", "-p --listen --port", "-c 'Listen 8080'"),
     ("serve", "--host", "-c 'Listen 127.0.0.1:8080'"),
     ("serve", "--workers", "-c 'MaxClients 5'"),
     ("serve", "--max-requests", "-c 'MaxRequestsPerChild 10000'"),
     ("serve", "--user", "-c 'User NAME'"),
     ("serve", "--group", "-c 'Group NAME'"),
-    ("serve", "--pid", "-c 'PidFile FILE'"),
-    ("serve", "--pid-file", "-c 'PidFile FILE'"),
-    ("serve", "--error-log", "-c 'ErrorLog FILE'"),
-    ("serve", "-E", "-c 'ErrorLog FILE'"),
+    ("serve", "--pid --pid-file", "-c 'PidFile FILE'"),
+    ("serve", "--error-log -E", "-c 'ErrorLog FILE'"),
     ("serve", "--access-log", "-c 'CustomLog FILE combined'"),
-    ("serve", "--log-level", "-c 'LogLevel info'"),
-    ("serve", "-e", "-c 'LogLevel info'"),
+    ("serve", "--log-level -e", "-c 'LogLevel info'"),
     ("serve", "--tls", "SSLCertificateFile in the configuration"),
     ("serve", "-I", "-c 'PerlLib DIR'"),
     ("serve", "--daemonize", "-k start"),
@@ -84,17 +61,12 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("serve", "--stop", "-k stop"),
     ("serve", "--reload", "-k graceful"),
     ("check", "-t", "cameleer check does that: omit it"),
-    ("status", "--pid", "--pid-file FILE"),
-    ("status", "-p", "--pid-file FILE"),
-    ("reload", "--pid", "--pid-file FILE"),
-    ("reload", "-p", "--pid-file FILE"),
-    ("stop", "--pid", "--pid-file FILE"),
-    ("stop", "-p", "--pid-file FILE"),
-    ("purge", "--pid", "--pid-file FILE"),
-    ("purge", "-p", "--pid-file FILE"),
+    ("status", "--pid -p", "--pid-file FILE"),
+    ("reload", "--pid -p", "--pid-file FILE"),
+    ("stop", "--pid -p", "--pid-file FILE"),
+    ("purge", "--pid -p", "--pid-file FILE"),
     ("purge", "-a", "--all"),
-    ("stop", "--force", "--fast"),
-    ("stop", "--now", "--fast"),
+    ("stop", "--force --now", "--fast"),
 ];
 
 /// Words typed instead of a subcommand, and their replacements.
@@ -133,8 +105,8 @@ pub fn improve(mut error: clap::Error, arguments: &[String]) -> clap::Error {
 
 fn tip_for_argument(command: &str, argument: &str) -> Option<String> {
     let name = argument.split('=').next().unwrap_or_default();
-    let is_meant = |of: &str, option: &str| of == command && option == name;
-    if let Some((.., tip)) = OPTIONS.iter().find(|(of, option, _)| is_meant(of, option)) {
+    let is_meant = |of: &str, options: &str| of == command && options.split(' ').any(|option| option == name);
+    if let Some((.., tip)) = OPTIONS.iter().find(|(of, options, _)| is_meant(of, options)) {
         return Some((*tip).to_owned());
     }
     match command {
@@ -195,13 +167,14 @@ mod tests {
     #[test]
     fn no_tip_is_about_an_option_of_ours() {
         let cli = Cli::command();
-        for (command, option, _) in OPTIONS {
+        let each =
+            OPTIONS.iter().flat_map(|(command, options, _)| options.split(' ').map(move |option| (command, option)));
+        for (command, option) in each {
             let command = cli.find_subcommand(command).expect("a subcommand");
             let has = command.get_arguments().any(|argument| {
                 let long = argument.get_long_and_visible_aliases().unwrap_or_default();
                 let short = argument.get_short_and_visible_aliases().unwrap_or_default();
-                long.iter().any(|name| *option == format!("--{name}"))
-                    || short.iter().any(|c| *option == format!("-{c}"))
+                long.iter().any(|name| option == format!("--{name}")) || short.iter().any(|c| option == format!("-{c}"))
             });
             assert!(!has, "{} has {option}", command.get_name());
         }

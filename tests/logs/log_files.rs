@@ -108,9 +108,19 @@ fn times_sizes_and_processes_are_logged() {
 
 #[test]
 fn conditions_on_the_status_and_both_statuses_are_understood() {
-    let server = serve(r#""%404{X-In}i %!200{X-In}i %s""#);
+    let server = serve(r#""%404{X-In}i %!200{X-In}i %!404{X-In}i %200,404{X-In}i %500{X-In}i %s""#);
     server.send(Request::get("/none").header("X-In", "seen")).is(404);
-    assert_eq!(line(&server), "seen seen 404");
+    assert_eq!(line(&server), "seen seen - seen - 404");
+}
+
+#[test]
+fn bytes_are_counted_on_the_wire() {
+    let server = serve(r#""%I %O""#);
+    let mut connection = server.connect();
+    let request = "GET /my HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    connection.raw(request);
+    let received = connection.rest().len();
+    assert_eq!(line(&server), format!("{} {received}", request.len()));
 }
 
 #[test]

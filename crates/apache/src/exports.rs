@@ -6,22 +6,47 @@ mod apache_request;
 mod internal_requests;
 
 use std::ffi::{c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ptr;
 
-use base::log::Context;
+use base::log::{Context, LogLevel as Level};
 
-use crate::log::{Level, log_in, print, set_level};
+use crate::log::{log_in, print, set_level};
 use crate::request_rec::field::{Number, Text};
 use crate::request_rec::server::{server_number, server_text};
 use crate::request_rec::table::Table;
-use crate::request_stack::{Audience, audience_of_current, current, for_each, number, place, server, speaking, with};
+use crate::request_stack::{
+    Audience, Stale, audience_of_current, current, for_each, number, place, server, speaking, with,
+};
 use crate::tied_env;
 
 const OK: c_int = 0;
 const STALE: c_int = 1;
 const FAILED: c_int = 2;
 
-/// `apache_text`
+/// `apache_text`, from XS: bytes that live during the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    bytes: *const c_char,
+    length: usize,
+    lives: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Given<'a> {
+    /// `None`: undef
+    fn get(self) -> Option<&'a [u8]> {
+        // SAFETY: only C makes a `Given`: of null, or of readable bytes, as apache.h says.
+        (!self.bytes.is_null()).then(|| unsafe { slice(self.bytes, self.length) })
+    }
+
+    fn bytes(self) -> &'a [u8] {
+        self.get().unwrap_or_default()
+    }
+}
+
+/// `apache_text`, for XS: bytes of a record, which XS copies at once.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ApacheText {
@@ -39,26 +64,22 @@ impl ApacheText {
     fn of_option(bytes: Option<&[u8]>) -> ApacheText {
         bytes.map_or(ApacheText::UNDEF, ApacheText::of)
     }
+}
 
-    /// # Safety
-    /// `bytes` is null, or has `length` readable bytes for as long as the result is used.
-    unsafe fn get<'a>(self) -> Option<&'a [u8]> {
-        if self.bytes.is_null() {
-            return None;
-        }
+/// A variable of XS, for a result.
+type Out<'a, T> = &'a mut MaybeUninit<T>;
+
+/// # Safety
+/// `bytes` has `length` readable bytes for as long as the result is used; or `length` is 0.
+unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
+    match length {
+        0 => &[],
         // SAFETY: the caller's promise.
-        Some(unsafe { std::slice::from_raw_parts(self.bytes.cast(), self.length) })
+        _ => unsafe { std::slice::from_raw_parts(bytes.cast(), length) },
     }
 }
 
-/// # Safety
-/// As for [`ApacheText::get`].
-unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
-    // SAFETY: the caller's promise.
-    unsafe { ApacheText { bytes, length }.get() }.unwrap_or_default()
-}
-
-fn status<T>(result: Result<T, crate::request_stack::Stale>) -> c_int {
+fn status<T>(result: Result<T, Stale>) -> c_int {
     match result {
         Ok(_) => OK,
         Err(_) => STALE,
@@ -66,7 +87,7 @@ fn status<T>(result: Result<T, crate::request_stack::Stale>) -> c_int {
 }
 
 /// Reports failed filters to the code that prints.
-fn filtered(result: Result<bool, crate::request_stack::Stale>) -> c_int {
+fn filtered(result: Result<bool, Stale>) -> c_int {
     match result {
         Ok(false) => OK,
         Ok(true) => FAILED,
@@ -74,17 +95,8 @@ fn filtered(result: Result<bool, crate::request_stack::Stale>) -> c_int {
     }
 }
 
-/// # Safety
-/// `to` is writable.
-unsafe fn give<T>(to: *mut T, result: Result<T, crate::request_stack::Stale>) -> c_int {
-    match result {
-        Ok(value) => {
-            // SAFETY: the caller's promise.
-            unsafe { to.write(value) };
-            OK
-        }
-        Err(_) => STALE,
-    }
+fn give<T>(to: Out<'_, T>, result: Result<T, Stale>) -> c_int {
+    status(result.map(|value| to.write(value)))
 }
 
 unsafe extern "C" {
@@ -132,16 +144,14 @@ extern "C" fn apache_generation() -> u64 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_get_text(r: u64, field: u32, out: *mut ApacheText) -> c_int {
+extern "C" fn apache_get_text(r: u64, field: u32, out: Out<'_, ApacheText>) -> c_int {
     let text = with(r, |r| ApacheText::of_option(Text::from_number(field).and_then(|field| r.text(field))));
-    // SAFETY: XS passes a variable of its own.
-    unsafe { give(out, text) }
+    give(out, text)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_set_text(r: u64, field: u32, value: ApacheText) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
-    let value = unsafe { value.get() };
+extern "C" fn apache_set_text(r: u64, field: u32, value: Given<'_>) -> c_int {
+    let value = value.get();
     let Some(field) = Text::from_number(field) else { return OK };
     let set = status(with(r, |r| {
         r.set_text(field, value);
@@ -154,10 +164,9 @@ unsafe extern "C" fn apache_set_text(r: u64, field: u32, value: ApacheText) -> c
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_get_number(r: u64, field: u32, out: *mut i64) -> c_int {
+extern "C" fn apache_get_number(r: u64, field: u32, out: Out<'_, i64>) -> c_int {
     let number = Number::from_number(field).map_or(Ok(0), |field| number(r, field));
-    // SAFETY: XS passes a variable of its own.
-    unsafe { give(out, number) }
+    give(out, number)
 }
 
 #[unsafe(no_mangle)]
@@ -166,52 +175,44 @@ extern "C" fn apache_set_number(r: u64, field: u32, value: i64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_requirement(r: u64, at: usize, mask: *mut i64, requirement: *mut ApacheText) -> c_int {
+extern "C" fn apache_requirement(r: u64, at: usize, mask: Out<'_, i64>, requirement: Out<'_, ApacheText>) -> c_int {
     let line = with(r, |r| match r.place.requires.get(at) {
         Some(line) => (line.method_mask, ApacheText::of(line.text.as_bytes())),
         None => (0, ApacheText::UNDEF),
     });
-    // SAFETY: XS passes two variables of its own.
-    line.map_or(STALE, |(m, text)| unsafe { give(mask, Ok(m)) | give(requirement, Ok(text)) })
+    line.map_or(STALE, |(m, text)| give(mask, Ok(m)) | give(requirement, Ok(text)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_table_new(r: u64, table: *mut u32) -> c_int {
-    // SAFETY: XS passes a variable of its own.
-    unsafe { give(table, with(r, |r| r.tables.new_table())) }
+extern "C" fn apache_table_new(r: u64, table: Out<'_, u32>) -> c_int {
+    give(table, with(r, |r| r.tables.new_table()))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_table_get(r: u64, table: u32, name: ApacheText, value: *mut ApacheText) -> c_int {
+extern "C" fn apache_table_get(r: u64, table: u32, name: Given<'_>, value: Out<'_, ApacheText>) -> c_int {
     tied_env::bring(r, table);
-    // SAFETY: XS passes a string that lives during the call, and a variable of its own.
-    unsafe {
-        let name = name.get().unwrap_or_default();
-        give(value, with(r, |r| ApacheText::of_option(r.table_value(table, name))))
-    }
+    give(value, with(r, |r| ApacheText::of_option(r.table_value(table, name.bytes()))))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_table_entry(
+extern "C" fn apache_table_entry(
     r: u64,
     table: u32,
     at: usize,
-    name: *mut ApacheText,
-    value: *mut ApacheText,
+    name: Out<'_, ApacheText>,
+    value: Out<'_, ApacheText>,
 ) -> c_int {
     tied_env::bring(r, table);
     let entry = with(r, |r| match r.table(table).and_then(|table| table.entry(at)) {
         Some((name, value)) => (ApacheText::of(name), ApacheText::of(value)),
         None => (ApacheText::UNDEF, ApacheText::UNDEF),
     });
-    // SAFETY: XS passes two variables of its own.
-    entry.map_or(STALE, |(n, v)| unsafe { give(name, Ok(n)) | give(value, Ok(v)) })
+    entry.map_or(STALE, |(n, v)| give(name, Ok(n)) | give(value, Ok(v)))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: ApacheText, value: ApacheText) -> c_int {
-    // SAFETY: XS passes strings that live during the call.
-    let (name, value) = unsafe { (name.get().unwrap_or_default(), value.get().unwrap_or_default()) };
+extern "C" fn apache_table_change(r: u64, table: u32, verb: u32, name: Given<'_>, value: Given<'_>) -> c_int {
+    let (name, value) = (name.bytes(), value.bytes());
     tied_env::bring(r, table);
     if verb == CLEAR {
         tied_env::clear(r, table);
@@ -274,24 +275,18 @@ extern "C" fn apache_filter_failed(r: u64, code: i64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_send_http_header(r: u64, content_type: ApacheText) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
-    let content_type = unsafe { content_type.get() };
-    status(speaking(r, |r| r.send_http_header(content_type)))
+extern "C" fn apache_send_http_header(r: u64, content_type: Given<'_>) -> c_int {
+    status(speaking(r, |r| r.send_http_header(content_type.get())))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_send_cgi_header(r: u64, header: ApacheText) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
-    let header = unsafe { header.get() }.unwrap_or_default();
-    status(speaking(r, |r| r.send_cgi_header(header)))
+extern "C" fn apache_send_cgi_header(r: u64, header: Given<'_>) -> c_int {
+    status(speaking(r, |r| r.send_cgi_header(header.bytes())))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_cgi_header_out(r: u64, name: ApacheText, value: ApacheText) -> c_int {
-    // SAFETY: XS passes strings that live during the call.
-    let (name, value) = unsafe { (name.get().unwrap_or_default(), value.get().unwrap_or_default()) };
-    status(with(r, |r| r.cgi_header_out(name, value)))
+extern "C" fn apache_cgi_header_out(r: u64, name: Given<'_>, value: Given<'_>) -> c_int {
+    status(with(r, |r| r.cgi_header_out(name.bytes(), value.bytes())))
 }
 
 #[unsafe(no_mangle)]
@@ -300,10 +295,8 @@ extern "C" fn apache_expect_header(r: u64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_give_up(r: u64, reason: ApacheText) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
-    let reason = unsafe { reason.get() }.unwrap_or_default();
-    status(with(r, |r| r.give_up(reason)))
+extern "C" fn apache_give_up(r: u64, reason: Given<'_>) -> c_int {
+    status(with(r, |r| r.give_up(reason.bytes())))
 }
 
 #[unsafe(no_mangle)]
@@ -327,12 +320,11 @@ extern "C" fn apache_child_terminate(r: u64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_server_text(host: u32, field: u32, out: *mut ApacheText) {
+extern "C" fn apache_server_text(host: u32, field: u32, out: Out<'_, ApacheText>) {
     let server = server(host);
     let field = Text::from_number(field);
     let text = server.as_ref().zip(field).and_then(|(server, field)| server_text(server, field));
-    // SAFETY: XS passes a variable of its own. The text outlives this Rc: the list of servers holds the place.
-    unsafe { out.write(ApacheText::of_option(text)) }
+    out.write(ApacheText::of_option(text));
 }
 
 /// Returns -1 when no such server exists.
@@ -347,33 +339,27 @@ extern "C" fn apache_section(at: usize) -> i64 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_server_var(host: u32, at: usize, name: *mut ApacheText, value: *mut ApacheText) {
+extern "C" fn apache_server_var(host: u32, at: usize, name: Out<'_, ApacheText>, value: Out<'_, ApacheText>) {
     let server = server(host);
     let pair = server.as_ref().and_then(|server| server.set_vars.get(at));
     let (n, v) = match pair {
         Some((name, value)) => (ApacheText::of(name.as_bytes()), ApacheText::of(value.as_bytes())),
         None => (ApacheText::UNDEF, ApacheText::UNDEF),
     };
-    // SAFETY: XS passes two variables of its own; for the texts see apache_server_text.
-    unsafe {
-        name.write(n);
-        value.write(v);
-    }
+    name.write(n);
+    value.write(v);
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_server_alias(host: u32, at: usize, name: *mut ApacheText) {
+extern "C" fn apache_server_alias(host: u32, at: usize, name: Out<'_, ApacheText>) {
     let server = server(host);
     let alias = server.as_ref().and_then(|server| server.names.get(at));
-    // SAFETY: XS passes a variable of its own; for the text see apache_server_text.
-    unsafe { name.write(ApacheText::of_option(alias.map(String::as_bytes))) }
+    name.write(ApacheText::of_option(alias.map(String::as_bytes)));
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_add_version_component(text: ApacheText) {
-    // SAFETY: XS passes a string that lives during the call.
-    let text = unsafe { text.get() }.unwrap_or_default();
-    crate::request_stack::add_version_component(&String::from_utf8_lossy(text));
+extern "C" fn apache_add_version_component(text: Given<'_>) {
+    crate::request_stack::add_version_component(&String::from_utf8_lossy(text.bytes()));
 }
 
 #[unsafe(no_mangle)]
@@ -383,14 +369,12 @@ extern "C" fn apache_set_server_port(host: u32, port: u16) {
 
 #[unsafe(no_mangle)]
 extern "C" fn apache_set_log_level(level: u32) {
-    set_level(Level::from_number(level));
+    set_level(Level::from_number(level).unwrap_or(Level::Error));
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_log(level: u32, context: u32, text: ApacheText) {
-    // SAFETY: XS passes a string that lives during the call.
-    let text = unsafe { text.get() }.unwrap_or_default();
-    log_in(Level::from_number(level), Context::from_number(context), text);
+extern "C" fn apache_log(level: u32, context: u32, text: Given<'_>) {
+    log_in(Level::from_number(level).unwrap_or(Level::Error), Context::from_number(context), text.bytes());
 }
 
 /// Hook for output on STDOUT.
@@ -403,7 +387,7 @@ unsafe extern "C" fn apache_output(bytes: *const c_char, length: usize) -> c_int
 
 /// Hook for a flush of STDOUT.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_flush() -> c_int {
+extern "C" fn apache_flush() -> c_int {
     crate::flush();
     audience()
 }
@@ -419,7 +403,7 @@ fn audience() -> c_int {
 
 /// The hook of a PSGI response's status.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_head_start(status: c_int) {
+extern "C" fn apache_head_start(status: c_int) {
     let _ = current(|r| r.head_start(status));
 }
 

@@ -14,11 +14,12 @@ pub use form::urlencoded::{path_encoded, percent_decoded};
 
 // The configuration of a location.
 mod place;
-pub use place::{AliasOf, Logged, OPT_EXECCGI, PassedAlias, Place, Requirement, Satisfies, TypeOf};
+pub use place::{FactOf, Logged, OPT_EXECCGI, PassedAlias, Place, Requirement, Satisfies};
 
 // Lines for the error log.
 mod log;
-pub use log::{Level, complain, log_to, on_level, say};
+pub use base::log::LogLevel as Level;
+pub use log::{complain, log_to, on_level, say};
 
 // `$r`.
 mod request_rec;

@@ -1,35 +1,6 @@
 use std::cell::{Cell, RefCell};
 
-use base::log::Context;
-
-/// Severities of the error log, most urgent first, with httpd's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Level {
-    Emerg,
-    Alert,
-    Crit,
-    Error,
-    Warn,
-    Notice,
-    Info,
-    Debug,
-}
-
-impl Level {
-    const ALL: [Level; 8] =
-        [Level::Emerg, Level::Alert, Level::Crit, Level::Error, Level::Warn, Level::Notice, Level::Info, Level::Debug];
-
-    /// The level of that number; `Error` when the number is out of range.
-    pub fn from_number(n: u32) -> Level {
-        Level::ALL.get(n as usize).copied().unwrap_or(Level::Error)
-    }
-
-    /// The name in the log.
-    pub fn name(self) -> &'static str {
-        ["emerg", "alert", "crit", "error", "warn", "notice", "info", "debug"][self as usize]
-    }
-}
+use base::log::{Context, LogLevel as Level};
 
 type Sink = fn(Level, Context, &[u8]);
 

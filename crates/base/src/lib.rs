@@ -8,6 +8,9 @@ pub mod log;
 // Normalised URL paths.
 pub mod path;
 
+// The numbers of methods.
+pub mod method;
+
 // Caches of bounded size.
 pub mod cache;
 

@@ -31,6 +31,28 @@ pub enum LogLevel {
     Debug,
 }
 
+impl LogLevel {
+    /// Names in the order of the levels.
+    const NAMES: [&str; 8] = ["emerg", "alert", "crit", "error", "warn", "notice", "info", "debug"];
+
+    /// The level of that number in httpd, 0 to 7.
+    pub fn from_number(number: u32) -> Option<LogLevel> {
+        use LogLevel::*;
+        [Emerg, Alert, Crit, Error, Warn, Notice, Info, Debug].get(number as usize).copied()
+    }
+
+    /// The level of that name, in any case.
+    pub fn named(name: &str) -> Option<LogLevel> {
+        let number = LogLevel::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))?;
+        LogLevel::from_number(number as u32)
+    }
+
+    /// The name in the log.
+    pub fn name(self) -> &'static str {
+        LogLevel::NAMES[self as usize]
+    }
+}
+
 /// Where a line of the error log names its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Context {
@@ -229,7 +251,7 @@ fn line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn Displa
     let now = chrono::Local::now().format("%a %b %d %H:%M:%S%.6f %Y");
     let mut line = match about.context {
         Context::Bare => String::new(),
-        _ => format!("[{now}] [{module}:{}] [pid {}] ", name(level), std::process::id()),
+        _ => format!("[{now}] [{module}:{}] [pid {}] ", level.name(), std::process::id()),
     };
     if let Some(client) = about.client_in_front() {
         let _ = write!(line, "[client {}] ", printable::line(&client.to_string()));
@@ -267,7 +289,7 @@ fn json_line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn D
     let line = JsonLine {
         log: "error",
         time: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Micros, true),
-        level: name(level),
+        level: level.name(),
         module,
         pid: std::process::id(),
         worker: about.worker,
@@ -278,19 +300,6 @@ fn json_line(level: LogLevel, module: &str, about: &Subject<'_>, message: &dyn D
         message: message.trim_end(),
     };
     printable::json(&serde_json::to_string(&line).unwrap_or_default()) + "\n"
-}
-
-fn name(level: LogLevel) -> &'static str {
-    match level {
-        LogLevel::Emerg => "emerg",
-        LogLevel::Alert => "alert",
-        LogLevel::Crit => "crit",
-        LogLevel::Error => "error",
-        LogLevel::Warn => "warn",
-        LogLevel::Notice => "notice",
-        LogLevel::Info => "info",
-        LogLevel::Debug => "debug",
-    }
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub use model::{access, budget, log_format, program, protocols, remote_ip, respo
 pub use resolve::htaccess::{Applied, ChainLoad, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, Spoken, without_port};
 pub use syntax::envvars::Envvars;
-pub use syntax::modules::EMBODIED as MODULES;
+pub use syntax::modules::modules;
 pub use syntax::tree::{At, ConfigError, Directive};
 pub use syntax::value::network;
 pub use syntax::value::{duration, size};

@@ -11,13 +11,7 @@ typedef struct {
     size_t count, bytes;
 } kind;
 
-enum { KINDS = 8192, TYPES = SVt_LAST }; /* size of the table, a power of two */
-
-static const size_t bodies[TYPES] = {
-    [SVt_PV] = sizeof(XPV),     [SVt_PVIV] = sizeof(XPVIV), [SVt_PVNV] = sizeof(XPVNV), [SVt_PVMG] = sizeof(XPVMG),
-    [SVt_REGEXP] = 256,         [SVt_PVGV] = sizeof(XPVGV), [SVt_PVLV] = sizeof(XPVLV), [SVt_PVAV] = sizeof(XPVAV),
-    [SVt_PVHV] = sizeof(XPVHV), [SVt_PVCV] = sizeof(XPVCV), [SVt_PVFM] = sizeof(XPVFM), [SVt_PVIO] = sizeof(XPVIO),
-};
+enum { KINDS = 8192 }; /* size of the table, a power of two */
 
 /* Size of a hash's key: its entry, and the string that hashes share. */
 enum { KEY = 3 * sizeof(void *) + 32 };
@@ -25,7 +19,7 @@ enum { KEY = 3 * sizeof(void *) + 32 };
 static size_t size_of(const SV *sv)
 {
     const int type = SvTYPE(sv);
-    size_t size = sizeof(SV) + bodies[type];
+    size_t size = sizeof(SV) + cml_body_size(type);
     if (type == SVt_PVAV) {
         const AV *const av = (const AV *)sv;
         size += AvALLOC(av) ? (size_t)(AvARRAY(av) - AvALLOC(av) + AvMAX(av) + 1) * sizeof(SV *) : 0;
@@ -49,8 +43,9 @@ static kind *find(kind *kinds, const HV *stash, int type)
     return NULL; /* programs have fewer classes */
 }
 
-static void count(kind *kinds, const SV *sv)
+static void count(void *kinds, const void *value)
 {
+    const SV *const sv = value;
     const int is_object = SvTYPE(sv) >= SVt_PVMG && SvOBJECT(sv) && SvSTASH(sv);
     const HV *const stash = is_object ? SvSTASH(sv) : NULL;
     kind *const k = find(kinds, stash, stash ? 0 : SvTYPE(sv));
@@ -79,16 +74,10 @@ const char *cml_name_of_type(int type)
 /* Reports each kind; scalars of several types are reported separately. */
 void cml_census(void (*tell)(void *to, const char *name, size_t length, size_t count, size_t bytes), void *to)
 {
-    dTHXa(cml_perl);
     kind *const kinds = calloc(KINDS, sizeof *kinds);
     if (!kinds)
         return;
-    for (const SV *arena = PL_sv_arenaroot; arena; arena = (const SV *)SvANY(arena)) {
-        const SV *const end = &arena[SvREFCNT(arena)];
-        for (const SV *sv = arena + 1; sv < end; sv++)
-            if (SvTYPE(sv) != (svtype)SVTYPEMASK && SvREFCNT(sv))
-                count(kinds, sv);
-    }
+    cml_each_value(count, kinds);
     for (size_t i = 0; i < KINDS; i++) {
         const kind *const k = &kinds[i];
         const char *const class = k->stash ? HvNAME(k->stash) : NULL;

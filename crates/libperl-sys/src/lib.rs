@@ -138,6 +138,7 @@ pub struct Frame {
 mod declarations {
     use super::*;
 
+    // Functions that only read or write numbers of the shim's own are safe.
     unsafe extern "C" {
         pub fn cml_boot(hooks: *const Hooks, xs_init: Option<unsafe extern "C" fn(*mut c_void)>, taint: c_int)
         -> c_int;
@@ -174,11 +175,11 @@ mod declarations {
             invocant: *mut *mut c_void,
         ) -> Status;
         pub fn cml_request_class(name: *const c_char);
-        pub fn cml_keep_autoflush();
+        pub safe fn cml_keep_autoflush();
         pub fn cml_call_handler(code: *mut c_void, invocant: *mut c_void, request: u64, result: *mut c_int) -> Status;
         pub fn cml_load_psgi(source: *const c_char, length: usize, is_file: c_int, app: *mut *mut c_void) -> Status;
         pub fn cml_error(out: *mut Bytes);
-        pub fn cml_exit_code() -> c_int;
+        pub safe fn cml_exit_code() -> c_int;
         pub fn cml_release(sv: *mut c_void);
         pub fn cml_psgi_begin(https: c_int, entries: c_int);
         pub fn cml_psgi_put(key: *const c_char, key_length: usize, value: *const c_char, value_length: usize);
@@ -206,27 +207,27 @@ mod declarations {
             each: unsafe extern "C" fn(*mut c_void, *const c_char, usize, *const c_char, usize),
             argument: *mut c_void,
         );
-        pub fn cml_gave_up() -> c_int;
-        pub fn cml_is_forked_child() -> c_int;
-        pub fn cml_next_fork_speaks(speaks: c_int);
+        pub safe fn cml_gave_up() -> c_int;
+        pub safe fn cml_is_forked_child() -> c_int;
+        pub safe fn cml_next_fork_speaks(speaks: c_int);
         pub fn cml_is_request_child();
         pub fn cml_call_as_program(sub: *const c_char, bytes: *const c_char, length: usize) -> c_int;
-        pub fn cml_may_have_children(is_busy: c_int) -> c_int;
+        pub safe fn cml_may_have_children(is_busy: c_int) -> c_int;
         pub fn cml_has_children(has: c_int, ended: *const [c_int; 2], count: usize);
         pub fn cml_keep_from_children(fds: *const c_int, count: usize);
         pub fn cml_remember_state();
         pub fn cml_restore_state() -> c_uint;
-        pub fn cml_must_leave() -> c_int;
-        pub fn cml_deadline_signal(signal: c_int);
-        pub fn cml_request_is(number: u64);
-        pub fn cml_request_is_in_time();
-        pub fn cml_request_is_answered();
-        pub fn cml_timed_out() -> c_int;
-        pub fn cml_is_late() -> c_int;
+        pub safe fn cml_must_leave() -> c_int;
+        pub safe fn cml_deadline_signal(signal: c_int);
+        pub safe fn cml_request_is(number: u64);
+        pub safe fn cml_request_is_in_time();
+        pub safe fn cml_request_is_answered();
+        pub safe fn cml_timed_out() -> c_int;
+        pub safe fn cml_is_late() -> c_int;
         pub fn cml_activity_begins(number: u64, received_us: u64, texts: *const Bytes);
-        pub fn cml_activity_ends();
-        pub fn cml_activity_phase(phase: u16) -> u16;
-        pub fn cml_activity_address() -> usize;
+        pub safe fn cml_activity_ends();
+        pub safe fn cml_activity_phase(phase: u16) -> u16;
+        pub safe fn cml_activity_address() -> usize;
         pub fn cml_activity_of(memory: *const Memory, address: usize, out: *mut Activity) -> c_int;
         pub fn cml_stack_of(memory: *const Memory, perl: usize, frames: *mut Frame, room: usize) -> usize;
         pub fn cml_sub_name_of(memory: *const Memory, sub: usize, into: *mut c_char, room: usize) -> usize;
@@ -238,7 +239,7 @@ mod declarations {
             room: usize,
             line: *mut c_uint,
         ) -> usize;
-        pub fn cml_trace_statements(traced: c_int);
+        pub safe fn cml_trace_statements(traced: c_int);
         pub fn cml_each_statement(tell: TellStatement, to: *mut c_void);
         pub fn cml_operator_name(number: usize) -> *const c_char;
     }

@@ -101,6 +101,8 @@ typedef struct {
     void (*name)(void *to, const void *value, char sigil, cml_naming naming, const char *name, size_t length);
 } cml_names;
 
+/* Size of a body of that type, or of what perl allocates for it; 0: the value lies in the head. */
+size_t cml_body_size(int type);
 void cml_each_value(void (*tell)(void *to, const void *value), void *to);
 void cml_names_by(const void *value, const cml_names *of);
 void cml_spans_of(const void *value, const cml_spans *of);

@@ -53,6 +53,13 @@ static size_t body(int type, size_t *skipped)
     }
 }
 
+size_t cml_body_size(int type)
+{
+    size_t skipped;
+    const size_t size = body(type, &skipped);
+    return size + skipped;
+}
+
 /* A shared hash key: its reference count precedes it. */
 static void key(const cml_spans *of, const HEK *hek)
 {

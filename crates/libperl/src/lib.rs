@@ -281,8 +281,7 @@ impl Interpreter {
 
     /// Applies the start-up code's `$|` of STDOUT to each request.
     pub fn keep_autoflush(&self) {
-        // SAFETY: sets a flag.
-        unsafe { sys::cml_keep_autoflush() }
+        sys::cml_keep_autoflush()
     }
 
     /// The class of the `$r` that handlers get.
@@ -392,8 +391,7 @@ impl Interpreter {
 
     /// The reason why this process must not take another request, for the log.
     pub fn must_leave(&self) -> Option<&'static str> {
-        // SAFETY: reads the process' state, and flags of the shim.
-        match unsafe { sys::cml_must_leave() } {
+        match sys::cml_must_leave() {
             sys::NO_DESCRIPTORS => {
                 Some("nearly all descriptors are in use: the program opens files or sockets without closing them")
             }
@@ -441,8 +439,7 @@ fn own<T>(code: *mut T, invocant: *mut T) -> Result<Code> {
 fn done(status: sys::Status) -> Result {
     match status {
         sys::OK => Ok(()),
-        // SAFETY: reads a number.
-        sys::EXITED => Err(Interrupted::Exited(unsafe { sys::cml_exit_code() })),
+        sys::EXITED => Err(Interrupted::Exited(sys::cml_exit_code())),
         sys::UNHEARD => Err(Interrupted::Unheard),
         _ => {
             let mut out = sys::Bytes { bytes: std::ptr::null(), length: 0 };

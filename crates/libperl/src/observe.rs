@@ -46,20 +46,17 @@ pub fn activity_begins(number: u64, received_us: u64, texts: [&[u8]; 3]) {
 
 /// Records the phase of the request; returns the previous one.
 pub fn activity_phase(number: u16) -> u16 {
-    // SAFETY: exchanges a word of the shim's own.
-    unsafe { sys::cml_activity_phase(number) }
+    sys::cml_activity_phase(number)
 }
 
 /// Records that this process has no request.
 pub fn activity_ends() {
-    // SAFETY: writes a word of the shim's own.
-    unsafe { sys::cml_activity_ends() }
+    sys::cml_activity_ends()
 }
 
 /// The address of this process' activity; it is the same in every fork.
 pub fn activity_address() -> usize {
-    // SAFETY: returns an address.
-    unsafe { sys::cml_activity_address() }
+    sys::cml_activity_address()
 }
 
 /// Reads the activity of the process with that `memory`. `None`: the process has no request.

@@ -10,57 +10,48 @@ use crate::bytes;
 /// Sets the signal that makes the current request die, if the signal's value is the request's number; see
 /// `deadline.c`.
 pub fn deadline_signal(signal: i32) {
-    // SAFETY: installs a handler that is async-signal-safe, after the interpreter was made.
-    unsafe { sys::cml_deadline_signal(signal) }
+    sys::cml_deadline_signal(signal)
 }
 
 /// Sets the number of the current request; 0: none.
 pub fn request_is(number: u64) {
-    // SAFETY: writes two words that only this thread and its signal handler know.
-    unsafe { sys::cml_request_is(number) }
+    sys::cml_request_is(number)
 }
 
 /// Forgets that the current request was late, after it was given more time.
 pub fn request_is_in_time() {
-    // SAFETY: writes one such word.
-    unsafe { sys::cml_request_is_in_time() }
+    sys::cml_request_is_in_time()
 }
 
 /// Begins the work after the response, which has its own RequestTimeout.
 pub fn request_is_answered() {
-    // SAFETY: writes two such words.
-    unsafe { sys::cml_request_is_answered() }
+    sys::cml_request_is_answered()
 }
 
 /// Whether the current request has died because it took too long.
 pub fn timed_out() -> bool {
-    // SAFETY: reads one such word.
-    unsafe { sys::cml_timed_out() != 0 }
+    sys::cml_timed_out() != 0
 }
 
 /// Whether the current request is late, in code outside of Perl that must then end the request.
 pub fn is_late() -> bool {
-    // SAFETY: reads and writes one such word.
-    unsafe { sys::cml_is_late() != 0 }
+    sys::cml_is_late() != 0
 }
 
 /// Whether this process is a child that Perl code has forked in a worker. Such a child must not send messages to the
 /// front.
 pub fn is_forked_child() -> bool {
-    // SAFETY: reads a flag.
-    unsafe { sys::cml_is_forked_child() != 0 }
+    sys::cml_is_forked_child() != 0
 }
 
 /// Whether perl itself has ended a call for lack of memory. The process should not take another request.
 pub fn gave_up() -> bool {
-    // SAFETY: reads a flag.
-    unsafe { sys::cml_gave_up() != 0 }
+    sys::cml_gave_up() != 0
 }
 
 /// Sets whether the child of the next fork continues as this worker, with its connection to the front.
 pub fn next_fork_speaks(speaks: bool) {
-    // SAFETY: writes a flag that the handlers of fork read.
-    unsafe { sys::cml_next_fork_speaks(i32::from(speaks)) }
+    sys::cml_next_fork_speaks(i32::from(speaks))
 }
 
 /// Makes children that Perl code forks close `fds`, at most 64: only the worker may talk to the front. Replaces
@@ -75,8 +66,7 @@ pub fn keep_from_children<'a>(fds: impl Iterator<Item = BorrowedFd<'a>>) {
 /// Whether unreaped children may exist: after a fork, or when C code is loaded that may fork on its own. While
 /// the worker is busy, forks by C code are assumed only from time to time.
 pub fn may_have_children(is_busy: bool) -> bool {
-    // SAFETY: reads a flag and the number of objects that perl's loader has loaded.
-    unsafe { sys::cml_may_have_children(i32::from(is_busy)) != 0 }
+    sys::cml_may_have_children(i32::from(is_busy)) != 0
 }
 
 /// Records whether this process has unreaped children, and which ones were reaped: pairs of pid and status, for

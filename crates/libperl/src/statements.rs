@@ -19,8 +19,7 @@ pub struct Statement {
 
 /// Starts or stops the recording of statements.
 pub fn trace_statements(is_traced: bool) {
-    // SAFETY: no Perl code runs now.
-    unsafe { sys::cml_trace_statements(i32::from(is_traced)) }
+    sys::cml_trace_statements(i32::from(is_traced))
 }
 
 /// The first statements since [`trace_statements`].

@@ -70,103 +70,16 @@ pub enum Code {
 }
 
 /// Operators that may wait or work for long. Others are too fast to show in samples.
-const TELLING: &[&str] = &[
-    "match",
-    "subst",
-    "trans",
-    "split",
-    "sort",
-    "grepwhile",
-    "join",
-    "pack",
-    "unpack",
-    "sprintf",
-    "formline",
-    "study",
-    "sleep",
-    "select",
-    "sselect",
-    "read",
-    "sysread",
-    "syswrite",
-    "readline",
-    "eof",
-    "print",
-    "say",
-    "prtf",
-    "recv",
-    "send",
-    "connect",
-    "accept",
-    "bind",
-    "socket",
-    "flock",
-    "truncate",
-    "open",
-    "close",
-    "sysopen",
-    "stat",
-    "lstat",
-    "unlink",
-    "rename",
-    "readdir",
-    "open_dir",
-    "glob",
-    "mkdir",
-    "rmdir",
-    "system",
-    "exec",
-    "backtick",
-    "fork",
-    "wait",
-    "waitpid",
-    "pipe_op",
-    "require",
-    "dofile",
-    "entereval",
-    "dbmopen",
-    "ghbyname",
-    "ghbyaddr",
-    "gpwnam",
-    "ggrnam",
-    "crypt",
-    "repeat",
-    "reverse",
-    "keys",
-    "values",
-    "each",
-    "tie",
-    "undef",
-    "kill",
-    "syscall",
-    "ioctl",
-    "fcntl",
-    "chdir",
-    "ftfile",
-    "ftdir",
-    "ftsize",
-];
+const TELLING: &str = "match subst trans split sort grepwhile join pack unpack sprintf formline \
+    study sleep select sselect read sysread syswrite readline eof print say prtf recv send connect accept bind socket \
+    flock truncate open close sysopen stat lstat unlink rename readdir open_dir glob mkdir rmdir system exec backtick \
+    fork wait waitpid pipe_op require dofile entereval dbmopen ghbyname ghbyaddr gpwnam ggrnam crypt repeat reverse \
+    keys values each tie undef kill syscall ioctl fcntl chdir ftfile ftdir ftsize";
 
 /// Methods that DBI's drivers implement in C.
-const OF_DBI: &[&str] = &[
-    "do",
-    "execute",
-    "selectrow_array",
-    "selectrow_arrayref",
-    "selectall_arrayref",
-    "selectcol_arrayref",
-    "selectrow_hashref",
-    "fetchrow_array",
-    "fetchrow_arrayref",
-    "fetchrow_hashref",
-    "fetchall_arrayref",
-    "fetchall_hashref",
-    "prepare",
-    "commit",
-    "rollback",
-    "disconnect",
-    "ping",
-];
+const OF_DBI: &str = "do execute selectrow_array selectrow_arrayref selectall_arrayref \
+    selectcol_arrayref selectrow_hashref fetchrow_array fetchrow_arrayref fetchrow_hashref fetchall_arrayref \
+    fetchall_hashref prepare commit rollback disconnect ping";
 
 impl Frame {
     /// Converts a frame; `None`: an operator that is too fast to matter.
@@ -177,7 +90,7 @@ impl Frame {
             FrameCode::Native(name) => (Code::Native, name),
             FrameCode::Eval => (Code::Eval, "eval".to_owned()),
             FrameCode::File => (Code::File, "require".to_owned()),
-            FrameCode::Operator(name) if TELLING.contains(&name.as_str()) => (Code::Operator, name),
+            FrameCode::Operator(name) if TELLING.split(' ').any(|telling| telling == name) => (Code::Operator, name),
             FrameCode::Operator(_) => return None,
         };
         Some(Frame { code, name, file, line })
@@ -188,7 +101,7 @@ impl Frame {
         let method = self.name.strip_prefix("->");
         self.name.starts_with("DBI::")
             || self.name.starts_with("DBD::")
-            || method.is_some_and(|name| OF_DBI.contains(&name))
+            || method.is_some_and(|name| OF_DBI.split(' ').any(|of_dbi| of_dbi == name))
     }
 }
 

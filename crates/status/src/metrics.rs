@@ -8,6 +8,7 @@ use wire::control::{ExitReason, FrontStatus, ServerCounts, ShareStatus, Spread, 
 
 use super::MemoryStatus;
 use machine::memory::Sizes;
+use strum::VariantArray;
 
 /// Upper bounds of histogram buckets, in microseconds, and as text in seconds.
 const BOUNDS: [(u64, &str); 16] = [
@@ -159,8 +160,9 @@ impl Families {
     }
 
     fn counts(&mut self, counts: &ServerCounts) {
-        let count = |reason: ExitReason| counts.exits.get(&reason).copied().unwrap_or(0);
-        let exits = ExitReason::ALL.map(|reason| (format!("reason=\"{}\"", reason.name()), count(reason)));
+        let count = |reason: &ExitReason| counts.exits.get(reason).copied().unwrap_or(0);
+        let exits = ExitReason::VARIANTS.iter().map(|reason| (format!("reason=\"{}\"", reason.name()), count(reason)));
+        let exits: Vec<_> = exits.collect();
         self.counter("cameleer_worker_exits", "Ended workers by reason.", &exits);
         let reloads = [("ok", counts.reloads), ("failed", counts.failed_reloads)];
         let reloads = reloads.map(|(result, count)| (format!("result=\"{result}\""), count));

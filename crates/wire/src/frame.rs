@@ -17,6 +17,8 @@
 //! nothing becomes a Perl scalar before it is asked for. The same bytes fit a socket packet, a memfd or a slot of
 //! shared memory.
 
+use strum::VariantArray;
+
 use crate::Malformed;
 
 const MAGIC: u32 = 0x314c_4d43;
@@ -36,7 +38,7 @@ pub fn name_in_logs(received: u64, logged_as: u64) -> String {
 }
 
 /// A field of the request that is a byte string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 #[repr(usize)]
 pub enum Field {
     /// `GET`
@@ -73,22 +75,7 @@ pub enum Field {
 
 impl Field {
     /// Every field, by its number.
-    pub const ALL: [Field; FIELDS] = [
-        Field::Method,
-        Field::Target,
-        Field::Protocol,
-        Field::Path,
-        Field::Query,
-        Field::RemoteAddr,
-        Field::LocalAddr,
-        Field::ServerName,
-        Field::Filename,
-        Field::RemoteHost,
-        Field::User,
-        Field::AuthType,
-        Field::Env,
-        Field::Overrides,
-    ];
+    pub const ALL: &[Field] = Field::VARIANTS;
 }
 
 /// Bits of [`Frame::flags`].

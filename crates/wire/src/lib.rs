@@ -24,16 +24,9 @@ pub mod reply;
 pub mod transport;
 
 /// A message that violates its format. The text names the violated rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("malformed message: {0}")]
 pub struct Malformed(pub &'static str);
-
-impl std::fmt::Display for Malformed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "malformed message: {}", self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
 
 impl From<Malformed> for std::io::Error {
     fn from(bad: Malformed) -> Self {

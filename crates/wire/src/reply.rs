@@ -8,6 +8,7 @@
 //! End`; `id` is that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
 use serde::{Deserialize, Serialize};
+use strum::FromRepr;
 
 use crate::{Cursor, Malformed, put_string};
 
@@ -85,8 +86,9 @@ pub struct End {
     pub log: Vec<(LogKind, Vec<u8>, Vec<u8>)>,
 }
 
-/// Why a worker exits without being asked to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a worker leaves without being asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, FromRepr)]
+#[repr(u8)]
 pub enum LeaveReason {
     /// The program requested it: `child_terminate`, harakiri.
     Program,
@@ -101,7 +103,8 @@ pub enum LeaveReason {
 }
 
 /// Source of a log value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromRepr)]
+#[repr(u8)]
 pub enum LogKind {
     /// `$r->notes`
     Note,
@@ -133,7 +136,7 @@ const TRUNCATED: u8 = 2;
 const REASON: u8 = 2;
 
 impl Head {
-    fn put(&self, out: &mut Vec<u8>) {
+    fn put(&self, out: &mut Vec<u8>, kind: u8) -> u8 {
         out.extend_from_slice(&self.status.to_le_bytes());
         put_string(out, &self.reason);
         out.extend_from_slice(&(self.headers.len().min(u16::MAX as usize) as u16).to_le_bytes());
@@ -141,6 +144,7 @@ impl Head {
             put_string(out, name);
             put_string(out, value);
         }
+        kind
     }
 
     fn read(mut from: Cursor<'_>) -> Result<Head, Malformed> {
@@ -158,7 +162,7 @@ impl Head {
 }
 
 impl End {
-    fn put(&self, out: &mut Vec<u8>) {
+    fn put(&self, out: &mut Vec<u8>) -> u8 {
         out.extend_from_slice(&self.cpu_us.to_le_bytes());
         out.extend_from_slice(&(self.log.len().min(u16::MAX as usize) as u16).to_le_bytes());
         for (kind, name, value) in self.log.iter().take(u16::MAX as usize) {
@@ -166,20 +170,14 @@ impl End {
             put_string(out, name);
             put_string(out, value);
         }
+        END
     }
 
     fn read(flags: u8, mut from: Cursor<'_>) -> Result<End, Malformed> {
         let cpu_us = from.u64()?;
         let mut log = Vec::new();
         for _ in 0..from.u16()? {
-            let kind = match from.u8()? {
-                0 => LogKind::Note,
-                1 => LogKind::Env,
-                2 => LogKind::User,
-                3 => LogKind::RemoteIp,
-                4 => LogKind::Span,
-                _ => return Err(Malformed("unknown kind of log value")),
-            };
+            let kind = LogKind::from_repr(from.u8()?).ok_or(Malformed("unknown kind of log value"))?;
             log.push((kind, from.string()?.to_vec(), from.string()?.to_vec()));
         }
         Ok(End { cpu_us, leaving: LeaveReason::read(flags), truncated: flags & TRUNCATED != 0, log })
@@ -192,14 +190,19 @@ impl End {
 
 impl LeaveReason {
     fn read(flags: u8) -> Option<LeaveReason> {
-        (flags & LEAVING != 0).then_some(match (flags >> REASON) & 7 {
-            0 => LeaveReason::Program,
-            1 => LeaveReason::MaxRequests,
-            2 => LeaveReason::Memory,
-            3 => LeaveReason::MemoryAtOnce,
-            _ => LeaveReason::Spoilt,
-        })
+        let reason = || LeaveReason::from_repr((flags >> REASON) & 7).unwrap_or(LeaveReason::Spoilt);
+        (flags & LEAVING != 0).then(reason)
     }
+}
+
+/// Appends the payload of a message of that kind; returns the kind.
+fn number(out: &mut Vec<u8>, payload: u32, kind: u8) -> u8 {
+    text(out, &payload.to_le_bytes(), kind)
+}
+
+fn text(out: &mut Vec<u8>, payload: &[u8], kind: u8) -> u8 {
+    out.extend_from_slice(payload);
+    kind
 }
 
 impl Reply<'_> {
@@ -207,54 +210,24 @@ impl Reply<'_> {
     pub fn put(&self, id: u64, out: &mut Vec<u8>) {
         let start = out.len();
         out.resize(start + HEADER, 0);
-        let (kind, flags) = match self {
-            Reply::Ready { fork_us } => {
-                out.extend_from_slice(&fork_us.to_le_bytes());
-                (READY, 0)
-            }
-            Reply::Greeted { fork_us } => {
-                out.extend_from_slice(&fork_us.to_le_bytes());
-                (GREETED, 0)
-            }
-            Reply::Info(head) => {
-                head.put(out);
-                (INFO, 0)
-            }
-            Reply::Head(head) => {
-                head.put(out);
-                (HEAD, 0)
-            }
-            Reply::Body(bytes) => {
-                out.extend_from_slice(bytes);
-                (BODY, 0)
-            }
+        let kind = match self {
+            Reply::Ready { fork_us } => number(out, *fork_us, READY),
+            Reply::Greeted { fork_us } => number(out, *fork_us, GREETED),
+            Reply::Extend(ms) => number(out, *ms, EXTEND),
             Reply::Lent { block, length } => {
-                out.extend_from_slice(&block.to_le_bytes());
-                out.extend_from_slice(&length.to_le_bytes());
-                (LENT, 0)
+                number(out, *block, LENT);
+                number(out, *length, LENT)
             }
-            Reply::Moved(path) => {
-                out.extend_from_slice(path);
-                (MOVED, 0)
-            }
-            Reply::File(path) => {
-                out.extend_from_slice(path);
-                (FILE, 0)
-            }
-            Reply::Elsewhere(target) => {
-                out.extend_from_slice(target);
-                (ELSEWHERE, 0)
-            }
-            Reply::Extend(ms) => {
-                out.extend_from_slice(&ms.to_le_bytes());
-                (EXTEND, 0)
-            }
-            Reply::Complete => (COMPLETE, 0),
-            Reply::End(end) => {
-                end.put(out);
-                (END, end.flags())
-            }
+            Reply::Info(head) => head.put(out, INFO),
+            Reply::Head(head) => head.put(out, HEAD),
+            Reply::Body(bytes) => text(out, bytes, BODY),
+            Reply::Moved(path) => text(out, path, MOVED),
+            Reply::File(path) => text(out, path, FILE),
+            Reply::Elsewhere(target) => text(out, target, ELSEWHERE),
+            Reply::Complete => COMPLETE,
+            Reply::End(end) => end.put(out),
         };
+        let flags = if let Reply::End(end) = self { end.flags() } else { 0 };
         let length = (out.len() - start - HEADER) as u32;
         out[start] = kind;
         out[start + 1] = flags;

@@ -11,7 +11,6 @@ use libperl::Interrupted;
 use wire::frame::{Field, Frame, name_in_logs};
 
 use base::log;
-use config::LogLevel;
 
 /// The request of a log line.
 #[derive(Debug, Default)]
@@ -41,7 +40,7 @@ pub fn worker_is(slot: u32) {
 /// Routes the API's log output to the error log, with the context.
 pub fn begin() {
     apache::log_to(write);
-    apache::on_level(|level| log::set_level(level_of(level)));
+    apache::on_level(log::set_level);
 }
 
 /// Removes the worker from the context: the process has become a mold.
@@ -118,25 +117,12 @@ fn write(level: Level, context: Context, text: &[u8]) {
         };
         match (level, apache::api()) {
             // httpd does not suppress notices if the log is a file, and mod_perl 2 documents this.
-            (Level::Notice, apache::Api::Two) => log::write_always(LogLevel::Notice, "perl", &about, &text),
-            _ => log::write(level_of(level), "perl", &about, &text),
+            (Level::Notice, apache::Api::Two) => log::write_always(Level::Notice, "perl", &about, &text),
+            _ => log::write(level, "perl", &about, &text),
         }
     });
 }
 
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
-}
-
-fn level_of(level: Level) -> LogLevel {
-    match level {
-        Level::Emerg => LogLevel::Emerg,
-        Level::Alert => LogLevel::Alert,
-        Level::Crit => LogLevel::Crit,
-        Level::Error => LogLevel::Error,
-        Level::Warn => LogLevel::Warn,
-        Level::Notice => LogLevel::Notice,
-        Level::Info => LogLevel::Info,
-        Level::Debug => LogLevel::Debug,
-    }
 }

@@ -29,7 +29,7 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         timeout: config.timeouts.client.as_secs() as u32,
         names: server.map(|h| h.server_aliases.clone()).unwrap_or_default(),
         error_log: error_log(config),
-        log_level: apache::Level::from_number(config.level_of(server, "perl") as u32),
+        log_level: config.level_of(server, "perl"),
         location: settings.mount.clone(),
         section: settings.section.clone(),
         handler: settings.handler.name().map(str::to_owned),

@@ -85,9 +85,7 @@ IV
 length(bucket)
     Bucket bucket
   ALIAS:
-    length = 0
-    start = 1
-    data = 2
+    length = 0   start = 1   data = 2
   CODE:
     const apr_bucket *const it = bucket->it;
     RETVAL = ix == 0 ? (IV)it->length : ix == 1 ? (IV)it->start : PTR2IV(it->data);

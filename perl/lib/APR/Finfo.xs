@@ -66,19 +66,9 @@ IV
 protection(obj)
     Finfo obj
   ALIAS:
-    protection = FIELD_PROTECTION
-    filetype = FIELD_FILETYPE
-    user = FIELD_USER
-    group = FIELD_GROUP
-    inode = FIELD_INODE
-    device = FIELD_DEVICE
-    nlink = FIELD_NLINK
-    size = FIELD_SIZE
-    csize = FIELD_CSIZE
-    atime = FIELD_ATIME
-    mtime = FIELD_MTIME
-    ctime = FIELD_CTIME
-    valid = FIELD_VALID
+    protection = FIELD_PROTECTION   filetype = FIELD_FILETYPE   user = FIELD_USER   group = FIELD_GROUP
+    inode = FIELD_INODE   device = FIELD_DEVICE   nlink = FIELD_NLINK   size = FIELD_SIZE   csize = FIELD_CSIZE
+    atime = FIELD_ATIME   mtime = FIELD_MTIME   ctime = FIELD_CTIME   valid = FIELD_VALID
   CODE:
     RETVAL = number_of(obj->it, ix);
   OUTPUT:

@@ -8,13 +8,8 @@ int
 is_EACCES(rc)
     IV rc
   ALIAS:
-    is_EACCES = EACCES_
-    is_EAGAIN = EAGAIN_
-    is_ENOENT = ENOENT_
-    is_EOF = EOF_
-    is_ECONNABORTED = ECONNABORTED_
-    is_ECONNRESET = ECONNRESET_
-    is_TIMEUP = TIMEUP_
+    is_EACCES = EACCES_   is_EAGAIN = EAGAIN_   is_ENOENT = ENOENT_   is_EOF = EOF_   is_ECONNABORTED = ECONNABORTED_
+    is_ECONNRESET = ECONNRESET_   is_TIMEUP = TIMEUP_
   CODE:
     switch (ix) {
     case EACCES_: RETVAL = APR_STATUS_IS_EACCES(rc); break;

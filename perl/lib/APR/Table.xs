@@ -172,10 +172,7 @@ set(t, key, val)
     SV *key
     SV *val
   ALIAS:
-    set = APRXS_TABLE_SET
-    STORE = APRXS_TABLE_SET
-    add = APRXS_TABLE_ADD
-    merge = APRXS_TABLE_MERGE
+    set = APRXS_TABLE_SET   STORE = APRXS_TABLE_SET   add = APRXS_TABLE_ADD   merge = APRXS_TABLE_MERGE
   CODE:
     const aprxs_text name = aprxs_text_of(aTHX_ sv_mortalcopy(key));
     const aprxs_text value = aprxs_text_of(aTHX_ val);

@@ -32,9 +32,7 @@ IV
 lock(mutex)
     ThreadMutex mutex
   ALIAS:
-    lock = LOCK
-    trylock = TRYLOCK
-    unlock = UNLOCK
+    lock = LOCK   trylock = TRYLOCK   unlock = UNLOCK
   CODE:
     RETVAL = ix == LOCK      ? apr_thread_mutex_lock(mutex->it)
              : ix == TRYLOCK ? apr_thread_mutex_trylock(mutex->it)

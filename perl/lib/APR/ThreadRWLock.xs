@@ -30,11 +30,7 @@ IV
 rdlock(rwlock)
     ThreadRWLock rwlock
   ALIAS:
-    rdlock = RDLOCK
-    tryrdlock = TRYRDLOCK
-    wrlock = WRLOCK
-    trywrlock = TRYWRLOCK
-    unlock = UNLOCK
+    rdlock = RDLOCK   tryrdlock = TRYRDLOCK   wrlock = WRLOCK   trywrlock = TRYWRLOCK   unlock = UNLOCK
   CODE:
     switch (ix) {
     case RDLOCK: RETVAL = apr_thread_rwlock_rdlock(rwlock->it); break;

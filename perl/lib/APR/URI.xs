@@ -59,16 +59,8 @@ scheme(obj, val = NULL)
     URI obj
     SV *val
   ALIAS:
-    scheme = SCHEME
-    hostinfo = HOSTINFO
-    user = USER
-    password = PASSWORD
-    hostname = HOSTNAME
-    port = PORT
-    path = PATH
-    query = QUERY
-    fragment = FRAGMENT
-    path_info = PATH_INFO
+    scheme = SCHEME   hostinfo = HOSTINFO   user = USER   password = PASSWORD   hostname = HOSTNAME   port = PORT
+    path = PATH   query = QUERY   fragment = FRAGMENT   path_info = PATH_INFO
   CODE:
     RETVAL = sv_2mortal(aprxs_sv_of(aTHX_ *field_of(obj->it, ix)));
     if (val) {

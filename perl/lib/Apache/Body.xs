@@ -67,9 +67,7 @@ read_body(r, buffer, length, offset = 0)
     IV length
     IV offset
   ALIAS:
-    READ = 1
-    get_client_block = 2
-    read_client_block = 3
+    READ = 1   get_client_block = 2   read_client_block = 3
   CODE:
     PERL_UNUSED_VAR(ix);
     const STRLEN count = wanted(aTHX_ r, length);

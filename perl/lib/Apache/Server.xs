@@ -6,12 +6,8 @@ SV *
 server_hostname(s)
     Server s
   ALIAS:
-    server_hostname = APACHE_SERVER_HOSTNAME
-    server_admin = APACHE_SERVER_ADMIN
-    server_root = APACHE_SERVER_ROOT
-    server_software = APACHE_SERVER_SOFTWARE
-    document_root = APACHE_DOCUMENT_ROOT
-    error_fname = APACHE_ERROR_FNAME
+    server_hostname = APACHE_SERVER_HOSTNAME   server_admin = APACHE_SERVER_ADMIN   server_root = APACHE_SERVER_ROOT
+    server_software = APACHE_SERVER_SOFTWARE   document_root = APACHE_DOCUMENT_ROOT   error_fname = APACHE_ERROR_FNAME
     _perl_options = APACHE_PERL_OPTIONS
   CODE:
     apache_text text;

@@ -78,10 +78,7 @@ set(table, name, value)
     SV *name
     SV *value
   ALIAS:
-    set = APACHE_TABLE_SET
-    STORE = APACHE_TABLE_SET
-    add = APACHE_TABLE_ADD
-    merge = APACHE_TABLE_MERGE
+    set = APACHE_TABLE_SET   STORE = APACHE_TABLE_SET   add = APACHE_TABLE_ADD   merge = APACHE_TABLE_MERGE
   CODE:
     apache_table_store(aTHX_ table.request, table.number, ix, apache_kept_text_of(aTHX_ name), value);
 

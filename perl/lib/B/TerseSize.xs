@@ -1,23 +1,6 @@
 #include "xs.h"
 
-static UV body_size(SV *sv)
-{
-    switch (SvTYPE(sv)) {
-    case SVt_PV: return sizeof(XPV);
-    case SVt_PVIV: return sizeof(XPVIV);
-    case SVt_PVNV: return sizeof(XPVNV);
-    case SVt_PVMG: return sizeof(XPVMG);
-    case SVt_REGEXP: return sizeof(struct regexp);
-    case SVt_PVGV: return sizeof(XPVGV);
-    case SVt_PVLV: return sizeof(XPVLV);
-    case SVt_PVAV: return sizeof(XPVAV);
-    case SVt_PVHV: return sizeof(XPVHV);
-    case SVt_PVCV: return sizeof(XPVCV);
-    case SVt_PVFM: return sizeof(XPVFM);
-    case SVt_PVIO: return sizeof(XPVIO);
-    default: return 0;
-    }
-}
+size_t cml_body_size(int type);
 
 /* Size of the value's own data, without referenced values. */
 static UV held(pTHX_ SV *sv)
@@ -41,7 +24,7 @@ value_size(reference)
     SV *reference
   CODE:
     SV *const sv = SvROK(reference) ? SvRV(reference) : reference;
-    RETVAL = sizeof(SV) + body_size(sv) + held(aTHX_ sv);
+    RETVAL = sizeof(SV) + (UV)cml_body_size(SvTYPE(sv)) + held(aTHX_ sv);
   OUTPUT:
     RETVAL
 

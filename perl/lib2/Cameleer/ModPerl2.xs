@@ -160,9 +160,7 @@ headers_in(r, other = NULL)
     Request r
     SV *other
   ALIAS:
-    headers_in = APACHE_HEADERS_IN
-    headers_out = APACHE_HEADERS_OUT
-    err_headers_out = APACHE_ERR_HEADERS_OUT
+    headers_in = APACHE_HEADERS_IN   headers_out = APACHE_HEADERS_OUT   err_headers_out = APACHE_ERR_HEADERS_OUT
     notes = APACHE_NOTES
   CODE:
     RETVAL = sv_2mortal(apache_table_object(aTHX_ r, ix));

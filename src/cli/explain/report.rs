@@ -109,7 +109,7 @@ fn at(route: &Route, lines: &Lines<'_>, names: &[&str]) -> String {
 
 /// Lists the built-in action and the Perl handlers of each phase.
 fn phases(text: &mut String, config: &Config, route: &Route) {
-    for phase in Phase::ALL.into_iter().filter(|phase| *phase <= Phase::Cleanup) {
+    for phase in Phase::ALL.iter().copied().filter(|phase| *phase <= Phase::Cleanup) {
         let perl = match phase {
             Phase::Handler => route.settings.perl_handlers.as_slice(),
             Phase::Cleanup => route.settings.cleanup_handlers.as_slice(),

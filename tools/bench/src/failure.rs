@@ -5,7 +5,8 @@ use std::io;
 use super::answer::Answer;
 
 /// Why a request failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Cause {
     /// The connection could not be opened.
     Connect,
@@ -28,16 +29,7 @@ pub enum Cause {
 impl Cause {
     /// The name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Cause::Connect => "connect",
-            Cause::Tls => "tls",
-            Cause::Reset => "reset",
-            Cause::Truncated => "truncated",
-            Cause::Timeout => "timeout",
-            Cause::Malformed => "malformed",
-            Cause::Status => "status",
-            Cause::Body => "body",
-        }
+        self.into()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Output of commands, and the error for a wrong command line.
 
-use std::fmt;
 use std::io::Write;
 
 /// Writes to standard output. Ignores errors such as a closed pipe (`check
@@ -16,13 +15,6 @@ pub fn print_error(line: &str) {
 }
 
 /// A wrong command line that clap does not detect. Exit status 2, as for clap's own errors.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct Misuse(pub String);
-
-impl fmt::Display for Misuse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Misuse {}

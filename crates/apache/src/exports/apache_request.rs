@@ -6,7 +6,7 @@ use std::os::fd::IntoRawFd;
 use form::multipart::{Event, Multipart};
 use form::{MAX_FIELDS, urlencoded};
 
-use super::{ApacheText, give, status};
+use super::{ApacheText, Given, Out, give, status};
 use crate::request_rec::RequestRec;
 use crate::request_stack::with;
 
@@ -33,13 +33,11 @@ impl ApachePart {
 /// Adds the pairs of a query or a form body to a table. `count` becomes the table's number of pairs, or -1 when
 /// there are too many.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_parse_form(r: u64, table: u32, text: ApacheText, count: *mut i64) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
-    let text = unsafe { text.get() }.unwrap_or_default();
+extern "C" fn apache_parse_form(r: u64, table: u32, text: Given<'_>, count: Out<'_, i64>) -> c_int {
     let added = with(r, |r| {
         r.tables.number_mut(table).map_or(0, |table| {
             let mut room = MAX_FIELDS.saturating_sub(table.iter().count());
-            for (name, value) in urlencoded::pairs(text) {
+            for (name, value) in urlencoded::pairs(text.bytes()) {
                 let Some(left) = room.checked_sub(1) else { return -1 };
                 room = left;
                 table.push(name, value);
@@ -47,37 +45,27 @@ unsafe extern "C" fn apache_parse_form(r: u64, table: u32, text: ApacheText, cou
             (MAX_FIELDS - room) as i64
         })
     });
-    // SAFETY: XS passes a variable of its own.
-    unsafe { give(count, added) }
+    give(count, added)
 }
 
 /// Begins to parse a multipart body. `is_one` becomes 0 when the content type names no boundary.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_multipart_begin(r: u64, content_type: ApacheText, is_one: *mut i64) -> c_int {
-    // SAFETY: XS passes a string that lives during the call, and a variable of its own.
-    unsafe {
-        let multipart = Multipart::new(content_type.get().unwrap_or_default());
-        give(
-            is_one,
-            with(r, |r| {
-                r.multipart = multipart;
-                i64::from(r.multipart.is_some())
-            }),
-        )
-    }
+extern "C" fn apache_multipart_begin(r: u64, content_type: Given<'_>, is_one: Out<'_, i64>) -> c_int {
+    let begun = with(r, |r| {
+        r.multipart = Multipart::new(content_type.bytes());
+        i64::from(r.multipart.is_some())
+    });
+    give(is_one, begun)
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_multipart_feed(r: u64, piece: ApacheText) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
-    let piece = unsafe { piece.get() }.unwrap_or_default();
-    status(with(r, |r| r.multipart.as_mut().map(|multipart| multipart.feed(piece))))
+extern "C" fn apache_multipart_feed(r: u64, piece: Given<'_>) -> c_int {
+    status(with(r, |r| r.multipart.as_mut().map(|multipart| multipart.feed(piece.bytes()))))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_multipart_next(r: u64, part: *mut ApachePart) -> c_int {
-    // SAFETY: XS passes a variable of its own.
-    unsafe { give(part, with(r, next)) }
+extern "C" fn apache_multipart_next(r: u64, part: Out<'_, ApachePart>) -> c_int {
+    give(part, with(r, next))
 }
 
 fn next(r: &mut RequestRec) -> ApachePart {
@@ -105,8 +93,6 @@ fn next(r: &mut RequestRec) -> ApachePart {
 
 /// Makes a memfd that holds `text`, positioned at its start; -1 on failure.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn apache_memory_file(text: ApacheText) -> c_int {
-    // SAFETY: XS passes a string that lives during the call.
-    let text = unsafe { text.get() }.unwrap_or_default();
-    wire::transport::in_memory("upload", text).map_or(-1, IntoRawFd::into_raw_fd)
+extern "C" fn apache_memory_file(text: Given<'_>) -> c_int {
+    wire::transport::in_memory("upload", text.bytes()).map_or(-1, IntoRawFd::into_raw_fd)
 }

@@ -193,7 +193,7 @@ fn of_httpd(r: &RequestRec, each: Each<'_>) {
     each(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });
     // A handler or a rule that has named another file has left the alias.
     let file = r.known_text(Text::Filename).unwrap_or_default();
-    let context = r.place.aliases.path(r.frame.field(Field::Path));
+    let context = r.place.aliases.find(r.frame.field(Field::Path));
     let context = context.filter(|alias: &PassedAlias| alias.file.starts_with(file));
     let (prefix, root) = match &context {
         Some(context) => (context.prefix.as_bytes(), context.root.as_bytes()),

@@ -14,7 +14,6 @@ pub mod target;
 pub mod translation;
 
 mod lazy_tables;
-mod method;
 mod numbers;
 mod table_index;
 
@@ -208,7 +207,7 @@ impl RequestRec {
         self.usual_type = None;
         if !self.has_set(Text::ContentType) {
             let place = self.place.clone();
-            self.usual_type = self.text(Text::Filename).and_then(|name| place.types.file(name)).map(String::into_bytes);
+            self.usual_type = self.text(Text::Filename).and_then(|name| place.types.find(name)).map(String::into_bytes);
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use super::RequestRec;
 use super::field::{Number, Text};
 use super::server::server_number;
 use super::tables::Id;
 use super::translation::Translation;
-use super::{RequestRec, method};
 use crate::error_page::is_bodyless;
+use base::method::INVALID;
 
 impl RequestRec {
     pub fn number(&mut self, field: Number) -> i64 {
@@ -81,7 +82,7 @@ impl RequestRec {
     }
 
     fn number_of_method(&self) -> i64 {
-        self.known_text(Text::Method).map_or(15, method::number)
+        self.known_text(Text::Method).map_or(INVALID, base::method::number) as i64
     }
 
     pub fn set_number(&mut self, field: Number, value: i64) {

@@ -1,7 +1,8 @@
 //! Invalid responses: the reason goes to the error log, a 500 to the client.
 
 use super::size_limits::MAX_HEADERS;
-use crate::log::{Level, log};
+use crate::Level;
+use crate::log::log;
 use crate::request_rec::RequestRec;
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;

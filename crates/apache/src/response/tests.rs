@@ -59,171 +59,68 @@ fn shown(reply: &Reply<'_>) -> String {
 
 type Handler = fn(&mut RequestRec);
 
+/// What a handler does.
+enum Act {
+    Write(&'static [u8]),
+    Flush,
+    Status(u16),
+    /// A PSGI response begins.
+    Begin(i32),
+    Add(&'static [u8], &'static [u8]),
+    Cleanup,
+    /// The handler returns.
+    Return(i32),
+    Die,
+    Close,
+}
+
+fn perform(r: &mut RequestRec, act: &Act) {
+    use Act::*;
+    match act {
+        Write(bytes) => r.write(bytes),
+        Flush => r.flush(),
+        Status(status) => r.status = *status,
+        Begin(status) => r.head_start(*status),
+        Add(name, value) => r.head_add(name, value),
+        Cleanup => r.cleanup = true,
+        Return(code) => end(r, *code),
+        Die => died(r),
+        Close => r.close(),
+    }
+}
+
+const PAGE_500: &str = "500 Content-Type=text/html; charset=utf-8: PAGE end";
+
 #[test]
 fn a_handlers_output_becomes_replies() {
-    let cases: &[(&str, Handler, &str)] = &[
-        (
-            "nothing",
-            |r| {
-                end(r, 0);
-            },
-            "200 Content-Type=text/html: end",
-        ),
-        (
-            "a body",
-            |r| {
-                r.write(b"x");
-                end(r, 1);
-            },
-            "200 Content-Type=text/html: x end",
-        ),
-        (
-            "a status",
-            |r| {
-                end(r, 404);
-            },
-            "404 Content-Type=text/html; charset=utf-8: PAGE end",
-        ),
-        (
-            "a bodyless status",
-            |r| {
-                end(r, 204);
-            },
-            "204: end",
-        ),
-        (
-            "a status and a body",
-            |r| {
-                r.write(b"x");
-                end(r, 404);
-            },
-            "404 Content-Type=text/html: x end",
-        ),
-        (
-            "declined",
-            |r| {
-                end(r, -1);
-            },
-            "file /www/cgi/a.pl end",
-        ),
-        (
-            "declined late",
-            |r| {
-                r.write(b"x");
-                end(r, -1);
-            },
-            "200 Content-Type=text/html: x end",
-        ),
-        (
-            "died",
-            |r| {
-                r.write(b"x");
-                died(r);
-            },
-            "500 Content-Type=text/html; charset=utf-8: PAGE end",
-        ),
-        (
-            "died late",
-            |r| {
-                r.write(b"x");
-                r.flush();
-                died(r);
-            },
-            "200 Content-Type=text/html Transfer-Encoding=chunked: x truncated",
-        ),
-        (
-            "flushed early",
-            |r| {
-                r.flush();
-                r.status = 201;
-                r.write(b"x");
-                end(r, 0);
-            },
-            "201 Content-Type=text/html: x end",
-        ),
-        (
-            "psgi",
-            |r| {
-                r.head_start(200);
-                r.head_add(b"A", b"b");
-                r.write(b"x");
-                end(r, 0);
-            },
-            "200 A=b: x end",
-        ),
-        (
-            "early hints",
-            |r| {
-                r.head_start(103);
-                r.head_add(b"Link", b"l");
-                r.flush();
-                r.head_start(200);
-                end(r, 0);
-            },
-            "info 103 Link=l: 200: end",
-        ),
-        (
-            "early hints, not flushed",
-            |r| {
-                r.head_start(103);
-                r.head_start(200);
-                end(r, 0);
-            },
-            "info 103: 200: end",
-        ),
-        (
-            "split header",
-            |r| {
-                r.head_start(200);
-                r.head_add(b"A", b"b\nC: d");
-                r.write(b"x");
-                end(r, 0);
-            },
-            "500 Content-Type=text/html; charset=utf-8: PAGE end",
-        ),
-        (
-            "no status",
-            |r| {
-                r.head_start(700);
-                r.write(b"x");
-                end(r, 0);
-            },
-            "500 Content-Type=text/html; charset=utf-8: PAGE end",
-        ),
-        (
-            "cleanup",
-            |r| {
-                r.cleanup = true;
-                r.write(b"x");
-                end(r, 0);
-                r.close();
-            },
-            "200 Content-Type=text/html: x complete end",
-        ),
+    use Act::*;
+    let cases: &[(&str, &[Act], &str)] = &[
+        ("nothing", &[Return(0)], "200 Content-Type=text/html: end"),
+        ("a body", &[Write(b"x"), Return(1)], "200 Content-Type=text/html: x end"),
+        ("a status", &[Return(404)], "404 Content-Type=text/html; charset=utf-8: PAGE end"),
+        ("a bodyless status", &[Return(204)], "204: end"),
+        ("a status and a body", &[Write(b"x"), Return(404)], "404 Content-Type=text/html: x end"),
+        ("declined", &[Return(-1)], "file /www/cgi/a.pl end"),
+        ("declined late", &[Write(b"x"), Return(-1)], "200 Content-Type=text/html: x end"),
+        ("died", &[Write(b"x"), Die], PAGE_500),
+        ("died late", &[Write(b"x"), Flush, Die], "200 Content-Type=text/html Transfer-Encoding=chunked: x truncated"),
+        ("flushed early", &[Flush, Status(201), Write(b"x"), Return(0)], "201 Content-Type=text/html: x end"),
+        ("psgi", &[Begin(200), Add(b"A", b"b"), Write(b"x"), Return(0)], "200 A=b: x end"),
+        ("early hints", &[Begin(103), Add(b"Link", b"l"), Flush, Begin(200), Return(0)], "info 103 Link=l: 200: end"),
+        ("early hints, not flushed", &[Begin(103), Begin(200), Return(0)], "info 103: 200: end"),
+        ("split header", &[Begin(200), Add(b"A", b"b\nC: d"), Write(b"x"), Return(0)], PAGE_500),
+        ("no status", &[Begin(700), Write(b"x"), Return(0)], PAGE_500),
+        ("cleanup", &[Cleanup, Write(b"x"), Return(0), Close], "200 Content-Type=text/html: x complete end"),
         (
             "cleanup, cut short",
-            |r| {
-                r.cleanup = true;
-                r.write(b"x");
-                r.flush();
-                died(r);
-                r.close();
-            },
+            &[Cleanup, Write(b"x"), Flush, Die, Close],
             "200 Content-Type=text/html Transfer-Encoding=chunked: x truncated",
         ),
-        (
-            "after the end",
-            |r| {
-                end(r, 0);
-                r.write(b"x");
-                r.flush();
-                end(r, 0);
-            },
-            "200 Content-Type=text/html: end",
-        ),
+        ("after the end", &[Return(0), Write(b"x"), Flush, Return(0)], "200 Content-Type=text/html: end"),
     ];
-    for (name, handler, expected) in cases {
-        assert_eq!(heard(Place::default(), handler), *expected, "{name}");
+    for (name, acts, expected) in cases {
+        let heard = heard(Place::default(), |r| acts.iter().for_each(|act| perform(r, act)));
+        assert_eq!(heard, *expected, "{name}");
     }
 }
 
@@ -235,10 +132,10 @@ fn a_scripts_output_begins_with_its_header() {
         (&[b"Location: /there\n\n"], "elsewhere /there end"),
         (&[b"Location: //other/\n\n"], "302 Content-Type=text/html Location=//other/: end"),
         (&[b"Status: 204\n\n"], "204: end"),
-        (&[], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
-        (&[b"Content-type: a/b\n"], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
-        (&[b"<html>\n\n", b"more"], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
-        (&[b"X: \0\n\n", b"more"], "500 Content-Type=text/html; charset=utf-8: PAGE end"),
+        (&[], PAGE_500),
+        (&[b"Content-type: a/b\n"], PAGE_500),
+        (&[b"<html>\n\n", b"more"], PAGE_500),
+        (&[b"X: \0\n\n", b"more"], PAGE_500),
     ];
     for (pieces, expected) in cases {
         let place = Place { send_header: true, ..Default::default() };

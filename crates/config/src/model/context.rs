@@ -90,26 +90,12 @@ impl Scope {
 
     /// Argument of the section. `None` for a host.
     pub fn named(&self) -> Option<String> {
-        match self {
-            Scope::Host => None,
-            Scope::Directory(path) => Some(path.to_string_lossy().into_owned()),
-            Scope::Location(path) => Some(path.clone()),
-            Scope::DirectoryMatch(pattern) | Scope::Files(pattern) | Scope::LocationMatch(pattern) => {
-                Some(pattern.as_str().to_owned())
-            }
-        }
+        (!matches!(self, Scope::Host)).then(|| self.argument())
     }
 
     /// Name of the section's directive, without `~` forms. Empty for a host.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Scope::Host => "",
-            Scope::Directory(_) => "Directory",
-            Scope::Location(_) => "Location",
-            Scope::DirectoryMatch(_) => "DirectoryMatch",
-            Scope::Files(_) => "Files",
-            Scope::LocationMatch(_) => "LocationMatch",
-        }
+        if matches!(self, Scope::Host) { "" } else { self.name() }
     }
 
     /// Argument as written, or the regular expression made from it.

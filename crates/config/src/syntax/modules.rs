@@ -1,60 +1,24 @@
 //! Modules of httpd that are built in: `<IfModule>` finds them, and `LoadModule` ignores them.
 
+/// Source files. The identifier of `mod_name.c` is `name_module`, unless it is written here.
+const EMBODIED: &str = "core.c http_core.c=http_module prefork.c=mpm_prefork_module mod_access.c \
+    mod_access_compat.c mod_actions.c mod_alias.c mod_allowmethods.c mod_apreq2.c=apreq_module mod_asis.c mod_auth.c \
+    mod_auth_basic.c mod_authn_core.c mod_authn_file.c mod_authz_core.c mod_authz_groupfile.c mod_authz_host.c \
+    mod_authz_user.c mod_autoindex.c mod_brotli.c mod_cache.c mod_cache_disk.c mod_cache_socache.c mod_cgi.c \
+    mod_deflate.c mod_dir.c mod_env.c mod_expires.c mod_filter.c mod_headers.c mod_http2.c mod_ident.c mod_info.c \
+    mod_log_config.c mod_logio.c mod_mime.c mod_perl.c mod_remoteip.c mod_reqtimeout.c mod_rewrite.c mod_setenvif.c \
+    mod_so.c mod_socache_shmcb.c mod_ssl.c mod_status.c mod_throttle_access.c mod_unixd.c mod_version.c mod_zstd.c \
+    cameleer.c";
+
 /// Source file and identifier of each module; configurations use either.
-pub const EMBODIED: &[(&str, &str)] = &[
-    ("core.c", "core_module"),
-    ("http_core.c", "http_module"),
-    ("prefork.c", "mpm_prefork_module"),
-    ("mod_access.c", "access_module"),
-    ("mod_access_compat.c", "access_compat_module"),
-    ("mod_actions.c", "actions_module"),
-    ("mod_alias.c", "alias_module"),
-    ("mod_allowmethods.c", "allowmethods_module"),
-    ("mod_apreq2.c", "apreq_module"),
-    ("mod_asis.c", "asis_module"),
-    ("mod_auth.c", "auth_module"),
-    ("mod_auth_basic.c", "auth_basic_module"),
-    ("mod_authn_core.c", "authn_core_module"),
-    ("mod_authn_file.c", "authn_file_module"),
-    ("mod_authz_core.c", "authz_core_module"),
-    ("mod_authz_groupfile.c", "authz_groupfile_module"),
-    ("mod_authz_host.c", "authz_host_module"),
-    ("mod_authz_user.c", "authz_user_module"),
-    ("mod_autoindex.c", "autoindex_module"),
-    ("mod_brotli.c", "brotli_module"),
-    ("mod_cache.c", "cache_module"),
-    ("mod_cache_disk.c", "cache_disk_module"),
-    ("mod_cache_socache.c", "cache_socache_module"),
-    ("mod_cgi.c", "cgi_module"),
-    ("mod_deflate.c", "deflate_module"),
-    ("mod_dir.c", "dir_module"),
-    ("mod_env.c", "env_module"),
-    ("mod_expires.c", "expires_module"),
-    ("mod_filter.c", "filter_module"),
-    ("mod_headers.c", "headers_module"),
-    ("mod_http2.c", "http2_module"),
-    ("mod_ident.c", "ident_module"),
-    ("mod_info.c", "info_module"),
-    ("mod_log_config.c", "log_config_module"),
-    ("mod_logio.c", "logio_module"),
-    ("mod_mime.c", "mime_module"),
-    ("mod_perl.c", "perl_module"),
-    ("mod_remoteip.c", "remoteip_module"),
-    ("mod_reqtimeout.c", "reqtimeout_module"),
-    ("mod_rewrite.c", "rewrite_module"),
-    ("mod_setenvif.c", "setenvif_module"),
-    ("mod_so.c", "so_module"),
-    ("mod_socache_shmcb.c", "socache_shmcb_module"),
-    ("mod_ssl.c", "ssl_module"),
-    ("mod_status.c", "status_module"),
-    ("mod_throttle_access.c", "throttle_access_module"),
-    ("mod_unixd.c", "unixd_module"),
-    ("mod_version.c", "version_module"),
-    ("mod_zstd.c", "zstd_module"),
-    ("cameleer.c", "cameleer_module"),
-];
+pub fn modules() -> impl Iterator<Item = (&'static str, String)> {
+    EMBODIED.split(' ').map(|word| match word.split_once('=') {
+        Some((file, identifier)) => (file, identifier.to_owned()),
+        None => (word, format!("{}_module", word.trim_start_matches("mod_").trim_end_matches(".c"))),
+    })
+}
 
 /// Whether the module is built in.
 pub fn is_embodied(name: &str) -> bool {
-    name == "core" || EMBODIED.iter().any(|&(file, identifier)| name == file || name == identifier)
+    name == "core" || modules().any(|(file, identifier)| name == file || name == identifier)
 }

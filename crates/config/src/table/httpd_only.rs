@@ -266,47 +266,14 @@ mod tests {
     /// A security directive is never merely a warning: either the table has it, or it is an error.
     #[test]
     fn a_security_directive_is_never_ignored() {
-        for name in [
-            "AllowMethods",
-            "AllowOverrideList",
-            "AuthMerging",
-            "AuthzSendForbiddenOnFailure",
-            "AuthDigestProvider",
-            "AuthLDAPURL",
-            "AuthFormProvider",
-            "Anonymous",
-            "CGIPassAuth",
-            "ChrootDir",
-            "Header",
-            "HttpProtocolOptions",
-            "LDAPVerifyServerCert",
-            "LimitRequestBody",
-            "LimitRequestFields",
-            "LimitRequestFieldSize",
-            "LimitRequestLine",
-            "MDRequireHttps",
-            "MergeSlashes",
-            "ProxyBlock",
-            "RegexDefaultOptions",
-            "RequestReadTimeout",
-            "Require",
-            "RLimitCPU",
-            "RLimitMEM",
-            "RLimitNPROC",
-            "SSLCARevocationCheck",
-            "SSLCipherSuite",
-            "SSLOCSPEnable",
-            "SSLOpenSSLConfCmd",
-            "SSLProtocol",
-            "SSLRequire",
-            "SSLRequireSSL",
-            "SSLStrictSNIVHostCheck",
-            "SSLVerifyClient",
-            "SSLVerifyDepth",
-            "StrictHostCheck",
-            "SuexecUserGroup",
-            "TraceEnable",
-        ] {
+        let security = "AllowMethods AllowOverrideList AuthMerging \
+            AuthzSendForbiddenOnFailure AuthDigestProvider AuthLDAPURL AuthFormProvider Anonymous CGIPassAuth \
+            ChrootDir Header HttpProtocolOptions LDAPVerifyServerCert LimitRequestBody LimitRequestFields \
+            LimitRequestFieldSize LimitRequestLine MDRequireHttps MergeSlashes ProxyBlock RegexDefaultOptions \
+            RequestReadTimeout Require RLimitCPU RLimitMEM RLimitNPROC SSLCARevocationCheck SSLCipherSuite \
+            SSLOCSPEnable SSLOpenSSLConfCmd SSLProtocol SSLRequire SSLRequireSSL SSLStrictSNIVHostCheck \
+            SSLVerifyClient SSLVerifyDepth StrictHostCheck SuexecUserGroup TraceEnable";
+        for name in security.split(' ') {
             let acts = table::is_known(name);
             let fate = find(name, &["on".to_owned()]).map(|(fate, _)| fate);
             assert!(acts || fate == Some(Refused), "{name}: {fate:?}");

@@ -3,60 +3,29 @@
 use crate::draft::{CustomLog, Draft};
 use crate::model::response::setenv::Condition;
 use crate::model::server::LogTarget;
-use crate::table::row::{HOSTS, MANY, ROW, Row, SERVER, Takes};
+use crate::table::row::{HOSTS, MANY, Row, SERVER, rows, word, words};
 use base::log::LogLevel;
 
-pub(super) static ROWS: &[Row] = &[
-    Row {
-        name: "ErrorLog",
-        contexts: HOSTS,
-        takes: Takes::Word("file|\"|command\"|-", error_log),
-        default: Some("-"),
-        because: "terminals, systemd and containers collect standard error",
-        about: "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
-        ..ROW
-    },
-    Row {
-        name: "LogLevel",
-        contexts: HOSTS,
-        takes: Takes::Words("[module:]level…", 1..=MANY, log_level),
-        default: Some("warn"),
-        because: "httpd's default",
-        about: "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info or debug. `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork (httpd's names). Other modules log nothing here.",
-        ..ROW
-    },
-    Row {
-        name: "ErrorLogFormat",
-        contexts: SERVER,
-        takes: Takes::Words("json|format…", 1..=MANY, error_log_format),
-        because: "fail2ban and logwatch read httpd's format",
-        about: "`json`: each line of the error logs is a JSON object with the field names of JSON access logs. Other formats are ignored, with a warning.",
-        ..ROW
-    },
-    Row {
-        name: "LogFormat",
-        contexts: HOSTS,
-        takes: Takes::Words("format [nickname]", 1..=2, log_format),
-        because: "common, combined and vhost_combined (httpd's usual formats) and json are predefined",
-        about: "A format for access logs, with a nickname for CustomLog. Without a nickname it is the format of TransferLog.",
-        ..ROW
-    },
-    Row {
-        name: "CustomLog",
-        contexts: HOSTS,
-        takes: Takes::Words("file|\"|command\"|- format|nickname", 2..=3, custom_log),
-        because: "a log without rotation fills the disk",
-        about: "An access log; `-` is standard output. A virtual host without one uses the access logs of the main server.",
-        ..ROW
-    },
-    Row {
-        name: "TransferLog",
-        contexts: HOSTS,
-        takes: Takes::Words("file|\"|command\"|-", 1..=1, transfer_log),
-        because: "see CustomLog",
-        about: "An access log in the format of the last LogFormat without a nickname, or common.",
-        ..ROW
-    },
+pub(super) static ROWS: &[Row] = rows![
+    word("ErrorLog", HOSTS, "file|\"|command\"|-", error_log)
+        .default("-", "terminals, systemd and containers collect standard error"),
+    "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
+    words("LogLevel", HOSTS, "[module:]level…", 1..=MANY, log_level).default("warn", "httpd's default"),
+    "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info or debug. `ssl:info` sets it \
+     for one module: core, http, http2, ssl, perl, config, mpm_prefork (httpd's names). Other modules log nothing \
+     here.",
+    words("ErrorLogFormat", SERVER, "json|format…", 1..=MANY, error_log_format)
+        .because("fail2ban and logwatch read httpd's format"),
+    "`json`: each line of the error logs is a JSON object with the field names of JSON access logs. Other formats are \
+     ignored, with a warning.",
+    words("LogFormat", HOSTS, "format [nickname]", 1..=2, log_format)
+        .because("common, combined and vhost_combined (httpd's usual formats) and json are predefined"),
+    "A format for access logs, with a nickname for CustomLog. Without a nickname it is the format of TransferLog.",
+    words("CustomLog", HOSTS, "file|\"|command\"|- format|nickname", 2..=3, custom_log)
+        .because("a log without rotation fills the disk"),
+    "An access log; `-` is standard output. A virtual host without one uses the access logs of the main server.",
+    words("TransferLog", HOSTS, "file|\"|command\"|-", 1..=1, transfer_log).because("see CustomLog"),
+    "An access log in the format of the last LogFormat without a nickname, or common.",
 ];
 
 /// `LogFormat format [nickname]`
@@ -115,39 +84,27 @@ fn error_log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 
 /// `LogLevel level`
 fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
-    const LEVELS: &[(&str, LogLevel)] = &[
-        ("emerg", LogLevel::Emerg),
-        ("alert", LogLevel::Alert),
-        ("crit", LogLevel::Crit),
-        ("error", LogLevel::Error),
-        ("warn", LogLevel::Warn),
-        ("notice", LogLevel::Notice),
-        ("info", LogLevel::Info),
-        ("debug", LogLevel::Debug),
-    ];
     for arg in args {
         let (module, word) = arg.split_once(':').map_or((None, arg.as_str()), |(module, word)| (Some(module), word));
         // httpd has trace1 to trace8 below debug.
         let name = if word.to_ascii_lowercase().starts_with("trace") { "debug" } else { word };
-        let level = LEVELS
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+        let level = LogLevel::named(name)
             .ok_or_else(|| format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\""))?;
         match module {
             Some(module) => {
                 let levels = draft.host().module_levels.get_or_insert_default();
                 for module in modules_of(module) {
                     levels.retain(|(known, _)| known != module);
-                    levels.push(((*module).to_owned(), level.1));
+                    levels.push(((*module).to_owned(), level));
                 }
             }
             // As in httpd, a level for all modules replaces earlier levels of single modules.
             None => {
                 draft.host().module_levels = Some(Vec::new());
                 if draft.position.host == 0 {
-                    draft.config.log_level = level.1;
+                    draft.config.log_level = level;
                 } else {
-                    draft.host().log_level = Some(level.1);
+                    draft.host().log_level = Some(level);
                 }
             }
         }

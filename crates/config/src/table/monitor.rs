@@ -3,43 +3,28 @@
 use crate::draft::Draft;
 use crate::model::address;
 use crate::model::server::{AdminAddress, History};
-use crate::table::row::{Effect, ROW, Row, SERVER, Takes};
+use crate::table::row::{Effect, Row, SERVER, path, rows, word};
 
-pub(super) static ROWS: &[Row] = &[
-    Row {
-        name: "AdminListen",
-        contexts: SERVER,
-        takes: Takes::Word("address:port|socket-path", admin_listen),
-        because: "the status of a server is for its administrator only, so it is shown nowhere by default",
-        effect: Effect::Start,
-        about: "Address of the dashboard, metrics, status and history, which a separate process, the monitor, serves. A loopback address \
-            (127.0.0.1, `[::1]`) or a unix socket needs no AdminToken; any other address does. May be repeated.",
-        ..ROW
-    },
-    Row {
-        name: "AdminToken",
-        contexts: SERVER,
-        takes: Takes::Path(|d, path| {
-            let at = d.at.clone();
-            d.config.monitor.token = Some((path, at));
-        }),
-        because: "a loopback address trusts the users of the machine; any other AdminListen requires a token",
-        effect: Effect::Start,
-        about: "A file with the secret for AdminListen, sent as `Authorization: Bearer …` or as the password of \
-            Basic authentication with any user name. Only its owner may read the file. Unix sockets need no token: their files are private.",
-        ..ROW
-    },
-    Row {
-        name: "HistoryFile",
-        contexts: SERVER,
-        takes: Takes::Word("path|auto|off", history_file),
-        default: Some("auto"),
-        because: "an incident of the night can be analysed in the morning only if its data was stored",
-        effect: Effect::Start,
-        about: "Where the monitor stores the last seven days, one record a second, in at most 48 MB. `auto`: the file `history` in systemd's \
-            StateDirectory; without one, only the last hour, in memory, for AdminListen.",
-        ..ROW
-    },
+pub(super) static ROWS: &[Row] = rows![
+    word("AdminListen", SERVER, "address:port|socket-path", admin_listen)
+        .effect(Effect::Start)
+        .because("the status of a server is for its administrator only, so it is shown nowhere by default"),
+    "Address of the dashboard, metrics, status and history, which a separate process, the monitor, serves. A loopback \
+     address (127.0.0.1, `[::1]`) or a unix socket needs no AdminToken; any other address does. May be repeated.",
+    path("AdminToken", SERVER, |d, path| {
+        let at = d.at.clone();
+        d.config.monitor.token = Some((path, at));
+    })
+    .effect(Effect::Start)
+    .because("a loopback address trusts the users of the machine; any other AdminListen requires a token"),
+    "A file with the secret for AdminListen, sent as `Authorization: Bearer …` or as the password of Basic \
+     authentication with any user name. Only its owner may read the file. Unix sockets need no token: their files are \
+     private.",
+    word("HistoryFile", SERVER, "path|auto|off", history_file)
+        .effect(Effect::Start)
+        .default("auto", "an incident of the night can be analysed in the morning only if its data was stored"),
+    "Where the monitor stores the last seven days, one record a second, in at most 48 MB. `auto`: the file `history` \
+     in systemd's StateDirectory; without one, only the last hour, in memory, for AdminListen.",
 ];
 
 fn admin_listen(draft: &mut Draft, word: &str) -> Result<(), String> {

@@ -4,168 +4,88 @@ use wire::memory::blocks;
 
 use crate::draft::Draft;
 use crate::syntax::value;
-use crate::table::row::{ANYWHERE, Effect, POOLS, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, duration, number, rows, word, words};
 
-pub(super) static ROWS: &[Row] = &[
-    Row {
-        name: "StartServers",
-        contexts: POOLS,
-        takes: Takes::Number(1..=20000, |d, n| d.pool().start = n as u32),
-        default: Some("5"),
-        because: "httpd's prefork; forking another worker takes a few milliseconds",
-        effect: Effect::Generation,
-        about: "Number of workers forked at the start. Limited by MaxClients.",
-        ..ROW
-    },
-    Row {
-        name: "MinSpareServers",
-        contexts: POOLS,
-        takes: Takes::Number(1..=20000, |d, n| d.pool().min_spare = n as u32),
-        default: Some("5"),
-        because: "httpd's prefork: enough for a burst until more are forked",
-        about: "Minimum number of idle workers. With fewer, more are forked.",
-        ..ROW
-    },
-    Row {
-        name: "MaxSpareServers",
-        contexts: POOLS,
-        takes: Takes::Number(1..=20000, |d, n| d.pool().max_spare = n as u32),
-        default: Some("10"),
-        because: "httpd's prefork: twice the minimum avoids alternate forking and exiting",
-        about: "Maximum number of idle workers. With more, some exit. A value not above MinSpareServers counts as MinSpareServers + 1.",
-        ..ROW
-    },
-    Row {
-        name: "MaxClients",
-        aliases: &["MaxRequestWorkers"],
-        contexts: POOLS,
-        takes: Takes::Word("number|auto", max_clients),
-        default: Some("256"),
-        because: "httpd's prefork; set it to the available memory divided by the size of a busy worker",
-        about: "Maximum number of workers, and so of requests in Perl at the same time. Idle connections need no worker. Exiting workers \
-            that still run END blocks are not counted; there are at most as many of them again. `auto` follows the load: workers are added \
-            while processors are free and throughput rises, within MemoryBudget and up to 512.",
-        ..ROW
-    },
-    Row {
-        name: "MaxRequestsPerChild",
-        aliases: &["MaxConnectionsPerChild"],
-        contexts: POOLS,
-        takes: Takes::Word("number|low-high", max_requests),
-        default: Some("10000-12000"),
-        because: "Perl programs grow; a fork every ten thousand requests costs nothing measurable",
-        about: "A worker exits after this many requests and is replaced; 0 is never. With a range, each worker draws a random limit, so that \
-            workers do not exit together.",
-        ..ROW
-    },
-    Row {
-        name: "QueueLength",
-        contexts: POOLS,
-        takes: Takes::Number(1..=1_000_000, |d, n| d.pool().queue_length = n as usize),
-        default: Some("4096"),
-        because: "as many as ListenBacklog, so that a burst is served; QueueTimeout bounds the wait",
-        about: "Maximum number of requests that wait for a worker. Further requests are answered 503 at once.",
-        ..ROW
-    },
-    Row {
-        name: "QueueStale",
-        contexts: POOLS,
-        takes: Takes::Duration(|d, time| d.pool().queue_stale = time),
-        default: Some("500ms"),
-        because: "a burst is over by then, and users begin to notice the delay",
-        about: "When requests have waited this long and the queue still grows, the newest request is served first. Until the overload is over, \
-            requests that have waited for about the time of one request are answered 503. 0 is never.",
-        ..ROW
-    },
-    Row {
-        name: "WireMemory",
-        contexts: SERVER,
-        takes: Takes::Words("size, 16K to 1M", 1..=1, wire_memory),
-        default: Some("1M"),
-        because: "a response of this size frees its worker at once; only blocks that were used take up memory",
-        effect: Effect::Generation,
-        about: "Memory of each worker for parts of responses that the front has not sent yet. A worker without free blocks waits for the client. Allocated in blocks of 16K.",
-        ..ROW
-    },
-    Row {
-        name: "QueueTimeout",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().queue_timeout = Some(time)),
-        default: Some("30s"),
-        because: "neither users nor proxies wait longer",
-        about: "A request that has waited this long for a worker is answered 503 with Retry-After.",
-        ..ROW
-    },
-    Row {
-        name: "RequestTimeout",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().request_timeout = Some(time)),
-        default: Some("300s"),
-        because: "httpd's Timeout for scripts was 300 s for decades: long enough for reports, short enough for endless loops",
-        about: "Maximum time of a request in Perl; 0 is unlimited. After it the Perl stack is written to the error log, the program dies, \
-            and the client gets 504. A program may ask for more time, up to RequestTimeoutLimit: `$r->extend_timeout(seconds)`. Cleanups \
-            after the response have the same limit separately.",
-        ..ROW
-    },
-    Row {
-        name: "RequestTimeoutLimit",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().request_timeout_limit = Some(time)),
-        default: Some("1h"),
-        because: "longer work belongs into a job; a program that asks for more time in a loop would hold its worker for ever",
-        about: "Maximum of RequestTimeout and the time that the program has asked for, with `$r->extend_timeout` or \
-            `cameleer.extend_timeout`; 0 is unlimited. A longer RequestTimeout is not shortened.",
-        ..ROW
-    },
-    Row {
-        name: "RequestTimeoutGrace",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().request_timeout_grace = Some(time)),
-        default: Some("5s"),
-        because: "enough to roll back a transaction; a program that is stuck in C code does not recover in a minute",
-        about: "Time that an interrupted request has to end. After it the worker is killed and the client gets 504; 0 is at once.",
-        ..ROW
-    },
-    Row {
-        name: "SlowLog",
-        contexts: SERVER,
-        takes: Takes::Word("time|off", slow_log),
-        default: Some("off"),
-        because: "a slow request takes seconds in a shop, and minutes in a report: only the site knows its limit",
-        about: "The Perl stack of a request that takes longer than this is sampled ten times a second, without interrupting the request. At its \
-            end a line in the error log shows where the time was spent, and `cameleer why` shows more.",
-        ..ROW
-    },
-    Row {
-        name: "StartTimeout",
-        contexts: SERVER,
-        takes: Takes::Duration(|d, time| d.config.timeouts.start = time),
-        default: Some("60s"),
-        because: "large sites compile for twenty seconds on small machines",
-        about: "Time for a generation to load all its Perl code. After it the generation has failed; at a reload the old generation stays.",
-        ..ROW
-    },
-    Row {
-        name: "FrontTimeout",
-        contexts: SERVER,
-        takes: Takes::Duration(|d, time| d.config.timeouts.front = time),
-        default: Some("20s"),
-        because: "no work of a front takes a second, but a swapping machine may stop it for some, and replacing a front costs all its \
-            connections",
-        about: "A front that has not answered the master for this long is replaced; the workers stay. Only the master's own waiting \
-            counts, and no time in which the front had no processor, the machine slept or a debugger stopped the front; 0 is never.",
-        ..ROW
-    },
-    Row {
-        name: "GracefulShutdownTimeout",
-        contexts: SERVER,
-        takes: Takes::Duration(|d, time| d.config.timeouts.graceful = time),
-        default: Some("30s"),
-        because: "systemd kills after 90 s, orchestrators after 30",
-        about: "Time that active requests have to end at a graceful stop, in an old generation, and after their front has died; 0 is \
-            unlimited.",
-        ..ROW
-    },
+pub(super) static ROWS: &[Row] = rows![
+    number("StartServers", POOLS, 1..=20000, |d, n| d.pool().start = n as u32)
+        .effect(Effect::Generation)
+        .default("5", "httpd's prefork; forking another worker takes a few milliseconds"),
+    "Number of workers forked at the start. Limited by MaxClients.",
+    number("MinSpareServers", POOLS, 1..=20000, |d, n| d.pool().min_spare = n as u32)
+        .default("5", "httpd's prefork: enough for a burst until more are forked"),
+    "Minimum number of idle workers. With fewer, more are forked.",
+    number("MaxSpareServers", POOLS, 1..=20000, |d, n| d.pool().max_spare = n as u32)
+        .default("10", "httpd's prefork: twice the minimum avoids alternate forking and exiting"),
+    "Maximum number of idle workers. With more, some exit. A value not above MinSpareServers counts as MinSpareServers \
+     + 1.",
+    word("MaxClients", POOLS, "number|auto", max_clients)
+        .aliases(&["MaxRequestWorkers"])
+        .default("256", "httpd's prefork; set it to the available memory divided by the size of a busy worker"),
+    "Maximum number of workers, and so of requests in Perl at the same time. Idle connections need no worker. Exiting \
+     workers that still run END blocks are not counted; there are at most as many of them again. `auto` follows the \
+     load: workers are added while processors are free and throughput rises, within MemoryBudget and up to 512.",
+    word("MaxRequestsPerChild", POOLS, "number|low-high", max_requests)
+        .aliases(&["MaxConnectionsPerChild"])
+        .default("10000-12000", "Perl programs grow; a fork every ten thousand requests costs nothing measurable"),
+    "A worker exits after this many requests and is replaced; 0 is never. With a range, each worker draws a random \
+     limit, so that workers do not exit together.",
+    number("QueueLength", POOLS, 1..=1_000_000, |d, n| d.pool().queue_length = n as usize)
+        .default("4096", "as many as ListenBacklog, so that a burst is served; QueueTimeout bounds the wait"),
+    "Maximum number of requests that wait for a worker. Further requests are answered 503 at once.",
+    duration("QueueStale", POOLS, |d, time| d.pool().queue_stale = time)
+        .default("500ms", "a burst is over by then, and users begin to notice the delay"),
+    "When requests have waited this long and the queue still grows, the newest request is served first. Until the \
+     overload is over, requests that have waited for about the time of one request are answered 503. 0 is never.",
+    words("WireMemory", SERVER, "size, 16K to 1M", 1..=1, wire_memory)
+        .effect(Effect::Generation)
+        .default("1M", "a response of this size frees its worker at once; only blocks that were used take up memory"),
+    "Memory of each worker for parts of responses that the front has not sent yet. A worker without free blocks waits \
+     for the client. Allocated in blocks of 16K.",
+    duration("QueueTimeout", ANYWHERE, |d, time| d.settings().queue_timeout = Some(time))
+        .default("30s", "neither users nor proxies wait longer"),
+    "A request that has waited this long for a worker is answered 503 with Retry-After.",
+    duration("RequestTimeout", ANYWHERE, |d, time| d.settings().request_timeout = Some(time)).default(
+        "300s",
+        "httpd's Timeout for scripts was 300 s for decades: long enough for reports, short enough for endless \
+             loops"
+    ),
+    "Maximum time of a request in Perl; 0 is unlimited. After it the Perl stack is written to the error log, the \
+     program dies, and the client gets 504. A program may ask for more time, up to RequestTimeoutLimit: \
+     `$r->extend_timeout(seconds)`. Cleanups after the response have the same limit separately.",
+    duration("RequestTimeoutLimit", ANYWHERE, |d, time| d.settings().request_timeout_limit = Some(time)).default(
+        "1h",
+        "longer work belongs into a job; a program that asks for more time in a loop would hold its worker for \
+             ever"
+    ),
+    "Maximum of RequestTimeout and the time that the program has asked for, with `$r->extend_timeout` or \
+     `cameleer.extend_timeout`; 0 is unlimited. A longer RequestTimeout is not shortened.",
+    duration("RequestTimeoutGrace", ANYWHERE, |d, time| d.settings().request_timeout_grace = Some(time)).default(
+        "5s",
+        "enough to roll back a transaction; a program that is stuck in C code does not recover in a minute"
+    ),
+    "Time that an interrupted request has to end. After it the worker is killed and the client gets 504; 0 is at once.",
+    word("SlowLog", SERVER, "time|off", slow_log).default(
+        "off",
+        "a slow request takes seconds in a shop, and minutes in a report: only the site knows its limit"
+    ),
+    "The Perl stack of a request that takes longer than this is sampled ten times a second, without interrupting the \
+     request. At its end a line in the error log shows where the time was spent, and `cameleer why` shows more.",
+    duration("StartTimeout", SERVER, |d, time| d.config.timeouts.start = time)
+        .default("60s", "large sites compile for twenty seconds on small machines"),
+    "Time for a generation to load all its Perl code. After it the generation has failed; at a reload the old \
+     generation stays.",
+    duration("FrontTimeout", SERVER, |d, time| d.config.timeouts.front = time).default(
+        "20s",
+        "no work of a front takes a second, but a swapping machine may stop it for some, and replacing a front \
+             costs all its connections"
+    ),
+    "A front that has not answered the master for this long is replaced; the workers stay. Only the master's own \
+     waiting counts, and no time in which the front had no processor, the machine slept or a debugger stopped the \
+     front; 0 is never.",
+    duration("GracefulShutdownTimeout", SERVER, |d, time| d.config.timeouts.graceful = time)
+        .default("30s", "systemd kills after 90 s, orchestrators after 30"),
+    "Time that active requests have to end at a graceful stop, in an old generation, and after their front has died; 0 \
+     is unlimited.",
 ];
 
 /// Upper limit of `MaxClients auto`: more workers need an explicit number.

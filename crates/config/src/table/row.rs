@@ -33,19 +33,91 @@ pub struct Row {
     pub about: &'static str,
 }
 
-/// Defaults for the fields that a row omits.
-pub const ROW: Row = Row {
-    name: "",
-    aliases: &[],
-    contexts: SERVER,
-    takes: Takes::Reading("", Form::Line),
-    default: None,
-    because: "",
-    effect: Effect::Reload,
-    per_method: false,
-    is_code: false,
-    about: "",
-};
+/// A table of rows: `rows![word("Name", SERVER, "argument", setter).because("reason"), "Description.", …]`
+macro_rules! rows {
+    ($($row:expr, $about:expr),* $(,)?) => { &[$($crate::table::row::Row { about: $about, ..$row }),*] };
+}
+pub(crate) use rows;
+
+/// Defaults for the fields that a row written as a struct omits.
+pub const ROW: Row = row("", SERVER, Takes::Reading("", Form::Line));
+
+const fn row(name: &'static str, contexts: Contexts, takes: Takes) -> Row {
+    Row {
+        name,
+        aliases: &[],
+        contexts,
+        takes,
+        default: None,
+        because: "",
+        effect: Effect::Reload,
+        per_method: false,
+        is_code: false,
+        about: "",
+    }
+}
+
+/// `Name On|Off`
+pub const fn flag(name: &'static str, contexts: Contexts, set: fn(&mut Draft, bool)) -> Row {
+    row(name, contexts, Takes::Flag(set))
+}
+
+/// `Name number`
+pub const fn number(
+    name: &'static str,
+    contexts: Contexts,
+    bounds: RangeInclusive<u64>,
+    set: fn(&mut Draft, u64),
+) -> Row {
+    row(name, contexts, Takes::Number(bounds, set))
+}
+
+/// `Name size`
+pub const fn size(name: &'static str, contexts: Contexts, set: fn(&mut Draft, u64)) -> Row {
+    row(name, contexts, Takes::Size(set))
+}
+
+/// `Name duration`
+pub const fn duration(name: &'static str, contexts: Contexts, set: fn(&mut Draft, Duration)) -> Row {
+    row(name, contexts, Takes::Duration(set))
+}
+
+/// `Name path`
+pub const fn path(name: &'static str, contexts: Contexts, set: fn(&mut Draft, PathBuf)) -> Row {
+    row(name, contexts, Takes::Path(set))
+}
+
+/// A directive with one argument.
+pub const fn word(name: &'static str, contexts: Contexts, argument: &'static str, set: SetWord) -> Row {
+    row(name, contexts, Takes::Word(argument, set))
+}
+
+/// A directive with `count` arguments.
+pub const fn words(
+    name: &'static str,
+    contexts: Contexts,
+    arguments: &'static str,
+    count: Count,
+    set: SetWords,
+) -> Row {
+    row(name, contexts, Takes::Words(arguments, count, set))
+}
+
+/// A section with `count` arguments.
+pub const fn section(
+    name: &'static str,
+    contexts: Contexts,
+    arguments: &'static str,
+    count: Count,
+    enter: Enter,
+) -> Row {
+    row(name, contexts, Takes::Section(arguments, count, enter))
+}
+
+/// A directive that `parse` handles while files are read.
+pub const fn reading(name: &'static str, contexts: Contexts, arguments: &'static str, form: Form) -> Row {
+    row(name, contexts, Takes::Reading(arguments, form))
+}
 
 /// A set of `Context`s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +140,14 @@ pub const DIRECTORY: Contexts = places(Context::Directory as u8);
 pub const CONTAINERS: Contexts = places(Context::Directory as u8 | Context::Location as u8 | Context::Files as u8);
 
 pub const ANYWHERE: Contexts = places(HOSTS.places | CONTAINERS.places);
+
+pub const FILE_INFO: Contexts = ANYWHERE.and_htaccess(Class::FILE_INFO);
+
+pub const ANY: Contexts = ANYWHERE.and_htaccess(Class::ANY);
+
+pub const INDEXES: Contexts = ANYWHERE.and_htaccess(Class::INDEXES);
+
+pub const AUTH_CONFIG: Contexts = CONTAINERS.and_htaccess(Class::AUTH_CONFIG);
 
 pub const NOT_LOCATION: Contexts = places(HOSTS.places | Context::Directory as u8);
 
@@ -93,13 +173,22 @@ pub enum Takes {
     Size(fn(&mut Draft, u64)),
     Duration(fn(&mut Draft, Duration)),
     Path(fn(&mut Draft, PathBuf)),
-    Word(&'static str, fn(&mut Draft, &str) -> Result<(), String>),
+    Word(&'static str, SetWord),
     /// Argument names for the syntax line, allowed number of arguments, setter.
-    Words(&'static str, RangeInclusive<usize>, fn(&mut Draft, &[String]) -> Result<(), String>),
-    Section(&'static str, RangeInclusive<usize>, Enter),
+    Words(&'static str, Count, SetWords),
+    Section(&'static str, Count, Enter),
     /// Handled by `parse` while files are read. Argument names, and whether this is a section.
     Reading(&'static str, Form),
 }
+
+/// Allowed number of arguments.
+pub type Count = RangeInclusive<usize>;
+
+/// Applies one argument.
+pub type SetWord = fn(&mut Draft, &str) -> Result<(), String>;
+
+/// Applies all arguments.
+pub type SetWords = fn(&mut Draft, &[String]) -> Result<(), String>;
 
 /// Opens a section by its arguments. The result `None` means that the function has processed the contents itself.
 pub type Enter = fn(&mut Draft, &[String], &[Directive]) -> Opened;
@@ -112,6 +201,35 @@ pub enum Form {
 }
 
 pub const MANY: usize = usize::MAX;
+
+/// The optional columns of a row.
+impl Row {
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> Row {
+        Row { aliases, ..self }
+    }
+
+    pub const fn per_method(self) -> Row {
+        Row { per_method: true, ..self }
+    }
+
+    pub const fn code(self) -> Row {
+        Row { is_code: true, ..self }
+    }
+
+    pub const fn effect(self, effect: Effect) -> Row {
+        Row { effect, ..self }
+    }
+
+    /// The default, in the syntax of the configuration file, and the reason for it.
+    pub const fn default(self, value: &'static str, because: &'static str) -> Row {
+        Row { default: Some(value), because, ..self }
+    }
+
+    /// The reason for having no default.
+    pub const fn because(self, because: &'static str) -> Row {
+        Row { because, ..self }
+    }
+}
 
 impl Row {
     /// The name, then the aliases.
@@ -196,7 +314,7 @@ impl Effect {
 
 impl Takes {
     /// Allowed number of arguments.
-    pub fn count(&self) -> RangeInclusive<usize> {
+    pub fn count(&self) -> Count {
         match self {
             Takes::Words(_, count, _) | Takes::Section(_, count, _) => count.clone(),
             Takes::Reading(..) => 0..=MANY,

@@ -4,38 +4,29 @@ use crate::draft::Draft;
 use crate::model::scheduling::{PoolShare, Rate, ShareSize, SpeedLimit};
 use crate::syntax::value;
 use crate::syntax::value::network::Network;
-use crate::table::row::{ANYWHERE, Contexts, MANY, ROW, Row, SERVER, Takes, places};
+use crate::table::row::{ANYWHERE, Contexts, MANY, Row, SERVER, places, rows, word, words};
 
 /// All contexts except the main server, whose share would be the whole pool.
 const PARTS: Contexts = places(ANYWHERE.places & !SERVER.places);
 
-pub(super) static ROWS: &[Row] = &[
-    Row {
-        name: "PoolShare",
-        contexts: PARTS,
-        takes: Takes::Word("percent|number", pool_share),
-        because: "every part of the site may use the whole pool",
-        about: "Maximum number of workers for requests of this section at the same time: a percentage of MaxClients, or a number. Further requests \
-            wait in a proportional part of the queue, without delaying other parts of the site.",
-        ..ROW
-    },
-    Row {
-        name: "SpeedLimit",
-        contexts: ANYWHERE,
-        takes: Takes::Words("[requests=number/duration] [worker-seconds=number/duration]|Off", 1..=2, speed_limit),
-        because: "only the site knows how fast is too fast",
-        about: "Maximum number of requests, and of seconds of worker time, in a period, for one client (an IPv4 address, an IPv6 /64). \
-            Further requests are answered 429 with Retry-After and use no worker. Responses of the front alone, such as files, do not count.",
-        ..ROW
-    },
-    Row {
-        name: "SpeedLimitExempt",
-        contexts: ANYWHERE,
-        takes: Takes::Words("network…|None", 1..=MANY, exempt),
-        because: "SpeedLimit applies to every client",
-        about: "Addresses and networks that SpeedLimit does not limit: your own proxies and monitors.",
-        ..ROW
-    },
+pub(super) static ROWS: &[Row] = rows![
+    word("PoolShare", PARTS, "percent|number", pool_share).because("every part of the site may use the whole pool"),
+    "Maximum number of workers for requests of this section at the same time: a percentage of MaxClients, or a number. \
+     Further requests wait in a proportional part of the queue, without delaying other parts of the site.",
+    words(
+        "SpeedLimit",
+        ANYWHERE,
+        "[requests=number/duration] [worker-seconds=number/duration]|Off",
+        1..=2,
+        speed_limit
+    )
+    .because("only the site knows how fast is too fast"),
+    "Maximum number of requests, and of seconds of worker time, in a period, for one client (an IPv4 address, an IPv6 \
+     /64). Further requests are answered 429 with Retry-After and use no worker. Responses of the front alone, such as \
+     files, do not count.",
+    words("SpeedLimitExempt", ANYWHERE, "network…|None", 1..=MANY, exempt)
+        .because("SpeedLimit applies to every client"),
+    "Addresses and networks that SpeedLimit does not limit: your own proxies and monitors.",
 ];
 
 /// `PoolShare 30%`, `PoolShare 4`

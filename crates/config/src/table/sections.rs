@@ -10,163 +10,68 @@ use crate::model::pools::CODE_ELSEWHERE;
 use crate::model::start_up::StartUpStep;
 use crate::syntax::tree::Directive;
 use crate::syntax::wildcard::{self, Slash};
-use crate::table::row::{ANYWHERE, Effect, Form, HOSTS, MANY, NOT_LOCATION, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, Effect, Form, HOSTS, MANY, NOT_LOCATION, Row, SERVER, reading, rows, section};
 
-pub(super) static ROWS: &[Row] = &[
-    Row {
-        name: "VirtualHost",
-        contexts: SERVER,
-        takes: Takes::Section("address[:port]…", 1..=MANY, virtual_host),
-        because: "a single site needs none",
-        about: "A separate site on these addresses (`*` is any). Among hosts of the same address, ServerName and ServerAlias select one; \
-            the first of them answers other names.",
-        ..ROW
-    },
-    Row {
-        name: "Location",
-        contexts: HOSTS,
-        takes: Takes::Section("/url-path", 1..=2, location),
-        because: "see the directives in it",
-        about: "Settings for a URL path and everything below it. Locations are merged last, in the order of the file. `~` takes a regular expression. As in httpd, a path that does not begin with a slash matches no request; a warning is logged.",
-        ..ROW
-    },
-    Row {
-        name: "LocationMatch",
-        contexts: HOSTS,
-        takes: Takes::Section("regex", 1..=1, location_match),
-        because: "see the directives in it",
-        about: "As Location, for paths that match the regular expression anywhere.",
-        ..ROW
-    },
-    Row {
-        name: "Directory",
-        contexts: HOSTS,
-        takes: Takes::Section("path", 1..=2, directory),
-        because: "see the directives in it",
-        about: "Settings for the files in a folder and everything below it. Directories are merged first, the shortest path first. `~` takes a regular expression.",
-        ..ROW
-    },
-    Row {
-        name: "DirectoryMatch",
-        contexts: HOSTS,
-        takes: Takes::Section("regex", 1..=1, directory_match),
-        because: "see the directives in it",
-        about: "As Directory, for folders that match the regular expression anywhere. Merged after Directory.",
-        ..ROW
-    },
-    Row {
-        name: "Files",
-        contexts: NOT_LOCATION.and_htaccess(Class::ANY),
-        takes: Takes::Section("name", 1..=2, files),
-        because: "see the directives in it",
-        about: "Settings for files of this name, in any folder or in the enclosing Directory. Merged after Directory, before \
-            Location. `~` takes a regular expression.",
-        ..ROW
-    },
-    Row {
-        name: "FilesMatch",
-        contexts: NOT_LOCATION.and_htaccess(Class::ANY),
-        takes: Takes::Section("regex", 1..=1, files_match),
-        because: "see the directives in it",
-        about: "As Files, for names that match the regular expression anywhere.",
-        ..ROW
-    },
-    Row {
-        name: "Perl",
-        contexts: ANYWHERE,
-        takes: Takes::Section("", 0..=1, |d, code, _| {
-            if !d.config.may_configure(d.position.pool) {
-                return Err(CODE_ELSEWHERE.to_owned());
-            }
-            let host = d.position.host;
-            code.iter().for_each(|code| d.start_up(StartUpStep::Section { code: code.clone(), host }));
-            Ok(None)
-        }),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        about: "Perl code that runs while the configuration is read, in package Apache::ReadConfig (with mod_perl 2: in a package of its own). \
-            Its variables become directives and sections: `$Port`, `@PerlModule`, `%Location`. A line `Perl code` is a section of one line. \
-            See docs/guide/perl-in-the-configuration.md.",
-        ..ROW
-    },
-    Row {
-        name: "IfModule",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("[!]module", Form::Section),
-        because: "see the directives in it",
-        effect: Effect::Start,
-        about: "Reads the contents only if the module (`mod_perl.c` or `perl_module`) is built in; with `!` only if it is not. \
-            `cameleer.c` is present only in Cameleer.",
-        ..ROW
-    },
-    Row {
-        name: "IfDefine",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("[!]name", Form::Section),
-        because: "see the directives in it",
-        effect: Effect::Start,
-        about: "Reads the contents only if `-D` or Define defined the name; with `!` only if neither did.",
-        ..ROW
-    },
-    Row {
-        name: "IfDirective",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("[!]directive", Form::Section),
-        because: "see the directives in it",
-        effect: Effect::Start,
-        about: "Reads the contents only if Cameleer has this directive; with `!` only if it does not.",
-        ..ROW
-    },
-    Row {
-        name: "IfVersion",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("[[!]operator] version", Form::Section),
-        because: "see the directives in it",
-        effect: Effect::Start,
-        about: "Reads the contents only if the comparison with httpd 2.4, whose language this is, holds: `<IfVersion >= 2.4>`. Operators: =, >, >=, <, <= and ~ \
-            for a regular expression; `!` negates.",
-        ..ROW
-    },
-    Row {
-        name: "IfFile",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("[!]path", Form::Section),
-        because: "see the directives in it",
-        about: "Reads the contents only if the file or folder exists; with `!` only if it does not. A relative path starts at ServerRoot.",
-        ..ROW
-    },
-    Row {
-        name: "Define",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("name [value]", Form::Line),
-        because: "`-D` and the environment define the usual names",
-        about: "Gives `${name}` a value in the lines that follow. Defined names take precedence over environment variables.",
-        ..ROW
-    },
-    Row {
-        name: "UnDefine",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("name", Form::Line),
-        because: "a name stays defined to the end of the configuration",
-        about: "Removes the definition by a Define or a `-D`.",
-        ..ROW
-    },
-    Row {
-        name: "Include",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("file|folder|pattern", Form::Line),
-        because: "one file is enough for many sites",
-        about: "Reads other files at this point: a file, all files in a folder and below it, or those that match `*`, `?` and `[…]`. Files are read sorted by name.",
-        ..ROW
-    },
-    Row {
-        name: "IncludeOptional",
-        contexts: ANYWHERE,
-        takes: Takes::Reading("file|folder|pattern", Form::Line),
-        because: "one file is enough for many sites",
-        about: "As Include, but a missing file is no error.",
-        ..ROW
-    },
+pub(super) static ROWS: &[Row] = rows![
+    section("VirtualHost", SERVER, "address[:port]…", 1..=MANY, virtual_host).because("a single site needs none"),
+    "A separate site on these addresses (`*` is any). Among hosts of the same address, ServerName and ServerAlias \
+     select one; the first of them answers other names.",
+    section("Location", HOSTS, "/url-path", 1..=2, location).because("see the directives in it"),
+    "Settings for a URL path and everything below it. Locations are merged last, in the order of the file. `~` takes a \
+     regular expression. As in httpd, a path that does not begin with a slash matches no request; a warning is logged.",
+    section("LocationMatch", HOSTS, "regex", 1..=1, location_match).because("see the directives in it"),
+    "As Location, for paths that match the regular expression anywhere.",
+    section("Directory", HOSTS, "path", 1..=2, directory).because("see the directives in it"),
+    "Settings for the files in a folder and everything below it. Directories are merged first, the shortest path \
+     first. `~` takes a regular expression.",
+    section("DirectoryMatch", HOSTS, "regex", 1..=1, directory_match).because("see the directives in it"),
+    "As Directory, for folders that match the regular expression anywhere. Merged after Directory.",
+    section("Files", NOT_LOCATION.and_htaccess(Class::ANY), "name", 1..=2, files).because("see the directives in it"),
+    "Settings for files of this name, in any folder or in the enclosing Directory. Merged after Directory, before \
+     Location. `~` takes a regular expression.",
+    section("FilesMatch", NOT_LOCATION.and_htaccess(Class::ANY), "regex", 1..=1, files_match)
+        .because("see the directives in it"),
+    "As Files, for names that match the regular expression anywhere.",
+    section("Perl", ANYWHERE, "", 0..=1, |d, code, _| {
+        if !d.config.may_configure(d.position.pool) {
+            return Err(CODE_ELSEWHERE.to_owned());
+        }
+        let host = d.position.host;
+        code.iter().for_each(|code| d.start_up(StartUpStep::Section { code: code.clone(), host }));
+        Ok(None)
+    })
+    .effect(Effect::Generation)
+    .because("only the site knows its code"),
+    "Perl code that runs while the configuration is read, in package Apache::ReadConfig (with mod_perl 2: in a package \
+     of its own). Its variables become directives and sections: `$Port`, `@PerlModule`, `%Location`. A line `Perl \
+     code` is a section of one line. See docs/guide/perl-in-the-configuration.md.",
+    reading("IfModule", ANYWHERE, "[!]module", Form::Section).effect(Effect::Start).because("see the directives in it"),
+    "Reads the contents only if the module (`mod_perl.c` or `perl_module`) is built in; with `!` only if it is not. \
+     `cameleer.c` is present only in Cameleer.",
+    reading("IfDefine", ANYWHERE, "[!]name", Form::Section).effect(Effect::Start).because("see the directives in it"),
+    "Reads the contents only if `-D` or Define defined the name; with `!` only if neither did.",
+    reading("IfDirective", ANYWHERE, "[!]directive", Form::Section)
+        .effect(Effect::Start)
+        .because("see the directives in it"),
+    "Reads the contents only if Cameleer has this directive; with `!` only if it does not.",
+    reading("IfVersion", ANYWHERE, "[[!]operator] version", Form::Section)
+        .effect(Effect::Start)
+        .because("see the directives in it"),
+    "Reads the contents only if the comparison with httpd 2.4, whose language this is, holds: `<IfVersion >= 2.4>`. \
+     Operators: =, >, >=, <, <= and ~ for a regular expression; `!` negates.",
+    reading("IfFile", ANYWHERE, "[!]path", Form::Section).because("see the directives in it"),
+    "Reads the contents only if the file or folder exists; with `!` only if it does not. A relative path starts at \
+     ServerRoot.",
+    reading("Define", ANYWHERE, "name [value]", Form::Line).because("`-D` and the environment define the usual names"),
+    "Gives `${name}` a value in the lines that follow. Defined names take precedence over environment variables.",
+    reading("UnDefine", ANYWHERE, "name", Form::Line).because("a name stays defined to the end of the configuration"),
+    "Removes the definition by a Define or a `-D`.",
+    reading("Include", ANYWHERE, "file|folder|pattern", Form::Line).because("one file is enough for many sites"),
+    "Reads other files at this point: a file, all files in a folder and below it, or those that match `*`, `?` and \
+     `[…]`. Files are read sorted by name.",
+    reading("IncludeOptional", ANYWHERE, "file|folder|pattern", Form::Line)
+        .because("one file is enough for many sites"),
+    "As Include, but a missing file is no error.",
 ];
 
 /// `<VirtualHost address[:port]…>`

@@ -2,50 +2,27 @@
 
 use crate::draft::Draft;
 use crate::model::traces::TraceCollector;
-use crate::table::row::{ROW, Row, SERVER, Takes};
+use crate::table::row::{Row, SERVER, flag, rows, word};
 
-pub(super) static ROWS: &[Row] = &[
-    Row {
-        name: "TraceContext",
-        contexts: SERVER,
-        takes: Takes::Flag(|d, on| d.config.traces.context = on),
-        default: Some("off"),
-        because: "only some programs read this header",
-        about: "Each request belongs to a trace: the trace of its `traceparent` header (W3C Trace Context), or a new one. Programs get \
-            a `traceparent` header with our span, and the variable TRACE_ID; log formats have `%{trace_id}x`. TraceExport turns it on.",
-        ..ROW
-    },
-    Row {
-        name: "TraceExport",
-        contexts: SERVER,
-        takes: Takes::Word("url|off", export),
-        default: Some("off"),
-        because: "only the site knows its collector",
-        about: "Collector to which spans of sampled requests are sent by OTLP: `http://collector:4318` or `grpc://collector:4317`. Requests never wait for it. \
-            Spans that it does not accept in time are dropped, and the error log has their number.",
-        ..ROW
-    },
-    Row {
-        name: "TraceSample",
-        contexts: SERVER,
-        takes: Takes::Word("percent", sample),
-        default: Some("100%"),
-        because: "OpenTelemetry's default sampler samples all, and follows the caller's decision",
-        about: "Percentage of new traces that are sampled. For other traces, the `traceparent` header of the request decides.",
-        ..ROW
-    },
-    Row {
-        name: "TraceService",
-        contexts: SERVER,
-        takes: Takes::Word("name", |d, name| {
-            d.config.traces.service = name.to_owned();
-            Ok(())
-        }),
-        default: Some("cameleer"),
-        because: "collectors group spans by this name",
-        about: "The `service.name` of the exported spans.",
-        ..ROW
-    },
+pub(super) static ROWS: &[Row] = rows![
+    flag("TraceContext", SERVER, |d, on| d.config.traces.context = on)
+        .default("off", "only some programs read this header"),
+    "Each request belongs to a trace: the trace of its `traceparent` header (W3C Trace Context), or a new one. \
+     Programs get a `traceparent` header with our span, and the variable TRACE_ID; log formats have `%{trace_id}x`. \
+     TraceExport turns it on.",
+    word("TraceExport", SERVER, "url|off", export).default("off", "only the site knows its collector"),
+    "Collector to which spans of sampled requests are sent by OTLP: `http://collector:4318` or \
+     `grpc://collector:4317`. Requests never wait for it. Spans that it does not accept in time are dropped, and the \
+     error log has their number.",
+    word("TraceSample", SERVER, "percent", sample)
+        .default("100%", "OpenTelemetry's default sampler samples all, and follows the caller's decision"),
+    "Percentage of new traces that are sampled. For other traces, the `traceparent` header of the request decides.",
+    word("TraceService", SERVER, "name", |d, name| {
+        d.config.traces.service = name.to_owned();
+        Ok(())
+    })
+    .default("cameleer", "collectors group spans by this name"),
+    "The `service.name` of the exported spans.",
 ];
 
 fn export(draft: &mut Draft, word: &str) -> Result<(), String> {

@@ -14,13 +14,6 @@ pub enum Failure {
 }
 
 /// The response body is incomplete.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the response ended early")]
 pub struct Truncated;
-
-impl std::fmt::Display for Truncated {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the response ended early")
-    }
-}
-
-impl std::error::Error for Truncated {}

@@ -67,27 +67,12 @@ pub fn add_header(to: &mut Vec<u8>, name: &HeaderName, headers: &HeaderMap) {
 /// Headers in which a proxy passes the original request, and from which programs take another URL. All are part of the
 /// key. `X-Forwarded-For` and `X-Forwarded-By` are left out: they would give each client its own cache.
 pub fn says_what_was_asked(name: &HeaderName) -> bool {
-    const OTHERS: [&str; 16] = [
-        "front-end-https",
-        "x-base-url",
-        "x-host",
-        "x-http-destinationurl",
-        "x-http-host-override",
-        "x-http-method",
-        "x-http-method-override",
-        "x-method-override",
-        "x-original-host",
-        "x-original-uri",
-        "x-original-url",
-        "x-proxy-url",
-        "x-request-base",
-        "x-rewrite-url",
-        "x-script-name",
-        "x-traversal-path",
-    ];
+    const OTHERS: &str = "front-end-https x-base-url x-host x-http-destinationurl \
+        x-http-host-override x-http-method x-http-method-override x-method-override x-original-host x-original-uri \
+        x-original-url x-proxy-url x-request-base x-rewrite-url x-script-name x-traversal-path";
     let name = name.as_str();
     let is_forwarded = name.starts_with("x-forwarded-") && !matches!(name, "x-forwarded-for" | "x-forwarded-by");
-    is_forwarded || name == "x-url-scheme" || OTHERS.contains(&name)
+    is_forwarded || name == "x-url-scheme" || OTHERS.split(' ').any(|other| other == name)
 }
 
 /// Appends the parameters of `Forwarded` (RFC 7239), for example host and proto, except `for` and `by`.

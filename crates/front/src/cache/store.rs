@@ -1,10 +1,10 @@
 //! All cached responses, in bounded memory (least recently used first out).
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
+use derive_more::Deref;
 use http::HeaderMap;
 use http::header::HeaderName;
 
@@ -15,18 +15,11 @@ use super::key::Key;
 const PER_VARIANT: usize = 384;
 
 /// A cached response, and its key in the store.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deref)]
 pub struct Kept {
+    #[deref(forward)]
     answer: Arc<Answer>,
     names: Names,
-}
-
-impl Deref for Kept {
-    type Target = Answer;
-
-    fn deref(&self) -> &Answer {
-        &self.answer
-    }
 }
 
 /// The result of a cache search.

@@ -82,20 +82,10 @@ impl Session {
 
     /// The variables of `SSLOptions +StdEnvVars`.
     pub fn variables(&self) -> impl Iterator<Item = (&str, String)> {
-        let names = [
-            "SSL_PROTOCOL",
-            "SSL_CIPHER",
-            "SSL_CIPHER_USEKEYSIZE",
-            "SSL_CIPHER_ALGKEYSIZE",
-            "SSL_CIPHER_EXPORT",
-            "SSL_CLIENT_VERIFY",
-            "SSL_SECURE_RENEG",
-            "SSL_COMPRESS_METHOD",
-            "SSL_SESSION_RESUMED",
-            "SSL_TLS_SNI",
-            "SSL_VERSION_INTERFACE",
-        ];
-        let ours = names.into_iter().filter_map(|name| Some((name, self.variable(name)?)));
+        let names = "SSL_PROTOCOL SSL_CIPHER SSL_CIPHER_USEKEYSIZE SSL_CIPHER_ALGKEYSIZE \
+            SSL_CIPHER_EXPORT SSL_CLIENT_VERIFY SSL_SECURE_RENEG SSL_COMPRESS_METHOD SSL_SESSION_RESUMED SSL_TLS_SNI \
+            SSL_VERSION_INTERFACE";
+        let ours = names.split(' ').filter_map(|name| Some((name, self.variable(name)?)));
         ours.chain(self.certificate().iter().map(|(name, value)| (name.as_str(), value.clone())))
     }
 

@@ -1,11 +1,11 @@
 //! A generation as one thread sees it.
 
 use std::cell::{Cell, RefCell};
-use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
+use derive_more::Deref;
 use wire::control::GenerationNumber;
 use wire::reply::MAX_PACKET;
 
@@ -18,7 +18,9 @@ use crate::routing::{NotYet, Routes, once_read};
 use crate::workers::{Buffers, Pools, Workers};
 
 /// The state of one thread for a [`Generation`].
+#[derive(Deref)]
 pub struct View {
+    #[deref(forward)]
     generation: Arc<Generation>,
     /// The workers of each pool, and this thread's requests to them.
     pub workers: Pools<Rc<Workers>>,
@@ -26,14 +28,6 @@ pub struct View {
     pub routes: Routes,
     /// Opens the generation's files, and caches them.
     pub opener: OpenFiles,
-}
-
-impl Deref for View {
-    type Target = Generation;
-
-    fn deref(&self) -> &Generation {
-        &self.generation
-    }
 }
 
 impl View {
@@ -57,6 +51,7 @@ impl View {
 }
 
 /// A view for a request that may need a worker. A superseded generation retains a worker until this is dropped.
+#[derive(Deref)]
 pub struct InUse(Rc<View>);
 
 impl InUse {
@@ -64,14 +59,6 @@ impl InUse {
     pub fn new(view: Rc<View>) -> InUse {
         view.users.fetch_add(1, SeqCst);
         InUse(view)
-    }
-}
-
-impl Deref for InUse {
-    type Target = Rc<View>;
-
-    fn deref(&self) -> &Rc<View> {
-        &self.0
     }
 }
 

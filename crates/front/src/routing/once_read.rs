@@ -7,6 +7,7 @@ use base::path::BadPath;
 use config::meter;
 
 /// Why a route is not available.
+#[derive(derive_more::From)]
 pub enum NotYet {
     /// The route depends on `.htaccess` files that are not read yet.
     Unread(Unread),
@@ -16,25 +17,7 @@ pub enum NotYet {
     Refused(Refusal),
 }
 
-impl From<Unread> for NotYet {
-    fn from(unread: Unread) -> NotYet {
-        NotYet::Unread(unread)
-    }
-}
-
-impl From<Refusal> for NotYet {
-    fn from(refusal: Refusal) -> NotYet {
-        NotYet::Refused(refusal)
-    }
-}
-
-impl From<BadPath> for NotYet {
-    fn from(bad: BadPath) -> NotYet {
-        NotYet::Bad(bad)
-    }
-}
-
-/// Maximum number of reads for one route, because files may change while they are read.
+/// Most reads for one route, because files may change while they are read.
 const MOST_TRIES: usize = 20;
 
 /// Calls `ask` until it needs no unread `.htaccess` file. Other threads read the files.

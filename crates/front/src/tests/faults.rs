@@ -210,6 +210,21 @@ fn a_worker_whose_client_left_finishes_and_serves_the_next() {
 }
 
 #[test]
+fn a_client_that_left_is_logged_so() {
+    let (script, gate) = Script::gated();
+    let text = format!("{APP}LogFormat \"%s %X %r\" x\nCustomLog ROOT/log x\n");
+    let mut server = Server::with_workers(&text, 1, script);
+    let mut client = server.client();
+    client.send("GET /app/late HTTP/1.1\r\nHost: a\r\n\r\n");
+    client.head();
+    client.reset();
+    server.wait_for(|status| status.connections == 0);
+    gate.send(()).expect("opened");
+    assert_eq!(server.client().send("GET /app HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").answer().status, 200);
+    assert_eq!(server.log(), "200 X GET /app/late HTTP/1.1\n200 - GET /app HTTP/1.1\n");
+}
+
+#[test]
 fn a_worker_that_died_idle_is_passed_over() {
     let server = Server::with_workers(APP, 1, Script::default());
     let mut client = server.client();

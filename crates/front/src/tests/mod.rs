@@ -1,11 +1,10 @@
-//! The front as its neighbours see it: these tests are the master and the workers, and clients on real sockets.
+//! The front as its neighbours see it: these tests are the master and the workers, and clients on real sockets. What a
+//! client can see of a well-behaved server is in the tests of the program.
 
 mod adopted;
 mod client;
+mod dispatch;
 mod faults;
-mod files;
-mod http;
-mod logs;
 mod reload;
 mod worker;
 
@@ -177,12 +176,6 @@ impl Server {
 
     fn root(&self) -> PathBuf {
         self.folder.path().canonicalize().expect("a folder")
-    }
-
-    fn file(&self, name: &str, contents: impl AsRef<[u8]>) {
-        let path = self.root().join(name);
-        path.parent().map(std::fs::create_dir_all).expect("a parent").expect("a folder");
-        std::fs::write(path, contents).expect("written");
     }
 
     /// Stops the front and waits until it has answered everything.

@@ -1,6 +1,6 @@
 //! A worker without Perl: a thread whose action depends on the request's path.
 
-use std::io::{IoSlice, Read, Seek};
+use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use wire::channel::send_packet;
 use wire::frame::{Field, Frame};
 use wire::memory::blocks;
-use wire::reply::{End, Head, LeaveReason, LogKind, Outgoing, Reply};
+use wire::reply::{End, Head, LeaveReason, Outgoing, Reply};
 use wire::transport::{Inbound, WorkerPort, packet_buffer};
 
 /// Shared state of all workers of a test.
@@ -19,9 +19,7 @@ use wire::transport::{Inbound, WorkerPort, packet_buffer};
 pub struct Script {
     /// Requests for `/wait` are answered when the test opens this gate.
     gate: Arc<Mutex<Option<Receiver<()>>>>,
-    /// Packets of `/large` that were sent.
-    pub sent: Arc<AtomicUsize>,
-    /// Number of requests begun.
+    /// Requests that were begun.
     pub begun: Arc<AtomicUsize>,
     /// The response to `/who`.
     pub name: &'static str,
@@ -56,9 +54,9 @@ pub fn run(mut port: WorkerPort, script: &Script) {
     port.say(&Reply::Ready { fork_us: 7 }).expect("said");
     while let Ok(Some(inbound)) = port.next(Vec::new()) {
         match inbound {
-            Inbound::Request(frame, body) => {
+            Inbound::Request(frame, _) => {
                 script.begun.fetch_add(1, Ordering::SeqCst);
-                if !answer(&mut port, &frame, body, script) {
+                if !answer(&mut port, &frame, script) {
                     return;
                 }
             }
@@ -103,21 +101,11 @@ fn whole(port: &mut WorkerPort, id: u64, body: &[u8]) -> bool {
     true
 }
 
-/// Answers one request. Returns whether the worker continues.
-fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &Script) -> bool {
+/// Says whether the worker goes on.
+fn answer(port: &mut WorkerPort, frame: &Frame, script: &Script) -> bool {
     let id = frame.id();
     let path = String::from_utf8_lossy(frame.field(Field::Path)).into_owned();
     match path.trim_start_matches("/app") {
-        "/echo" => {
-            let mut text = describe(frame);
-            text.extend_from_slice(&received(frame, body));
-            text.chunks(60_000).enumerate().for_each(|(i, piece)| match i {
-                0 => say(port, id, &[head(200, &[]), Reply::Body(piece)]),
-                _ => say(port, id, &[Reply::Body(piece)]),
-            });
-            say(port, id, &[end()]);
-            true
-        }
         "/who" => whole(port, id, script.name.as_bytes()),
         "/wait" => {
             script.wait();
@@ -143,51 +131,12 @@ fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &
             say(port, id, &[head(200, &[])]);
             for _ in 0..LARGE {
                 say(port, id, &[Reply::Body(&[b'x'; 32 * 1024])]);
-                script.sent.fetch_add(1, Ordering::SeqCst);
             }
             say(port, id, &[end()]);
             true
         }
-        "/empty" => {
-            say(port, id, &[head(200, &[]), end()]);
-            true
-        }
-        "/no-content" => {
-            say(port, id, &[head(204, &[]), Reply::Body(b"not sent"), end()]);
-            true
-        }
-        "/headers" => {
-            let headers = [("Connection", "close"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("X-A", "b")];
-            say(port, id, &[head(201, &headers), Reply::Body(b"made"), end()]);
-            true
-        }
         "/long" => {
             say(port, id, &[head(200, &[("Content-Length", "10")]), Reply::Body(b"short"), end()]);
-            true
-        }
-        "/length" => {
-            say(port, id, &[head(200, &[("Content-Length", "5")])]);
-            say(port, id, &[Reply::Body(b"12345")]);
-            say(port, id, &[end()]);
-            true
-        }
-        "/hints" => {
-            let link = (b"Link".to_vec(), b"</a.css>; rel=preload".to_vec());
-            say(port, id, &[Reply::Info(Head { status: 103, headers: vec![link], ..Head::default() })]);
-            whole(port, id, b"page")
-        }
-        "/notes" => {
-            let log = vec![
-                (LogKind::Note, b"n".to_vec(), b"a note".to_vec()),
-                (LogKind::Env, b"E".to_vec(), b"an env".to_vec()),
-                (LogKind::User, Vec::new(), b"joe".to_vec()),
-            ];
-            let end = End { cpu_us: 42, log, ..End::default() };
-            say(port, id, &[head(200, &[("X-A", "b")]), Reply::Body(b"hello"), Reply::End(end)]);
-            true
-        }
-        "/file" => {
-            say(port, id, &[Reply::File(frame.field(Field::Filename)), end()]);
             true
         }
         "/leave" => {
@@ -252,27 +201,4 @@ fn answer(port: &mut WorkerPort, frame: &Frame, body: Option<OwnedFd>, script: &
 fn lie(port: &mut WorkerPort, id: u64, replies: &[Reply<'_>]) -> bool {
     say(port, id, replies);
     true
-}
-
-/// The request as text, for assertions of a test.
-fn describe(frame: &Frame) -> Vec<u8> {
-    let mut text = Vec::new();
-    for field in [Field::Method, Field::Target, Field::Protocol, Field::Path, Field::Query, Field::ServerName] {
-        text.extend_from_slice(frame.field(field));
-        text.push(b'|');
-    }
-    for (name, value) in frame.headers() {
-        text.extend_from_slice(&[name, b": ", value, b"|"].concat());
-    }
-    text.extend_from_slice(format!("{}\n", frame.body_length()).as_bytes());
-    text
-}
-
-fn received(frame: &Frame, body: Option<OwnedFd>) -> Vec<u8> {
-    let Some(body) = body else { return frame.body().to_vec() };
-    let mut file = std::fs::File::from(body);
-    assert_eq!(file.stream_position().expect("a position"), 0);
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).expect("read");
-    bytes
 }

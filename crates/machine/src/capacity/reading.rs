@@ -4,7 +4,7 @@ use std::ops::{Add, Sub};
 use std::path::Path;
 
 /// Times of one or several processes since their start, in seconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, derive_more::Add)]
 pub struct CpuTimes {
     /// Time on a processor.
     pub cpu: f64,
@@ -22,14 +22,6 @@ impl CpuTimes {
     /// Sum over all processes that exist.
     pub fn of_all(pids: &[i32]) -> CpuTimes {
         pids.iter().filter_map(|pid| CpuTimes::of(*pid)).fold(CpuTimes::default(), Add::add)
-    }
-}
-
-impl Add for CpuTimes {
-    type Output = CpuTimes;
-
-    fn add(self, other: CpuTimes) -> CpuTimes {
-        CpuTimes { cpu: self.cpu + other.cpu, queued: self.queued + other.queued }
     }
 }
 

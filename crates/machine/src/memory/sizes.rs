@@ -1,14 +1,13 @@
 //! The memory of one process.
 
-use std::ops::{Add, AddAssign};
-
+use derive_more::{Add, AddAssign, Sum};
 use serde::{Deserialize, Serialize};
 
 /// Size of a thread's kernel stack in bytes, on x86-64 and AArch64.
 const KERNEL_STACK: u64 = 16 << 10;
 
 /// The memory of one process, or of several together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Add, AddAssign, Sum, Serialize, Deserialize)]
 pub struct Sizes {
     /// Resident memory, including shared pages (RSS). A sum over processes counts shared pages several times.
     pub rss: u64,
@@ -84,38 +83,6 @@ impl Sizes {
     pub fn without_swap(self, mold: &Sizes) -> Sizes {
         let private = self.certainly_private(mold);
         Sizes { private, shared: self.shared + (self.private - private) + self.swap, ..self }
-    }
-}
-
-impl Add for Sizes {
-    type Output = Sizes;
-
-    fn add(self, other: Sizes) -> Sizes {
-        Sizes {
-            rss: self.rss + other.rss,
-            pss: self.pss + other.pss,
-            pss_files: self.pss_files + other.pss_files,
-            private: self.private + other.private,
-            shared: self.shared + other.shared,
-            anonymous: self.anonymous + other.anonymous,
-            shared_anonymous: self.shared_anonymous + other.shared_anonymous,
-            swap: self.swap + other.swap,
-            swap_pss: self.swap_pss + other.swap_pss,
-            page_tables: self.page_tables + other.page_tables,
-            kernel_stacks: self.kernel_stacks + other.kernel_stacks,
-        }
-    }
-}
-
-impl AddAssign for Sizes {
-    fn add_assign(&mut self, other: Sizes) {
-        *self = *self + other;
-    }
-}
-
-impl std::iter::Sum for Sizes {
-    fn sum<I: Iterator<Item = Sizes>>(all: I) -> Sizes {
-        all.fold(Sizes::default(), Add::add)
     }
 }
 

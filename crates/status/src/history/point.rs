@@ -7,62 +7,93 @@ use serde::Serialize;
 
 use super::{Ring, Second};
 
-/// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those of
-/// the worst second, because a mean would hide it. All other values are means.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Point {
-    /// The first second of the interval, as Unix time.
-    pub time: u32,
-    /// Number of seconds of the interval that have a record.
-    pub seconds: u32,
+/// Declares the numbers of a point, each with the rule that adds those of a second.
+macro_rules! point {
+    ($(#[$meta:meta])* struct $Name:ident; $($(#[$doc:meta])* $rule:ident $field:ident: $type:ty,)*) => {
+        $(#[$meta])*
+        pub struct $Name {
+            /// The first second of the interval, as Unix time.
+            pub time: u32,
+            /// How many seconds of the interval have a record.
+            pub seconds: u32,
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl $Name {
+            fn add(&mut self, second: &Second) {
+                $($rule(&mut self.$field, second.$field.into(), self.seconds);)*
+                self.seconds += 1;
+            }
+        }
+    };
+}
+
+fn mean(mean: &mut f64, value: f64, before: u32) {
+    *mean = (*mean * f64::from(before) + value) / f64::from(before + 1);
+}
+
+fn worst(worst: &mut u32, value: u32, _: u32) {
+    *worst = value.max(*worst);
+}
+
+fn sum(sum: &mut u32, value: u32, _: u32) {
+    *sum += value;
+}
+
+point! {
+    /// An interval of `step` seconds that starts at `time`. Rates are per second. Durations and queue lengths are those of the worst
+    /// second, because a mean would hide it. All other states are means.
+    #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+    struct Point;
+
     /// Responses per second with status 1xx or 2xx.
-    pub ok: f64,
+    mean ok: f64,
     /// Responses per second with status 3xx.
-    pub redirects: f64,
+    mean redirects: f64,
     /// Responses per second with status 4xx.
-    pub client_errors: f64,
+    mean client_errors: f64,
     /// Responses per second with status 5xx.
-    pub server_errors: f64,
+    mean server_errors: f64,
     /// Refused requests per second.
-    pub shed: f64,
+    mean shed: f64,
     /// Median duration of requests in the worst second, in microseconds.
-    pub p50_us: u32,
+    worst p50_us: u32,
     /// 90th percentile of the duration in the worst second, in microseconds.
-    pub p90_us: u32,
+    worst p90_us: u32,
     /// 99th percentile of the duration in the worst second, in microseconds.
-    pub p99_us: u32,
+    worst p99_us: u32,
     /// 99th percentile of the wait for a worker in the worst second, in microseconds.
-    pub queue_p99_us: u32,
+    worst queue_p99_us: u32,
     /// Workers that handle a request.
-    pub busy: f64,
+    mean busy: f64,
     /// Workers that are free.
-    pub idle: f64,
+    mean idle: f64,
     /// Workers that are starting.
-    pub starting: f64,
+    mean starting: f64,
     /// Workers that are stopping.
-    pub retiring: f64,
+    mean retiring: f64,
     /// Requests that waited for a worker, in the worst second.
-    pub queued: u32,
+    worst queued: u32,
     /// Open connections.
-    pub connections: f64,
+    mean connections: f64,
     /// Memory of all processes (PSS), in kB.
-    pub pss_kb: f64,
+    mean pss_kb: f64,
     /// Private memory of the workers, in kB.
-    pub private_kb: f64,
+    mean private_kb: f64,
     /// Shared memory of the workers, in kB.
-    pub shared_kb: f64,
+    mean shared_kb: f64,
     /// Workers that exited, for any reason.
-    pub exits: u32,
+    sum exits: u32,
     /// Workers that exited because of a fault.
-    pub faults: u32,
+    sum faults: u32,
     /// Successful reloads.
-    pub reloads: u32,
+    sum reloads: u32,
     /// Failed reloads.
-    pub failed_reloads: u32,
+    sum failed_reloads: u32,
     /// Reforks.
-    pub reforks: u32,
+    sum reforks: u32,
     /// Seconds in which the front did not answer.
-    pub front_is_missing: u32,
+    sum front_is_missing: u32,
 }
 
 /// The points of the given time range, one per `step` seconds. An interval without a record has no point.
@@ -87,40 +118,6 @@ impl Point {
     /// Requests per second.
     pub fn requests(&self) -> f64 {
         self.ok + self.redirects + self.client_errors + self.server_errors
-    }
-
-    fn add(&mut self, second: &Second) {
-        let before = f64::from(self.seconds);
-        let mean = |mean: &mut f64, value: f64| *mean = (*mean * before + value) / (before + 1.0);
-        self.seconds += 1;
-        mean(&mut self.ok, second.ok.into());
-        mean(&mut self.redirects, second.redirects.into());
-        mean(&mut self.client_errors, second.client_errors.into());
-        mean(&mut self.server_errors, second.server_errors.into());
-        mean(&mut self.shed, second.shed.into());
-        mean(&mut self.busy, second.busy.into());
-        mean(&mut self.idle, second.idle.into());
-        mean(&mut self.starting, second.starting.into());
-        mean(&mut self.retiring, second.retiring.into());
-        mean(&mut self.connections, second.connections.into());
-        mean(&mut self.pss_kb, second.pss_kb.into());
-        mean(&mut self.private_kb, second.private_kb.into());
-        mean(&mut self.shared_kb, second.shared_kb.into());
-        self.worst(second);
-    }
-
-    fn worst(&mut self, second: &Second) {
-        self.p50_us = self.p50_us.max(second.p50_us);
-        self.p90_us = self.p90_us.max(second.p90_us);
-        self.p99_us = self.p99_us.max(second.p99_us);
-        self.queue_p99_us = self.queue_p99_us.max(second.queue_p99_us);
-        self.queued = self.queued.max(second.queued);
-        self.exits += u32::from(second.exits);
-        self.faults += u32::from(second.faults);
-        self.reloads += u32::from(second.reloads);
-        self.failed_reloads += u32::from(second.failed_reloads);
-        self.reforks += u32::from(second.reforks);
-        self.front_is_missing += u32::from(second.front_is_missing);
     }
 }
 

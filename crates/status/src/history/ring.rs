@@ -32,30 +32,17 @@ pub struct Ring {
 }
 
 /// Why a file cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// The file is no history file, or its header is damaged.
+    /// It is not a history file, or its header is damaged.
+    #[error("is damaged or not a history file")]
     NotOurs,
-    /// The file was written by an earlier or later version.
+    /// An earlier or later version wrote it.
+    #[error("was written by another version")]
     OtherVersion,
     /// An error of reading or writing.
-    Io(io::Error),
-}
-
-impl std::fmt::Display for Damage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Damage::NotOurs => f.write_str("is damaged or not a history file"),
-            Damage::OtherVersion => f.write_str("was written by another version"),
-            Damage::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<io::Error> for Damage {
-    fn from(error: io::Error) -> Damage {
-        Damage::Io(error)
-    }
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 impl Ring {

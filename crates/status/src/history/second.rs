@@ -7,59 +7,81 @@ use serde::Serialize;
 /// The size of a record in bytes.
 pub const SIZE: usize = 80;
 
-/// The events of one second, and the state at its end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Second {
-    /// Unix time.
-    pub time: u32,
-    /// Responses with status 1xx or 2xx.
-    pub ok: u32,
-    /// Responses with status 3xx.
-    pub redirects: u32,
-    /// Responses with status 4xx.
-    pub client_errors: u32,
-    /// Responses with status 5xx.
-    pub server_errors: u32,
-    /// Median duration of the requests, in microseconds.
-    pub p50_us: u32,
-    /// 90th percentile of the duration, in microseconds.
-    pub p90_us: u32,
-    /// 99th percentile of the duration, in microseconds.
-    pub p99_us: u32,
-    /// 99th percentile of the wait for a worker, in microseconds.
-    pub queue_p99_us: u32,
-    /// Workers that handle a request.
-    pub busy: u16,
-    /// Workers that are free.
-    pub idle: u16,
-    /// Workers that are starting.
-    pub starting: u16,
-    /// Workers that are stopping.
-    pub retiring: u16,
-    /// Requests that wait for a worker.
-    pub queued: u32,
-    /// Open connections.
-    pub connections: u32,
-    /// Refused requests.
-    pub shed: u32,
-    /// Memory of all processes (PSS, which counts shared pages once), in kB.
-    pub pss_kb: u32,
-    /// Private memory of the workers, in kB.
-    pub private_kb: u32,
-    /// Shared memory of the workers, in kB. A page counts once for each worker that shares it.
-    pub shared_kb: u32,
-    /// Workers that exited, for any reason.
-    pub exits: u16,
-    /// Workers that exited because of a fault.
-    pub faults: u16,
-    /// Successful reloads.
-    pub reloads: u8,
-    /// Failed reloads.
-    pub failed_reloads: u8,
-    /// Workers that became the mold.
-    pub reforks: u8,
-    /// 1 if the front did not answer: all of its numbers are then 0.
-    pub front_is_missing: u8,
+/// Declares a struct of numbers, and their little-endian bytes in its order.
+macro_rules! record {
+    ($(#[$meta:meta])* pub struct $Name:ident { $($(#[$doc:meta])* pub $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        pub struct $Name { $($(#[$doc])* pub $field: $type,)* }
+
+        impl $Name {
+            fn bytes(&self) -> Vec<u8> {
+                [$(self.$field.to_le_bytes().as_slice(),)*].concat()
+            }
+
+            fn of_bytes(mut rest: &[u8]) -> Option<$Name> {
+                Some($Name {
+                    $($field: <$type>::from_le_bytes(rest.split_off(..size_of::<$type>())?.try_into().ok()?),)*
+                })
+            }
+        }
+    };
+}
+
+record! {
+    /// The events of one second, and the state at its end.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    pub struct Second {
+        /// Unix time.
+        pub time: u32,
+        /// Responses with status 1xx or 2xx.
+        pub ok: u32,
+        /// Responses with status 3xx.
+        pub redirects: u32,
+        /// Responses with status 4xx.
+        pub client_errors: u32,
+        /// Responses with status 5xx.
+        pub server_errors: u32,
+        /// Median duration of the requests, in microseconds.
+        pub p50_us: u32,
+        /// 90th percentile of the duration, in microseconds.
+        pub p90_us: u32,
+        /// 99th percentile of the duration, in microseconds.
+        pub p99_us: u32,
+        /// 99th percentile of the wait for a worker, in microseconds.
+        pub queue_p99_us: u32,
+        /// Workers that handle a request.
+        pub busy: u16,
+        /// Workers that are free.
+        pub idle: u16,
+        /// Workers that are starting.
+        pub starting: u16,
+        /// Workers that are stopping.
+        pub retiring: u16,
+        /// Requests that wait for a worker.
+        pub queued: u32,
+        /// Open connections.
+        pub connections: u32,
+        /// Refused requests.
+        pub shed: u32,
+        /// Memory of all processes (PSS, which counts shared pages once), in kB.
+        pub pss_kb: u32,
+        /// Private memory of the workers, in kB.
+        pub private_kb: u32,
+        /// Shared memory of the workers, in kB. A page counts once for each worker that shares it.
+        pub shared_kb: u32,
+        /// Workers that exited, for any reason.
+        pub exits: u16,
+        /// Workers that exited because of a fault.
+        pub faults: u16,
+        /// Successful reloads.
+        pub reloads: u8,
+        /// Failed reloads.
+        pub failed_reloads: u8,
+        /// Workers that became the mold.
+        pub reforks: u8,
+        /// 1 if the front did not answer: all of its numbers are then 0.
+        pub front_is_missing: u8,
+    }
 }
 
 impl Second {
@@ -70,28 +92,8 @@ impl Second {
 
     /// The record as bytes.
     pub fn encode(&self) -> [u8; SIZE] {
-        let mut bytes = Vec::with_capacity(SIZE);
-        bytes.extend_from_slice(&[0; 4]);
-        let wide = [
-            self.time,
-            self.ok,
-            self.redirects,
-            self.client_errors,
-            self.server_errors,
-            self.p50_us,
-            self.p90_us,
-            self.p99_us,
-            self.queue_p99_us,
-        ];
-        wide.iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
-        let workers = [self.busy, self.idle, self.starting, self.retiring];
-        workers.iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
-        let gauges = [self.queued, self.connections, self.shed, self.pss_kb, self.private_kb, self.shared_kb];
-        gauges.iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
-        [self.exits, self.faults].iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
-        bytes.extend_from_slice(&[self.reloads, self.failed_reloads, self.reforks, self.front_is_missing]);
         let mut encoded = [0; SIZE];
-        encoded.iter_mut().zip(&bytes).for_each(|(to, from)| *to = *from);
+        encoded.iter_mut().skip(4).zip(self.bytes()).for_each(|(to, from)| *to = from);
         let sum = checksum(&encoded).to_le_bytes();
         encoded.iter_mut().zip(sum).for_each(|(to, from)| *to = from);
         encoded
@@ -99,38 +101,9 @@ impl Second {
 
     /// `None` for an empty slot and for an incomplete record.
     pub fn decode(bytes: &[u8; SIZE]) -> Option<Second> {
-        let mut from = Numbers(bytes);
-        if from.u32()? != checksum(bytes) {
-            return None;
-        }
-        let second = Second {
-            time: from.u32()?,
-            ok: from.u32()?,
-            redirects: from.u32()?,
-            client_errors: from.u32()?,
-            server_errors: from.u32()?,
-            p50_us: from.u32()?,
-            p90_us: from.u32()?,
-            p99_us: from.u32()?,
-            queue_p99_us: from.u32()?,
-            busy: from.u16()?,
-            idle: from.u16()?,
-            starting: from.u16()?,
-            retiring: from.u16()?,
-            queued: from.u32()?,
-            connections: from.u32()?,
-            shed: from.u32()?,
-            pss_kb: from.u32()?,
-            private_kb: from.u32()?,
-            shared_kb: from.u32()?,
-            exits: from.u16()?,
-            faults: from.u16()?,
-            reloads: from.u8()?,
-            failed_reloads: from.u8()?,
-            reforks: from.u8()?,
-            front_is_missing: from.u8()?,
-        };
-        (second.time != 0).then_some(second)
+        let (sum, numbers) = bytes.split_first_chunk()?;
+        let is_whole = u32::from_le_bytes(*sum) == checksum(bytes);
+        Second::of_bytes(numbers).filter(|second| is_whole && second.time != 0)
     }
 }
 
@@ -139,29 +112,6 @@ fn checksum(bytes: &[u8; SIZE]) -> u32 {
     let mut crc = Crc::new();
     crc.update(bytes.split_first_chunk::<4>().map_or(&[][..], |(_, rest)| rest));
     crc.sum()
-}
-
-/// Reads numbers one after the other.
-struct Numbers<'a>(&'a [u8]);
-
-impl Numbers<'_> {
-    fn u32(&mut self) -> Option<u32> {
-        let (number, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u32::from_le_bytes(*number))
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        let (number, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u16::from_le_bytes(*number))
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        let (number, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*number)
-    }
 }
 
 #[cfg(test)]

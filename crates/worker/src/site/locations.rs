@@ -73,23 +73,23 @@ impl Site {
         };
         let mut location =
             ResolvedLocation { key: key.clone(), settings, place: Rc::default(), app, handlers: Default::default() };
-        let phases = Phase::ALL.map(|phase| (directive_of(phase), location.names(phase).to_vec())).to_vec();
+        let phases = Phase::ALL.iter().map(|phase| (directive_of(*phase), location.names(*phase).to_vec())).collect();
         let early_phases = Phase::Handler.before().fold(0, |bits, phase| bits | 1 << phase as u32);
         location.place = Rc::new(apache::Place { phases, early_phases, ..place });
         Ok(location)
     }
 
-    fn types_of(&self, settings: Rc<Settings>) -> apache::TypeOf {
+    fn types_of(&self, settings: Rc<Settings>) -> apache::FactOf<String> {
         let config = self.config.clone();
-        apache::TypeOf::new(move |name| {
+        apache::FactOf::new(move |name| {
             let path = Path::new(OsStr::from_bytes(name));
             if path.is_dir() { Some(FOLDER.to_owned()) } else { mime::describe(&config, &settings, path).mime }
         })
     }
 
-    fn aliases_of(&self, host: u16) -> apache::AliasOf {
+    fn aliases_of(&self, host: u16) -> apache::FactOf<apache::PassedAlias> {
         let config = self.config.clone();
-        apache::AliasOf::new(move |path| {
+        apache::FactOf::new(move |path| {
             let (alias, file) = config.alias_of(host, &Text::new(path).0)?;
             let AliasFrom::Prefix(prefix) = &alias.from else { return None };
             let root = alias.to.to_string_lossy().into_owned();

@@ -1,5 +1,7 @@
 //! `<Limit>` and `<LimitExcept>`: sets of methods.
 
+use base::method::{INVALID, NUMBERED, number};
+
 /// A set of methods. The bits are httpd 1.3's method numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Methods(u16);
@@ -13,27 +15,8 @@ pub struct Limited<T> {
     pub what: T,
 }
 
-/// Methods that have a number in httpd; a method's index is its number.
-pub const NUMBERED: [&str; 15] = [
-    "GET",
-    "PUT",
-    "POST",
-    "DELETE",
-    "CONNECT",
-    "OPTIONS",
-    "TRACE",
-    "PATCH",
-    "PROPFIND",
-    "PROPPATCH",
-    "MKCOL",
-    "COPY",
-    "MOVE",
-    "LOCK",
-    "UNLOCK",
-];
-
-/// httpd's `M_INVALID`: every method without a number.
-const OTHER: u16 = 1 << 15;
+/// Every method without a number.
+const OTHER: u16 = 1 << INVALID;
 
 impl Methods {
     /// Every method.
@@ -43,12 +26,7 @@ impl Methods {
 
     /// The set of one method of a request. HEAD counts as GET.
     pub fn of(method: &str) -> Methods {
-        Methods::named(method).unwrap_or(Methods(OTHER))
-    }
-
-    fn named(name: &str) -> Option<Methods> {
-        let name = if name == "HEAD" { "GET" } else { name };
-        NUMBERED.iter().position(|known| *known == name).map(|bit| Methods(1 << bit))
+        Methods(1 << number(method.as_bytes()))
     }
 
     /// Whether the sets intersect.
@@ -73,17 +51,17 @@ impl Methods {
 
     /// Parses the arguments of `<Limit>`.
     pub fn listed(names: &[String]) -> Result<Methods, String> {
-        names.iter().try_fold(Methods::NONE, |all, name| match Methods::named(name) {
-            Some(_) if name == "TRACE" => Err("TRACE cannot be limited: leave it out".to_owned()),
-            Some(one) => Ok(all.with(one)),
-            None => Err(format!("expected methods like GET or POST, in capitals, got \"{name}\"")),
+        names.iter().try_fold(Methods::NONE, |all, name| match Methods::of(name) {
+            _ if name == "TRACE" => Err("TRACE cannot be limited: leave it out".to_owned()),
+            Methods(OTHER) => Err(format!("expected methods like GET or POST, in capitals, got \"{name}\"")),
+            one => Ok(all.with(one)),
         })
     }
 }
 
 impl std::fmt::Debug for Methods {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = NUMBERED.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| *name);
+        let names = NUMBERED.split(' ').enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| name);
         match *self {
             Methods::ALL => f.write_str("*"),
             _ => f.write_str(&names.chain((self.0 & OTHER != 0).then_some("…")).collect::<Vec<_>>().join(",")),

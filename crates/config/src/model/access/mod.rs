@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use hash_limits::HashLimits;
 pub use hosts::{AccessOrigin, HostRules, Order};
-pub use methods::{Limited, Methods, NUMBERED};
+pub use methods::{Limited, Methods};
 pub use require::{AuthzProvider, Require, Requirement, Vocabulary};
 
 settings! {

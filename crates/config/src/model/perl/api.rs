@@ -1,5 +1,7 @@
 //! The two APIs of mod_perl, and options of mod_perl 2.
 
+use std::sync::LazyLock;
+
 /// Name that mod_perl 2 defines for `<IfDefine>`. Its definition selects mod_perl 2's API.
 pub const MODPERL2: &str = "MODPERL2";
 
@@ -31,39 +33,13 @@ pub struct PerlOptions {
 }
 
 /// Names of the flags; an index is a bit number. The first ones are mod_perl 2's flags of places, the others those of servers.
-pub const FLAGS: &[&str] = &[
-    "SendHeader",
-    "SetupEnv",
-    "MergeHandlers",
-    "GlobalRequest",
-    "ParseHeaders",
-    "Parent",
-    "Enable",
-    "Clone",
-    "InheritSwitches",
-    "Autoload",
-    "OpenLogs",
-    "PostConfig",
-    "ChildInit",
-    "ChildExit",
-    "PreConnection",
-    "ProcessConnection",
-    "PostReadRequest",
-    "Trans",
-    "MapToStorage",
-    "Init",
-    "HeaderParser",
-    "Access",
-    "Authen",
-    "Authz",
-    "Type",
-    "Fixup",
-    "Response",
-    "Log",
-    "Cleanup",
-    "InputFilter",
-    "OutputFilter",
-];
+pub static FLAGS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let flags = "SendHeader SetupEnv MergeHandlers GlobalRequest ParseHeaders Parent Enable Clone \
+        InheritSwitches Autoload OpenLogs PostConfig ChildInit ChildExit PreConnection ProcessConnection \
+        PostReadRequest Trans MapToStorage Init HeaderParser Access Authen Authz Type Fixup Response Log Cleanup \
+        InputFilter OutputFilter";
+    flags.split(' ').collect()
+});
 
 /// The bit of a flag, by its name in any case.
 pub fn flag(name: &str) -> Option<u32> {

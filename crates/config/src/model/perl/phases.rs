@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// A phase, in the order in which a request passes them; phases of processes come last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(prefix = "Perl", suffix = "Handler")]
 #[allow(missing_docs, reason = "httpd's names")]
 pub enum Phase {
     PostReadRequest,
@@ -38,53 +41,14 @@ pub enum Phase {
 
 impl Phase {
     /// All phases; an index is the phase's discriminant.
-    pub const ALL: [Phase; 21] = [
-        Phase::PostReadRequest,
-        Phase::Trans,
-        Phase::MapToStorage,
-        Phase::Init,
-        Phase::HeaderParser,
-        Phase::Access,
-        Phase::Authen,
-        Phase::Authz,
-        Phase::Type,
-        Phase::Fixup,
-        Phase::Handler,
-        Phase::Log,
-        Phase::Cleanup,
-        Phase::ServerInit,
-        Phase::ChildInit,
-        Phase::ChildExit,
-        Phase::Restart,
-        Phase::OpenLogs,
-        Phase::PostConfig,
-        Phase::PreConnection,
-        Phase::ProcessConnection,
-    ];
+    pub const ALL: &[Phase] = Phase::VARIANTS;
 
     /// Name of the directive, which `$r->current_callback` returns.
     pub fn name(self) -> &'static str {
         match self {
-            Phase::PostReadRequest => "PerlPostReadRequestHandler",
-            Phase::Trans => "PerlTransHandler",
-            Phase::MapToStorage => "PerlMapToStorageHandler",
-            Phase::Init | Phase::ServerInit => "PerlInitHandler",
-            Phase::HeaderParser => "PerlHeaderParserHandler",
-            Phase::Access => "PerlAccessHandler",
-            Phase::Authen => "PerlAuthenHandler",
-            Phase::Authz => "PerlAuthzHandler",
-            Phase::Type => "PerlTypeHandler",
-            Phase::Fixup => "PerlFixupHandler",
+            Phase::ServerInit => Phase::Init.into(),
             Phase::Handler => "PerlHandler",
-            Phase::Log => "PerlLogHandler",
-            Phase::Cleanup => "PerlCleanupHandler",
-            Phase::ChildInit => "PerlChildInitHandler",
-            Phase::ChildExit => "PerlChildExitHandler",
-            Phase::Restart => "PerlRestartHandler",
-            Phase::OpenLogs => "PerlOpenLogsHandler",
-            Phase::PostConfig => "PerlPostConfigHandler",
-            Phase::PreConnection => "PerlPreConnectionHandler",
-            Phase::ProcessConnection => "PerlProcessConnectionHandler",
+            phase => phase.into(),
         }
     }
 
@@ -100,7 +64,7 @@ impl Phase {
 
     /// Phases that a request passes before this one.
     pub fn before(self) -> impl Iterator<Item = Phase> {
-        let its_own_order = Phase::ALL.into_iter().take_while(move |phase| *phase != self);
+        let its_own_order = Phase::ALL.iter().copied().take_while(move |phase| *phase != self);
         std::iter::once(Phase::ServerInit).chain(its_own_order)
     }
 
@@ -164,18 +128,6 @@ impl Phases {
         }
         if inner.dispatch.is_some() {
             self.dispatch.clone_from(&inner.dispatch);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_discriminant_of_a_phase_is_its_index() {
-        for (number, phase) in Phase::ALL.into_iter().enumerate() {
-            assert_eq!(phase as usize, number, "{phase:?}");
         }
     }
 }

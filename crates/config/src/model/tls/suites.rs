@@ -29,20 +29,8 @@ pub const TLS12: &[Suite] = &[
 ];
 
 /// OpenSSL's names of groups that contain supported suites.
-const GROUPS: [&str; 12] = [
-    "ALL",
-    "DEFAULT",
-    "HIGH",
-    "ECDHE",
-    "EECDH",
-    "kECDHE",
-    "kEECDH",
-    "ECDH",
-    "AESGCM",
-    "ECDHE+AESGCM",
-    "EECDH+AESGCM",
-    "CHACHA20",
-];
+const GROUPS: &str = "ALL DEFAULT HIGH ECDHE EECDH kECDHE kEECDH ECDH AESGCM ECDHE+AESGCM \
+    EECDH+AESGCM CHACHA20";
 
 /// OpenSSL's name of a suite (`SSL_CIPHER`), and its key length in bits.
 pub fn openssl_name(iana: &str) -> Option<(&'static str, u16)> {
@@ -61,7 +49,7 @@ pub fn read<'a>(known: &[Suite], list: &'a str) -> (Option<Vec<&'static str>>, V
             Some(suite) if word.starts_with(['!', '-']) => chosen.retain(|iana| *iana != suite.iana),
             Some(suite) => chosen.push(suite.iana),
             None if word.starts_with(['!', '-', '+']) || is_of_other_version(name) => {}
-            None if GROUPS.contains(&name) => chosen.extend(known.iter().map(|suite| suite.iana)),
+            None if GROUPS.split(' ').any(|group| group == name) => chosen.extend(known.iter().map(|suite| suite.iana)),
             None => unknown.push(word),
         }
     }

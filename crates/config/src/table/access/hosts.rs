@@ -4,91 +4,54 @@ use crate::draft::{Draft, Opened};
 use crate::model::access::{AccessOrigin, HostRules, Limited, Lookups, Methods, Order, Throttle};
 use crate::model::overrides::Class;
 use crate::syntax::tree::Directive;
-use crate::table::row::{ANYWHERE, CONTAINERS, MANY, ROW, Row, Takes};
+use crate::table::row::{ANYWHERE, CONTAINERS, MANY, Row, flag, number, rows, section, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "Order",
-        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
-        takes: Takes::Words("Deny,Allow|Allow,Deny|Mutual-failure", 1..=2, order),
-        because: "without Allow and Deny every client has access",
-        per_method: true,
-        about: "Deny,Allow: clients that match neither list have access, and Allow takes precedence. Allow,Deny: they have none, and Deny takes precedence. \
-            Order, Allow or Deny in an inner section replaces all three of the outer section.",
-        ..ROW
-    },
-    Row {
-        name: "Allow",
-        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
-        takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, allow),
-        because: "see Order",
-        per_method: true,
-        about: "Clients with access: `10.1`, `10.1.0.0/16`, `2001:db8::/32`, `.example.com` (verified by a reverse and a forward DNS lookup), \
-            `env=name`. Without AuthType or Satisfy no user is required.",
-        ..ROW
-    },
-    Row {
-        name: "Deny",
-        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
-        takes: Takes::Words("from all|address|network|name|env=[!]name…", 2..=MANY, deny),
-        because: "see Order",
-        per_method: true,
-        about: "Clients without access, written as in Allow. They are answered 403.",
-        ..ROW
-    },
-    Row {
-        name: "AllowMethods",
-        contexts: CONTAINERS.and_htaccess(Class::LIMIT),
-        takes: Takes::Words("reset|method…", 1..=MANY, allow_methods),
-        because: "reset: the program or file decides which methods it supports",
-        about: "Methods that are allowed here, in capitals; GET includes HEAD. Other methods are answered 405. `reset` allows all again.",
-        ..ROW
-    },
-    Row {
-        name: "Limit",
-        contexts: CONTAINERS.and_htaccess(Class::ANY),
-        takes: Takes::Section("method…", 1..=MANY, limit),
-        because: "access directives apply to every method",
-        per_method: true,
-        about: "Access directives in this section apply to these methods only; GET includes HEAD. All other methods stay unrestricted: LimitExcept is safer.",
-        ..ROW
-    },
-    Row {
-        name: "LimitExcept",
-        contexts: CONTAINERS.and_htaccess(Class::ANY),
-        takes: Takes::Section("method…", 1..=MANY, limit_except),
-        because: "access directives apply to every method",
-        per_method: true,
-        about: "Access directives in this section apply to all methods except these.",
-        ..ROW
-    },
-    Row {
-        name: "MaxConcurrentReqs",
-        contexts: CONTAINERS,
-        takes: Takes::Number(1..=1_000_000, max_concurrent),
-        because: "MaxClients limits the whole site",
-        per_method: true,
-        about: "Maximum number of concurrent requests of this section. Further requests are answered 503 at once and use no \
-                worker. The original URI of a request counts, not one that Perl code sets later.",
-        ..ROW
-    },
-    Row {
-        name: "HostnameLookups",
-        contexts: ANYWHERE,
-        takes: Takes::Word("On|Off|Double", hostname_lookups),
-        default: Some("Off"),
-        because: "httpd's default: a name lookup delays the response",
-        about: "Whether the client's host name is looked up for REMOTE_HOST and the access log. Double also checks that the name resolves to the address.",
-        ..ROW
-    },
-    Row {
-        name: "IdentityCheck",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(identity_check),
-        because: "Off: clients no longer run ident services (RFC 1413)",
-        about: "Accepted for old configurations. On causes a warning: no ident service is queried, and get_remote_logname is undef.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words("Order", CONTAINERS.and_htaccess(Class::LIMIT), "Deny,Allow|Allow,Deny|Mutual-failure", 1..=2, order)
+        .per_method()
+        .because("without Allow and Deny every client has access"),
+    "Deny,Allow: clients that match neither list have access, and Allow takes precedence. Allow,Deny: they have none, \
+     and Deny takes precedence. Order, Allow or Deny in an inner section replaces all three of the outer section.",
+    words(
+        "Allow",
+        CONTAINERS.and_htaccess(Class::LIMIT),
+        "from all|address|network|name|env=[!]name…",
+        2..=MANY,
+        allow
+    )
+    .per_method()
+    .because("see Order"),
+    "Clients with access: `10.1`, `10.1.0.0/16`, `2001:db8::/32`, `.example.com` (verified by a reverse and a forward \
+     DNS lookup), `env=name`. Without AuthType or Satisfy no user is required.",
+    words("Deny", CONTAINERS.and_htaccess(Class::LIMIT), "from all|address|network|name|env=[!]name…", 2..=MANY, deny)
+        .per_method()
+        .because("see Order"),
+    "Clients without access, written as in Allow. They are answered 403.",
+    words("AllowMethods", CONTAINERS.and_htaccess(Class::LIMIT), "reset|method…", 1..=MANY, allow_methods)
+        .because("reset: the program or file decides which methods it supports"),
+    "Methods that are allowed here, in capitals; GET includes HEAD. Other methods are answered 405. `reset` allows all \
+     again.",
+    section("Limit", CONTAINERS.and_htaccess(Class::ANY), "method…", 1..=MANY, limit)
+        .per_method()
+        .because("access directives apply to every method"),
+    "Access directives in this section apply to these methods only; GET includes HEAD. All other methods stay \
+     unrestricted: LimitExcept is safer.",
+    section("LimitExcept", CONTAINERS.and_htaccess(Class::ANY), "method…", 1..=MANY, limit_except)
+        .per_method()
+        .because("access directives apply to every method"),
+    "Access directives in this section apply to all methods except these.",
+    number("MaxConcurrentReqs", CONTAINERS, 1..=1_000_000, max_concurrent)
+        .per_method()
+        .because("MaxClients limits the whole site"),
+    "Maximum number of concurrent requests of this section. Further requests are answered 503 at once and use no \
+     worker. The original URI of a request counts, not one that Perl code sets later.",
+    word("HostnameLookups", ANYWHERE, "On|Off|Double", hostname_lookups)
+        .default("Off", "httpd's default: a name lookup delays the response"),
+    "Whether the client's host name is looked up for REMOTE_HOST and the access log. Double also checks that the name \
+     resolves to the address.",
+    flag("IdentityCheck", ANYWHERE, identity_check).because("Off: clients no longer run ident services (RFC 1413)"),
+    "Accepted for old configurations. On causes a warning: no ident service is queried, and get_remote_logname is \
+     undef.",
 ];
 
 fn identity_check(draft: &mut Draft, on: bool) {

@@ -4,142 +4,68 @@ use crate::draft::{Draft, Opened};
 use crate::model::access::{
     FileTurn, HashLimits, Merging, PasswordProviders, Require, Requirement, Satisfy, Vocabulary,
 };
-use crate::model::overrides::Class;
 use crate::syntax::tree::{ConfigError, Directive};
-use crate::table::row::{CONTAINERS, MANY, ROW, Row, Takes};
+use crate::table::row::{AUTH_CONFIG, CONTAINERS, MANY, Row, SERVER, flag, path, rows, section, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "Satisfy",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Word("All|Any", satisfy),
-        because: "All: every requirement must be met",
-        per_method: true,
-        about: "Any: either a permitted address or a permitted user is enough. As in httpd 2.4, a section with its own Order, Allow or Deny \
-            and without Satisfy resets it to All. A section with only Satisfy inherits Order, Allow and Deny; httpd 2.4 drops them there, \
-            which permits every address: `check` reports such sections.",
-        ..ROW
-    },
-    Row {
-        name: "AuthType",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Word("Basic|name", auth_type),
-        because: "only places with Require need it",
-        about: "How users authenticate: Basic, or any name that a PerlAuthenHandler supports.",
-        ..ROW
-    },
-    Row {
-        name: "AuthName",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Word("realm", |d, name| {
-            d.settings().access.auth_name = Some(name.to_owned());
-            Ok(())
-        }),
-        because: "only the site knows which of its places share passwords",
-        about: "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm.",
-        ..ROW
-    },
-    Row {
-        name: "AuthUserFile",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Path(|d, path| d.settings().access.user_file = Some(path)),
-        because: "no default path for passwords is safe",
-        about: "A file with lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never accepted. Changes of \
-            the file take effect within a second. It must be a regular file of at most 16 MB (200,000 users with bcrypt); otherwise requests that need it are answered 500.",
-        ..ROW
-    },
-    Row {
-        name: "AuthGroupFile",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Path(|d, path| d.settings().access.group_file = Some(path)),
-        because: "only `Require group` needs it",
-        about: "A file with lines of `group: user user…`. Changes of the file take effect within a second. It must be a regular file of at most 4 MB.",
-        ..ROW
-    },
-    Row {
-        name: "AuthAuthoritative",
-        aliases: &["AuthBasicAuthoritative"],
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Flag(|d, on| d.settings().access.authoritative = Some(on)),
-        because: "On, as in httpd: users missing in the files are refused",
-        about: "On: a PerlAuthenHandler or PerlAuthzHandler runs first; AuthUserFile and Require decide. Off: the files decide \
-            first; users missing in AuthUserFile, or that no Require names, are left to the Perl handlers. A wrong password is \
-            refused at once. A user that neither knows is refused.",
-        ..ROW
-    },
-    Row {
-        name: "LimitPasswordHash",
-        takes: Takes::Words("bcrypt=cost|rounds=number|memory=size …", 1..=3, limit_hash),
-        default: Some("bcrypt=14 rounds=1000000 memory=32M"),
-        because: "one guess must not occupy a processor for more than about a second",
-        about: "The maximum cost of password hashes in an AuthUserFile: cost of bcrypt, rounds of the SHA crypts ($5$, $6$), memory of scrypt \
-            and yescrypt. A user whose hash costs more gets a 500, with file, line and limit in the error log. A limit that is not named has \
-            its default.",
-        ..ROW
-    },
-    Row {
-        name: "AuthBasicProvider",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Words("file|name …", 1..=MANY, basic_provider),
-        default: Some("file"),
-        because: "the only built-in provider",
-        about: "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. \
-            `file` must be first or last. Without `file`, AuthUserFile is not used.",
-        ..ROW
-    },
-    Row {
-        name: "AuthMerging",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Word("Off|And|Or", merging),
-        because: "Off, as in httpd: an inner section replaces the outer requirements",
-        about: "How Require of this section combines with the outer section's: Off replaces it, And requires both, Or requires one of them. \
-            Applies to this section only.",
-        ..ROW
-    },
-    Row {
-        name: "AuthzSendForbiddenOnFailure",
-        contexts: CONTAINERS,
-        takes: Takes::Flag(|d, on| d.settings().access.forbids = Some(on)),
-        because: "Off, as in httpd: the person may have another account",
-        about: "On: a user with the right password whom Require does not permit is answered 403 instead of another password dialog (401).",
-        ..ROW
-    },
-    Row {
-        name: "Require",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Words("user|group|valid-user|all|ip|host|local|env|expr|method|not …", 1..=MANY, require),
-        because: "every client has access",
-        per_method: true,
-        about: "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all granted`, `all denied`, \
-            `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an expression as in SetEnvIfExpr. A PerlAuthzHandler may define other words.",
-        ..ROW
-    },
-    Row {
-        name: "RequireAll",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Section("", 0..=0, require_all),
-        because: "see Require",
-        per_method: true,
-        about: "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone.",
-        ..ROW
-    },
-    Row {
-        name: "RequireAny",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Section("", 0..=0, require_any),
-        because: "see Require",
-        per_method: true,
-        about: "One of the lines in this section must be met.",
-        ..ROW
-    },
-    Row {
-        name: "RequireNone",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Section("", 0..=0, require_none),
-        because: "see Require",
-        about: "None of the lines in this section may be met. Allowed only within RequireAll.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    word("Satisfy", AUTH_CONFIG, "All|Any", satisfy).per_method().because("All: every requirement must be met"),
+    "Any: either a permitted address or a permitted user is enough. As in httpd 2.4, a section with its own Order, \
+     Allow or Deny and without Satisfy resets it to All. A section with only Satisfy inherits Order, Allow and Deny; \
+     httpd 2.4 drops them there, which permits every address: `check` reports such sections.",
+    word("AuthType", AUTH_CONFIG, "Basic|name", auth_type).because("only places with Require need it"),
+    "How users authenticate: Basic, or any name that a PerlAuthenHandler supports.",
+    word("AuthName", AUTH_CONFIG, "realm", |d, name| {
+        d.settings().access.auth_name = Some(name.to_owned());
+        Ok(())
+    })
+    .because("only the site knows which of its places share passwords"),
+    "The realm. Browsers show it in the password dialog, and send the same password to all places with the same realm.",
+    path("AuthUserFile", AUTH_CONFIG, |d, path| d.settings().access.user_file = Some(path))
+        .because("no default path for passwords is safe"),
+    "A file with lines of `user:hash` as htpasswd writes them: bcrypt, MD5 ($apr1$), SHA-1, crypt. Plain text is never \
+     accepted. Changes of the file take effect within a second. It must be a regular file of at most 16 MB (200,000 \
+     users with bcrypt); otherwise requests that need it are answered 500.",
+    path("AuthGroupFile", AUTH_CONFIG, |d, path| d.settings().access.group_file = Some(path))
+        .because("only `Require group` needs it"),
+    "A file with lines of `group: user user…`. Changes of the file take effect within a second. It must be a regular \
+     file of at most 4 MB.",
+    flag("AuthAuthoritative", AUTH_CONFIG, |d, on| d.settings().access.authoritative = Some(on))
+        .aliases(&["AuthBasicAuthoritative"])
+        .because("On, as in httpd: users missing in the files are refused"),
+    "On: a PerlAuthenHandler or PerlAuthzHandler runs first; AuthUserFile and Require decide. Off: the files decide \
+     first; users missing in AuthUserFile, or that no Require names, are left to the Perl handlers. A wrong password \
+     is refused at once. A user that neither knows is refused.",
+    words("LimitPasswordHash", SERVER, "bcrypt=cost|rounds=number|memory=size …", 1..=3, limit_hash).default(
+        "bcrypt=14 rounds=1000000 memory=32M",
+        "one guess must not occupy a processor for more than about a second"
+    ),
+    "The maximum cost of password hashes in an AuthUserFile: cost of bcrypt, rounds of the SHA crypts ($5$, $6$), \
+     memory of scrypt and yescrypt. A user whose hash costs more gets a 500, with file, line and limit in the error \
+     log. A limit that is not named has its default.",
+    words("AuthBasicProvider", AUTH_CONFIG, "file|name …", 1..=MANY, basic_provider)
+        .default("file", "the only built-in provider"),
+    "Password providers, in order: `file` (AuthUserFile), and names of PerlAddAuthnProvider. `file` must be first or \
+     last. Without `file`, AuthUserFile is not used.",
+    word("AuthMerging", AUTH_CONFIG, "Off|And|Or", merging)
+        .because("Off, as in httpd: an inner section replaces the outer requirements"),
+    "How Require of this section combines with the outer section's: Off replaces it, And requires both, Or requires \
+     one of them. Applies to this section only.",
+    flag("AuthzSendForbiddenOnFailure", CONTAINERS, |d, on| d.settings().access.forbids = Some(on))
+        .because("Off, as in httpd: the person may have another account"),
+    "On: a user with the right password whom Require does not permit is answered 403 instead of another password \
+     dialog (401).",
+    words("Require", AUTH_CONFIG, "user|group|valid-user|all|ip|host|local|env|expr|method|not …", 1..=MANY, require)
+        .per_method()
+        .because("every client has access"),
+    "One of a section's Require lines must be met: `user ana`, `group staff`, `valid-user`; as in httpd 2.4 `all \
+     granted`, `all denied`, `ip 10.1`, `host example.com`, `local`, `env name`, `method GET`, `expr` with an \
+     expression as in SetEnvIfExpr. A PerlAuthzHandler may define other words.",
+    section("RequireAll", AUTH_CONFIG, "", 0..=0, require_all).per_method().because("see Require"),
+    "All lines in this section must be met. Allowed are Require, `Require not`, RequireAny and RequireNone.",
+    section("RequireAny", AUTH_CONFIG, "", 0..=0, require_any).per_method().because("see Require"),
+    "One of the lines in this section must be met.",
+    section("RequireNone", AUTH_CONFIG, "", 0..=0, require_none).because("see Require"),
+    "None of the lines in this section may be met. Allowed only within RequireAll.",
 ];
 
 /// `Satisfy All|Any`
@@ -184,7 +110,7 @@ fn basic_provider(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `AuthMerging Off|And|Or`
+/// `LimitPasswordHash …`
 fn limit_hash(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     let mut limits = HashLimits::default();
     words.iter().try_for_each(|word| limits.set(word))?;
@@ -192,6 +118,7 @@ fn limit_hash(draft: &mut Draft, words: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// `AuthMerging Off|And|Or`
 fn merging(draft: &mut Draft, text: &str) -> Result<(), String> {
     draft.settings().access.requires.merging = match text.to_ascii_lowercase().as_str() {
         "off" => Merging::Off,
@@ -208,18 +135,18 @@ fn require(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     if matches!(what, Require::Not(_)) {
         return Err("`not` alone permits nobody: put it in <RequireAll> together with a positive Require".to_owned());
     }
-    add(draft, words(args), what);
+    add(draft, joined(args), what);
     Ok(())
 }
 
 /// `<RequireAll>`
 fn require_all(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
-    section(draft, "<RequireAll>", Require::Every, inside)
+    requirements(draft, "<RequireAll>", Require::Every, inside)
 }
 
 /// `<RequireAny>`
 fn require_any(draft: &mut Draft, _: &[String], inside: &[Directive]) -> Opened {
-    section(draft, "<RequireAny>", Require::Any, inside)
+    requirements(draft, "<RequireAny>", Require::Any, inside)
 }
 
 /// `<RequireNone>`
@@ -232,7 +159,7 @@ fn vocabulary(draft: &mut Draft) -> Vocabulary<'_> {
     Vocabulary { providers: &config.authz_providers, any_text: config.perl_access, patterns }
 }
 
-fn section(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, inside: &[Directive]) -> Opened {
+fn requirements(draft: &mut Draft, name: &str, combine: fn(Vec<Require>) -> Require, inside: &[Directive]) -> Opened {
     let parts = parts(draft, inside);
     add(draft, name.to_owned(), combine(parts));
     Ok(None)
@@ -244,7 +171,7 @@ fn add(draft: &mut Draft, text: String, what: Require) {
 }
 
 /// Joins arguments to a line, with words that contain spaces in quotation marks.
-fn words(args: &[String]) -> String {
+fn joined(args: &[String]) -> String {
     let word = |arg: &String| if arg.contains(' ') { format!("\"{arg}\"") } else { arg.clone() };
     args.iter().map(word).collect::<Vec<_>>().join(" ")
 }

@@ -6,154 +6,88 @@ use crate::draft::Draft;
 use crate::model::overrides::Class;
 use crate::model::tls::{NamedFile, Versions, suites};
 use crate::syntax::value;
-use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, AUTH_CONFIG, HOSTS, MANY, Row, SERVER, duration, flag, path, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "SSLEngine",
-        contexts: HOSTS,
-        takes: Takes::Word("On|Off", |d, text| {
-            let on = value::flag(text)?;
-            let at = d.at.clone();
-            d.host().tls.engine = Some((at, on));
-            Ok(())
-        }),
-        because: "On where Listen says https",
-        about: "Whether the addresses of this host use TLS. All hosts of an address share the setting: it is On if one of them sets On.",
-        ..ROW
-    },
-    Row {
-        name: "SSLCertificateFile",
-        contexts: HOSTS,
-        takes: Takes::Path(|d, path| {
-            let file = named(d, path, "SSLCertificateFile");
-            d.host().tls.certificates.push(file);
-        }),
-        because: "only the site knows its path",
-        about: "The certificate in PEM, followed by the intermediate certificates; the file may contain the key, too. Once for each key type (RSA, \
-            ECDSA). Read as root, and again when it changes.",
-        ..ROW
-    },
-    Row {
-        name: "SSLCertificateKeyFile",
-        contexts: HOSTS,
-        takes: Takes::Path(|d, path| {
-            let file = named(d, path, "SSLCertificateKeyFile");
-            d.host().tls.keys.push(file);
-        }),
-        because: "SSLCertificateFile may contain the key",
-        about: "The private key in PEM, without a password; in the order of the certificates. Programs cannot read it.",
-        ..ROW
-    },
-    Row {
-        name: "SSLCertificateChainFile",
-        contexts: HOSTS,
-        takes: Takes::Path(|d, path| {
-            let file = named(d, path, "SSLCertificateChainFile");
-            d.host().tls.chain = Some(file);
-        }),
-        because: "SSLCertificateFile contains the intermediate certificates",
-        about: "Further certificates in PEM, sent after those of SSLCertificateFile.",
-        ..ROW
-    },
-    Row {
-        name: "SSLStaplingFile",
-        contexts: HOSTS,
-        takes: Takes::Path(|d, path| {
-            let file = named(d, path, "SSLStaplingFile");
-            d.host().tls.staple = Some(file);
-        }),
-        because: "most certificate authorities no longer support OCSP",
-        about: "An OCSP response (DER) to send with the certificate. The server does not fetch it: write it with `openssl ocsp -respout`. It is \
-            read again when it changes.",
-        ..ROW
-    },
-    Row {
-        name: "SSLUseStapling",
-        contexts: HOSTS,
-        takes: Takes::Flag(|d, on| {
-            if on && d.host().tls.staple.is_none() {
-                d.warn("has no effect without SSLStaplingFile before this line: OCSP responses are not fetched");
-            }
-        }),
-        because: "use SSLStaplingFile",
-        about: "Accepted for old configurations: SSLStaplingFile turns on stapling.",
-        ..ROW
-    },
-    Row {
-        name: "SSLProtocol",
-        contexts: HOSTS,
-        takes: Takes::Words("[+|-]version…", 1..=MANY, versions),
-        because: "all supported versions: TLSv1.2 and TLSv1.3",
-        about: "TLS versions: `all`, `TLSv1.2`, `TLSv1.3`. Older versions are insecure and not supported.",
-        ..ROW
-    },
-    Row {
-        name: "SSLCipherSuite",
-        contexts: HOSTS,
-        takes: Takes::Words("[TLSv1.3|SSL] suites", 1..=2, cipher_suites),
-        because: "every supported suite is safe",
-        about: "Cipher suites by their OpenSSL or IANA names, separated by colons, in order of preference; words such as HIGH and ALL stand \
-            for all. Unsupported suites are ignored with a warning.",
-        ..ROW
-    },
-    Row {
-        name: "SSLHonorCipherOrder",
-        contexts: HOSTS,
-        takes: Takes::Flag(|d, on| d.host().tls.own_order = Some(on)),
-        because: "Off: phones without AES hardware prefer faster suites",
-        about: "Whether the server's order of suites takes precedence over the client's.",
-        ..ROW
-    },
-    Row {
-        name: "SSLSessionTickets",
-        contexts: HOSTS,
-        takes: Takes::Flag(|d, on| d.host().tls.tickets = Some(on)),
-        because: "On: returning clients skip the full handshake, and the server stores nothing for them",
-        about: "Whether clients get tickets to resume sessions. The ticket key changes every few hours, is never written to a file, and survives reloads.",
-        ..ROW
-    },
-    Row {
-        name: "SSLSessionCache",
-        contexts: SERVER,
-        takes: Takes::Word("none|type:…", |d, kind| {
-            d.host().tls.cache = Some(!kind.eq_ignore_ascii_case("none"));
-            Ok(())
-        }),
-        because: "in memory: one process serves all clients",
-        about: "`none` disables the session cache; any other value means a cache in memory.",
-        ..ROW
-    },
-    Row {
-        name: "SSLSessionCacheTimeout",
-        contexts: HOSTS,
-        takes: Takes::Duration(|d, time| d.host().tls.session_life = Some(time)),
-        default: Some("12h"),
-        because: "clients that return on the same day skip the full handshake; httpd's 300 s is shorter than a lunch break",
-        about: "Time after the first handshake during which a client may resume its session, by a ticket or from the cache. Tickets \
-            expire after 12 hours at most, with their key. A shorter time applies to existing sessions too.",
-        ..ROW
-    },
-    Row {
-        name: "SSLOptions",
-        contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
-        takes: Takes::Words("[+|-]option…", 1..=MANY, ssl_options),
-        because: "few programs use these variables",
-        about: "`+StdEnvVars` gives programs SSL_PROTOCOL, SSL_CIPHER and similar variables, and the fields of the server's certificate: SSL_SERVER_S_DN, \
-            SSL_SERVER_S_DN_CN, SSL_SERVER_SAN_DNS_0, SSL_SERVER_V_END and so on. HTTPS and SSL_TLS_SNI are always set.",
-        ..ROW
-    },
-    Row {
-        name: "SSLRequireSSL",
-        contexts: CONTAINERS.and_htaccess(Class::AUTH_CONFIG),
-        takes: Takes::Words("", 0..=0, |d, _| {
-            d.settings().response.ssl.required = Some(true);
-            Ok(())
-        }),
-        because: "most places are also served without TLS",
-        about: "Requests without TLS are answered 403.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    word("SSLEngine", HOSTS, "On|Off", |d, text| {
+        let on = value::flag(text)?;
+        let at = d.at.clone();
+        d.host().tls.engine = Some((at, on));
+        Ok(())
+    })
+    .because("On where Listen says https"),
+    "Whether the addresses of this host use TLS. All hosts of an address share the setting: it is On if one of them \
+     sets On.",
+    path("SSLCertificateFile", HOSTS, |d, path| {
+        let file = named(d, path, "SSLCertificateFile");
+        d.host().tls.certificates.push(file);
+    })
+    .because("only the site knows its path"),
+    "The certificate in PEM, followed by the intermediate certificates; the file may contain the key, too. Once for \
+     each key type (RSA, ECDSA). Read as root, and again when it changes.",
+    path("SSLCertificateKeyFile", HOSTS, |d, path| {
+        let file = named(d, path, "SSLCertificateKeyFile");
+        d.host().tls.keys.push(file);
+    })
+    .because("SSLCertificateFile may contain the key"),
+    "The private key in PEM, without a password; in the order of the certificates. Programs cannot read it.",
+    path("SSLCertificateChainFile", HOSTS, |d, path| {
+        let file = named(d, path, "SSLCertificateChainFile");
+        d.host().tls.chain = Some(file);
+    })
+    .because("SSLCertificateFile contains the intermediate certificates"),
+    "Further certificates in PEM, sent after those of SSLCertificateFile.",
+    path("SSLStaplingFile", HOSTS, |d, path| {
+        let file = named(d, path, "SSLStaplingFile");
+        d.host().tls.staple = Some(file);
+    })
+    .because("most certificate authorities no longer support OCSP"),
+    "An OCSP response (DER) to send with the certificate. The server does not fetch it: write it with `openssl ocsp \
+     -respout`. It is read again when it changes.",
+    flag("SSLUseStapling", HOSTS, |d, on| {
+        if on && d.host().tls.staple.is_none() {
+            d.warn("has no effect without SSLStaplingFile before this line: OCSP responses are not fetched");
+        }
+    })
+    .because("use SSLStaplingFile"),
+    "Accepted for old configurations: SSLStaplingFile turns on stapling.",
+    words("SSLProtocol", HOSTS, "[+|-]version…", 1..=MANY, versions)
+        .because("all supported versions: TLSv1.2 and TLSv1.3"),
+    "TLS versions: `all`, `TLSv1.2`, `TLSv1.3`. Older versions are insecure and not supported.",
+    words("SSLCipherSuite", HOSTS, "[TLSv1.3|SSL] suites", 1..=2, cipher_suites)
+        .because("every supported suite is safe"),
+    "Cipher suites by their OpenSSL or IANA names, separated by colons, in order of preference; words such as HIGH and \
+     ALL stand for all. Unsupported suites are ignored with a warning.",
+    flag("SSLHonorCipherOrder", HOSTS, |d, on| d.host().tls.own_order = Some(on))
+        .because("Off: phones without AES hardware prefer faster suites"),
+    "Whether the server's order of suites takes precedence over the client's.",
+    flag("SSLSessionTickets", HOSTS, |d, on| d.host().tls.tickets = Some(on))
+        .because("On: returning clients skip the full handshake, and the server stores nothing for them"),
+    "Whether clients get tickets to resume sessions. The ticket key changes every few hours, is never written to a \
+     file, and survives reloads.",
+    word("SSLSessionCache", SERVER, "none|type:…", |d, kind| {
+        d.host().tls.cache = Some(!kind.eq_ignore_ascii_case("none"));
+        Ok(())
+    })
+    .because("in memory: one process serves all clients"),
+    "`none` disables the session cache; any other value means a cache in memory.",
+    duration("SSLSessionCacheTimeout", HOSTS, |d, time| d.host().tls.session_life = Some(time)).default(
+        "12h",
+        "clients that return on the same day skip the full handshake; httpd's 300 s is shorter than a lunch break"
+    ),
+    "Time after the first handshake during which a client may resume its session, by a ticket or from the cache. \
+     Tickets expire after 12 hours at most, with their key. A shorter time applies to existing sessions too.",
+    words("SSLOptions", ANYWHERE.and_htaccess(Class::OPTIONS), "[+|-]option…", 1..=MANY, ssl_options)
+        .because("few programs use these variables"),
+    "`+StdEnvVars` gives programs SSL_PROTOCOL, SSL_CIPHER and similar variables, and the fields of the server's \
+     certificate: SSL_SERVER_S_DN, SSL_SERVER_S_DN_CN, SSL_SERVER_SAN_DNS_0, SSL_SERVER_V_END and so on. HTTPS and \
+     SSL_TLS_SNI are always set.",
+    words("SSLRequireSSL", AUTH_CONFIG, "", 0..=0, |d, _| {
+        d.settings().response.ssl.required = Some(true);
+        Ok(())
+    })
+    .because("most places are also served without TLS"),
+    "Requests without TLS are answered 403.",
 ];
 
 fn named(draft: &Draft, path: PathBuf, directive: &'static str) -> NamedFile {

@@ -1,28 +1,15 @@
 //! Scripts that handle requests for files of a type, or of a method.
 
 use crate::draft::Draft;
-use crate::model::overrides::Class;
 use crate::model::response::actions::Action;
-use crate::table::row::{ANYWHERE, ROW, Row, Takes};
+use crate::table::row::{ANYWHERE, FILE_INFO, Row, rows, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "Action",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler|type /script [virtual]", 2..=3, action),
-        because: "files are sent unchanged",
-        about: "A script that handles files with a handler name or a media type: its PATH_INFO is their path, its REDIRECT_HANDLER the \
-            name. With `virtual` the file need not exist.",
-        ..ROW
-    },
-    Row {
-        name: "Script",
-        contexts: ANYWHERE,
-        takes: Takes::Words("method /script", 2..=2, script),
-        because: "files support GET, HEAD and OPTIONS",
-        about: "A script that handles requests of this method that no program handles; for GET only if the request has a query.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words("Action", FILE_INFO, "handler|type /script [virtual]", 2..=3, action).because("files are sent unchanged"),
+    "A script that handles files with a handler name or a media type: its PATH_INFO is their path, its \
+     REDIRECT_HANDLER the name. With `virtual` the file need not exist.",
+    words("Script", ANYWHERE, "method /script", 2..=2, script).because("files support GET, HEAD and OPTIONS"),
+    "A script that handles requests of this method that no program handles; for GET only if the request has a query.",
 ];
 
 /// `Action name script [virtual]`

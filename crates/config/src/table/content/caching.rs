@@ -3,197 +3,81 @@
 use crate::draft::Draft;
 use crate::syntax::value;
 use crate::syntax::value::network::Network;
-use crate::table::row::{ANYWHERE, MANY, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, MANY, Row, SERVER, duration, flag, rows, size, word, words};
 
 /// Minimum CacheSize in bytes; a smaller cache would store a page or two.
 const LEAST: u64 = 64 << 10;
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "CacheEnable",
-        contexts: ANYWHERE,
-        takes: Takes::Words("[memory] [path]", 0..=2, cache_enable),
-        because: "only the site knows which of its pages are public",
-        about: "Stores responses of programs to GET requests below this path, or of the enclosing section, in memory for as long as their \
-            headers allow (RFC 9111). Access rules are checked first. Where Perl handlers of earlier phases \
-            run (PerlAccessHandler and others) nothing is stored. httpd's other cache types mean memory, too.",
-        ..ROW
-    },
-    Row {
-        name: "CacheDisable",
-        contexts: ANYWHERE,
-        takes: Takes::Word("path|On", cache_disable),
-        because: "see CacheEnable",
-        about: "Never stores responses for paths with this prefix, regardless of CacheEnable; On: of the enclosing section.",
-        ..ROW
-    },
-    Row {
-        name: "CacheSize",
-        contexts: SERVER,
-        takes: Takes::Word("size", cache_size),
-        default: Some("64M"),
-        because: "memory of the front, shared by all its threads: a thousand pages of 64K",
-        about: "Maximum memory of all stored responses, including their headers and index entries. The least recently used are \
-            removed first.",
-        ..ROW
-    },
-    Row {
-        name: "CacheSocacheMaxSize",
-        contexts: ANYWHERE,
-        takes: Takes::Size(|d, size| d.settings().caching.largest = Some(size)),
-        default: Some("1M"),
-        because: "larger responses are downloads, which would displace all pages",
-        about: "Maximum size of a stored response, including its headers.",
-        ..ROW
-    },
-    Row {
-        name: "CacheDefaultExpire",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().caching.default_expire = Some(time)),
-        default: Some("1h"),
-        because: "httpd's default",
-        about: "Freshness lifetime of a response with an ETag and without an explicit lifetime. A response with neither Last-Modified nor ETag nor \
-            lifetime is not stored (CacheIgnoreNoLastMod), nor is the response to a request with a query or a cookie.",
-        ..ROW
-    },
-    Row {
-        name: "CacheMinExpire",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().caching.min_expire = Some(time)),
-        default: Some("0s"),
-        because: "httpd's default",
-        about: "Minimum freshness lifetime of a response without an explicit lifetime.",
-        ..ROW
-    },
-    Row {
-        name: "CacheMaxExpire",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().caching.max_expire = Some(time)),
-        default: Some("24h"),
-        because: "httpd's default",
-        about: "Maximum freshness lifetime, regardless of the headers of the response.",
-        ..ROW
-    },
-    Row {
-        name: "CacheLastModifiedFactor",
-        contexts: ANYWHERE,
-        takes: Takes::Word("factor (0 to 1)", last_modified_factor),
-        default: Some("0.1"),
-        because: "httpd's default, and the suggestion of RFC 9111",
-        about: "Freshness lifetime of a response with Last-Modified and without an explicit lifetime, as a fraction of its age.",
-        ..ROW
-    },
-    Row {
-        name: "CacheIgnoreNoLastMod",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.ignores_no_last_modified = Some(on)),
-        default: Some("Off"),
-        because: "a response without any such header was most likely made for one request",
-        about: "Also stores responses with neither Last-Modified nor ETag nor lifetime, for CacheDefaultExpire.",
-        ..ROW
-    },
-    Row {
-        name: "CacheIgnoreCacheControl",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.ignores_cache_control = Some(on)),
-        default: Some("Off"),
-        because: "httpd's default: a reload in the browser reaches the program",
-        about: "Serves stored responses even to clients that ask for a newer one (Cache-Control, Pragma).",
-        ..ROW
-    },
-    Row {
-        name: "CacheIgnoreHeaders",
-        contexts: ANYWHERE,
-        takes: Takes::Words("name…|None", 1..=MANY, cache_ignore_headers),
-        default: Some("None"),
-        because: "a response is stored as a whole, or not at all",
-        about: "Headers that are not stored with a response. With Set-Cookie among them, responses that set cookies are stored without those headers; \
-            otherwise they are not stored.",
-        ..ROW
-    },
-    Row {
-        name: "CacheIgnoreQueryString",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.ignores_query = Some(on)),
-        default: Some("Off"),
-        because: "programs usually answer each query differently",
-        about: "Serves the same response to requests that differ only in their query.",
-        ..ROW
-    },
-    Row {
-        name: "CacheIgnoreURLSessionIdentifiers",
-        contexts: ANYWHERE,
-        takes: Takes::Words("name…|None", 1..=MANY, cache_ignore_identifiers),
-        default: Some("None"),
-        because: "see CacheIgnoreQueryString",
-        about: "Parameters of the query, and of the path after a semicolon, that are ignored when a stored response is looked up.",
-        ..ROW
-    },
-    Row {
-        name: "CacheStoreExpired",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.stores_expired = Some(on)),
-        default: Some("Off"),
-        because: "httpd's default: a response that must be revalidated each time is not worth its memory",
-        about: "Also stores responses that are stale at once, if they have an ETag or Last-Modified. Each request revalidates \
-            them with the program.",
-        ..ROW
-    },
-    Row {
-        name: "CacheStaleOnError",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.stale_on_error = Some(on)),
-        default: Some("On"),
-        because: "an old page is better than an error",
-        about: "When the program fails (500, 502, 503, 504), clients get the stale response, unless its headers forbid it (must-revalidate, …) or \
-            limit the time (stale-if-error).",
-        ..ROW
-    },
-    Row {
-        name: "CacheLock",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.lock = Some(on)),
-        default: Some("On"),
-        because: "one worker makes a page as well as ten; httpd's default is Off because its locks are files",
-        about: "Of several requests for the same missing response, one goes to a worker; the others wait for its response.",
-        ..ROW
-    },
-    Row {
-        name: "CacheLockMaxAge",
-        contexts: ANYWHERE,
-        takes: Takes::Duration(|d, time| d.settings().caching.lock_max_age = Some(time)),
-        default: Some("5s"),
-        because: "httpd's default",
-        about: "Maximum wait because of CacheLock; after it the request goes to a worker.",
-        ..ROW
-    },
-    Row {
-        name: "CachePurgeFrom",
-        contexts: ANYWHERE,
-        takes: Takes::Words("network…|None", 1..=MANY, cache_purge_from),
-        because: "a purge makes the programs work again: the site must name its clients",
-        about: "A PURGE request from one of these addresses or networks removes all stored responses for its URL. From \
-            others, or through a proxy that RemoteIP… does not list, it is answered 403. Without this directive, PURGE is passed to the program.",
-        ..ROW
-    },
-    Row {
-        name: "CacheHeader",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.header = Some(on)),
-        default: Some("Off"),
-        because: "only the administrator needs it, and the log has it",
-        about: "Adds the header X-Cache to responses: HIT, MISS, REVALIDATE or INVALIDATE.",
-        ..ROW
-    },
-    Row {
-        name: "CacheDetailHeader",
-        contexts: ANYWHERE,
-        takes: Takes::Flag(|d, on| d.settings().caching.detail_header = Some(on)),
-        default: Some("Off"),
-        because: "see CacheHeader",
-        about: "Adds the header X-Cache-Detail with the reason for the cache's decision, as %{cache-status}e in the log.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words("CacheEnable", ANYWHERE, "[memory] [path]", 0..=2, cache_enable)
+        .because("only the site knows which of its pages are public"),
+    "Stores responses of programs to GET requests below this path, or of the enclosing section, in memory for as long \
+     as their headers allow (RFC 9111). Access rules are checked first. Where Perl handlers of earlier phases run \
+     (PerlAccessHandler and others) nothing is stored. httpd's other cache types mean memory, too.",
+    word("CacheDisable", ANYWHERE, "path|On", cache_disable).because("see CacheEnable"),
+    "Never stores responses for paths with this prefix, regardless of CacheEnable; On: of the enclosing section.",
+    word("CacheSize", SERVER, "size", cache_size)
+        .default("64M", "memory of the front, shared by all its threads: a thousand pages of 64K"),
+    "Maximum memory of all stored responses, including their headers and index entries. The least recently used are \
+     removed first.",
+    size("CacheSocacheMaxSize", ANYWHERE, |d, size| d.settings().caching.largest = Some(size))
+        .default("1M", "larger responses are downloads, which would displace all pages"),
+    "Maximum size of a stored response, including its headers.",
+    duration("CacheDefaultExpire", ANYWHERE, |d, time| d.settings().caching.default_expire = Some(time))
+        .default("1h", "httpd's default"),
+    "Freshness lifetime of a response with an ETag and without an explicit lifetime. A response with neither \
+     Last-Modified nor ETag nor lifetime is not stored (CacheIgnoreNoLastMod), nor is the response to a request with a \
+     query or a cookie.",
+    duration("CacheMinExpire", ANYWHERE, |d, time| d.settings().caching.min_expire = Some(time))
+        .default("0s", "httpd's default"),
+    "Minimum freshness lifetime of a response without an explicit lifetime.",
+    duration("CacheMaxExpire", ANYWHERE, |d, time| d.settings().caching.max_expire = Some(time))
+        .default("24h", "httpd's default"),
+    "Maximum freshness lifetime, regardless of the headers of the response.",
+    word("CacheLastModifiedFactor", ANYWHERE, "factor (0 to 1)", last_modified_factor)
+        .default("0.1", "httpd's default, and the suggestion of RFC 9111"),
+    "Freshness lifetime of a response with Last-Modified and without an explicit lifetime, as a fraction of its age.",
+    flag("CacheIgnoreNoLastMod", ANYWHERE, |d, on| d.settings().caching.ignores_no_last_modified = Some(on))
+        .default("Off", "a response without any such header was most likely made for one request"),
+    "Also stores responses with neither Last-Modified nor ETag nor lifetime, for CacheDefaultExpire.",
+    flag("CacheIgnoreCacheControl", ANYWHERE, |d, on| d.settings().caching.ignores_cache_control = Some(on))
+        .default("Off", "httpd's default: a reload in the browser reaches the program"),
+    "Serves stored responses even to clients that ask for a newer one (Cache-Control, Pragma).",
+    words("CacheIgnoreHeaders", ANYWHERE, "name…|None", 1..=MANY, cache_ignore_headers)
+        .default("None", "a response is stored as a whole, or not at all"),
+    "Headers that are not stored with a response. With Set-Cookie among them, responses that set cookies are stored \
+     without those headers; otherwise they are not stored.",
+    flag("CacheIgnoreQueryString", ANYWHERE, |d, on| d.settings().caching.ignores_query = Some(on))
+        .default("Off", "programs usually answer each query differently"),
+    "Serves the same response to requests that differ only in their query.",
+    words("CacheIgnoreURLSessionIdentifiers", ANYWHERE, "name…|None", 1..=MANY, cache_ignore_identifiers)
+        .default("None", "see CacheIgnoreQueryString"),
+    "Parameters of the query, and of the path after a semicolon, that are ignored when a stored response is looked up.",
+    flag("CacheStoreExpired", ANYWHERE, |d, on| d.settings().caching.stores_expired = Some(on))
+        .default("Off", "httpd's default: a response that must be revalidated each time is not worth its memory"),
+    "Also stores responses that are stale at once, if they have an ETag or Last-Modified. Each request revalidates \
+     them with the program.",
+    flag("CacheStaleOnError", ANYWHERE, |d, on| d.settings().caching.stale_on_error = Some(on))
+        .default("On", "an old page is better than an error"),
+    "When the program fails (500, 502, 503, 504), clients get the stale response, unless its headers forbid it \
+     (must-revalidate, …) or limit the time (stale-if-error).",
+    flag("CacheLock", ANYWHERE, |d, on| d.settings().caching.lock = Some(on))
+        .default("On", "one worker makes a page as well as ten; httpd's default is Off because its locks are files"),
+    "Of several requests for the same missing response, one goes to a worker; the others wait for its response.",
+    duration("CacheLockMaxAge", ANYWHERE, |d, time| d.settings().caching.lock_max_age = Some(time))
+        .default("5s", "httpd's default"),
+    "Maximum wait because of CacheLock; after it the request goes to a worker.",
+    words("CachePurgeFrom", ANYWHERE, "network…|None", 1..=MANY, cache_purge_from)
+        .because("a purge makes the programs work again: the site must name its clients"),
+    "A PURGE request from one of these addresses or networks removes all stored responses for its URL. From others, or \
+     through a proxy that RemoteIP… does not list, it is answered 403. Without this directive, PURGE is passed to the \
+     program.",
+    flag("CacheHeader", ANYWHERE, |d, on| d.settings().caching.header = Some(on))
+        .default("Off", "only the administrator needs it, and the log has it"),
+    "Adds the header X-Cache to responses: HIT, MISS, REVALIDATE or INVALIDATE.",
+    flag("CacheDetailHeader", ANYWHERE, |d, on| d.settings().caching.detail_header = Some(on))
+        .default("Off", "see CacheHeader"),
+    "Adds the header X-Cache-Detail with the reason for the cache's decision, as %{cache-status}e in the log.",
 ];
 
 /// `CacheEnable [memory] [path]`

@@ -5,115 +5,67 @@ use crate::model::host::{Alias, AliasFrom};
 use crate::model::options;
 use crate::model::overrides::{Class, Overrides};
 use crate::table::content::types::handler;
-use crate::table::row::{ANYWHERE, DIRECTORY, HOSTS, MANY, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, DIRECTORY, FILE_INFO, HOSTS, INDEXES, MANY, Row, SERVER, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "DocumentRoot",
-        contexts: HOSTS,
-        takes: Takes::Word("path", |d, path| {
-            d.host().document_root = d.document_path(path);
-            Ok(())
-        }),
-        default: Some("htdocs"),
-        because: "httpd's default",
-        about: "The folder of the site's files. A virtual host inherits it.",
-        ..ROW
-    },
-    Row {
-        name: "Alias",
-        contexts: HOSTS,
-        takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, false)),
-        because: "all files are below DocumentRoot",
-        about: "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's before the main server's.",
-        ..ROW
-    },
-    Row {
-        name: "ScriptAlias",
-        contexts: HOSTS,
-        takes: Takes::Words("/url-path path", 2..=2, |d, args| alias(d, args, true)),
-        because: "no folder is executable by default",
-        about: "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a file there takes precedence.",
-        ..ROW
-    },
-    Row {
-        name: "OpenFileCache",
-        contexts: SERVER,
-        takes: Takes::Word("Off|a number from 1 to 100000", open_file_cache),
-        default: Some("1000"),
-        because: "a popular file is opened once a second, not for each request; changes still take effect at once",
-        about: "Number of files and folders that each thread of the front keeps open, for a second, limited to a sixteenth of the limit on open \
-            files. A replaced, changed or removed file is noticed at once; a folder above it that is renamed, or made inaccessible to User, \
-            after a second. Targets of symbolic links are opened for each request. Off: every file is.",
-        ..ROW
-    },
-    Row {
-        name: "DefaultType",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("type|None", default_type),
-        default: Some("None"),
-        because: "httpd's default since 2.4: no Content-Type is better than a wrong one",
-        about: "The MIME type of files with unknown extensions, and of responses of Perl handlers that set no type.",
-        ..ROW
-    },
-    Row {
-        name: "DirectoryIndex",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Words("name…|disabled", 1..=MANY, |d, names| {
-            directory_index(d, names);
-            Ok(())
-        }),
-        default: Some("index.html"),
-        because: "httpd's default",
-        about: "Names tried, in this order, when a folder is requested. A name that begins with `/` is a URL path of the site; \
-            any other name is a path below the folder's, which an Alias may map elsewhere.",
-        ..ROW
-    },
-    Row {
-        name: "Options",
-        contexts: ANYWHERE.and_htaccess(Class::OPTIONS),
-        takes: Takes::Words("[+|-]name…", 1..=MANY, set_options),
-        default: Some("FollowSymLinks"),
-        because: "httpd's default: links in the site were made by its owner",
-        about: "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. `+` and `-` change the outer options; \
-            without them the options are replaced. Link options in `<Location>` are ignored, as in httpd: write them in `<Directory>`. \
-            SymLinksIfOwnerMatch follows at most eight links of one path.",
-        ..ROW
-    },
-    Row {
-        name: "AllowOverride",
-        contexts: DIRECTORY,
-        takes: Takes::Words("All|None|AuthConfig|FileInfo|Indexes|Limit|Options[=name,…]…", 1..=MANY, allow_override),
-        default: Some("None"),
-        because: "httpd's default since 2.4 (1.3 had All): unexpected files are not read",
-        about: "Directives that .htaccess files in this folder and below may contain; with None no such file is read. Files are read \
-            once and watched: a change takes effect at once. An error in one is logged, and requests below it are answered 500.",
-        ..ROW
-    },
-    Row {
-        name: "AccessFileName",
-        contexts: HOSTS,
-        takes: Takes::Words("name…", 1..=MANY, access_file_name),
-        default: Some(".htaccess"),
-        because: "httpd's default",
-        about: "Names of .htaccess files; the first that a folder contains counts. They are never served.",
-        ..ROW
-    },
-    Row {
-        name: "SetHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word(
-            "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|default-handler|name",
-            set_handler,
-        ),
-        default: Some("default-handler"),
-        because: "without a handler, requests are served from files",
-        about: "The handler of requests: the PerlHandler list, a CGI program, the PsgiApp, a file that begins with its own headers, or the file itself. \
-            `server-…` are pages about the server, as mod_status and mod_info, or Prometheus metrics. `None` removes an outer SetHandler. Any other name needs an Action; \
-            without one, requests are answered 500 and an error is logged. The server pages are not allowed \
-            in .htaccess files.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    word("DocumentRoot", HOSTS, "path", |d, path| {
+        d.host().document_root = d.document_path(path);
+        Ok(())
+    })
+    .default("htdocs", "httpd's default"),
+    "The folder of the site's files. A virtual host inherits it.",
+    words("Alias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, false))
+        .because("all files are below DocumentRoot"),
+    "Maps a URL path, and everything below it, to another folder or file. The first match counts, a virtual host's \
+     before the main server's.",
+    words("ScriptAlias", HOSTS, "/url-path path", 2..=2, |d, args| alias(d, args, true))
+        .because("no folder is executable by default"),
+    "As Alias; files there run as CGI programs, with or without Options ExecCGI. An AddHandler or SetHandler for a \
+     file there takes precedence.",
+    word("OpenFileCache", SERVER, "Off|a number from 1 to 100000", open_file_cache).default(
+        "1000",
+        "a popular file is opened once a second, not for each request; changes still take effect at once"
+    ),
+    "Number of files and folders that each thread of the front keeps open, for a second, limited to a sixteenth of the \
+     limit on open files. A replaced, changed or removed file is noticed at once; a folder above it that is renamed, \
+     or made inaccessible to User, after a second. Targets of symbolic links are opened for each request. Off: every \
+     file is.",
+    word("DefaultType", FILE_INFO, "type|None", default_type)
+        .default("None", "httpd's default since 2.4: no Content-Type is better than a wrong one"),
+    "The MIME type of files with unknown extensions, and of responses of Perl handlers that set no type.",
+    words("DirectoryIndex", INDEXES, "name…|disabled", 1..=MANY, directory_index)
+        .default("index.html", "httpd's default"),
+    "Names tried, in this order, when a folder is requested. A name that begins with `/` is a URL path of the site; \
+     any other name is a path below the folder's, which an Alias may map elsewhere.",
+    words("Options", ANYWHERE.and_htaccess(Class::OPTIONS), "[+|-]name…", 1..=MANY, set_options)
+        .default("FollowSymLinks", "httpd's default: links in the site were made by its owner"),
+    "ExecCGI, FollowSymLinks, SymLinksIfOwnerMatch, Indexes, All, None. `+` and `-` change the outer options; without \
+     them the options are replaced. Link options in `<Location>` are ignored, as in httpd: write them in \
+     `<Directory>`. SymLinksIfOwnerMatch follows at most eight links of one path.",
+    words(
+        "AllowOverride",
+        DIRECTORY,
+        "All|None|AuthConfig|FileInfo|Indexes|Limit|Options[=name,…]…",
+        1..=MANY,
+        allow_override
+    )
+    .default("None", "httpd's default since 2.4 (1.3 had All): unexpected files are not read"),
+    "Directives that .htaccess files in this folder and below may contain; with None no such file is read. Files are \
+     read once and watched: a change takes effect at once. An error in one is logged, and requests below it are \
+     answered 500.",
+    words("AccessFileName", HOSTS, "name…", 1..=MANY, access_file_name).default(".htaccess", "httpd's default"),
+    "Names of .htaccess files; the first that a folder contains counts. They are never served.",
+    word(
+        "SetHandler",
+        FILE_INFO,
+        "perl-script|cgi-script|psgi|server-status|server-info|server-metrics|send-as-is|default-handler|name",
+        set_handler
+    )
+    .default("default-handler", "without a handler, requests are served from files"),
+    "The handler of requests: the PerlHandler list, a CGI program, the PsgiApp, a file that begins with its own \
+     headers, or the file itself. `server-…` are pages about the server, as mod_status and mod_info, or Prometheus \
+     metrics. `None` removes an outer SetHandler. Any other name needs an Action; without one, requests are answered \
+     500 and an error is logged. The server pages are not allowed in .htaccess files.",
 ];
 
 fn access_file_name(draft: &mut Draft, names: &[String]) -> Result<(), String> {
@@ -173,13 +125,14 @@ fn alias(draft: &mut Draft, args: &[String], script: bool) -> Result<(), String>
 }
 
 /// `DirectoryIndex name… | disabled`. A further line of the same section adds names.
-fn directory_index(draft: &mut Draft, args: &[String]) {
+fn directory_index(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let index = draft.settings().directory_index.get_or_insert_default();
     if args.iter().any(|arg| arg == "disabled") {
         index.clear();
     } else {
         index.extend_from_slice(args);
     }
+    Ok(())
 }
 
 /// `Options …`

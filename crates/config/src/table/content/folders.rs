@@ -1,73 +1,34 @@
 //! Folders: trailing slash, listings, path info, ETag.
 
 use crate::draft::Draft;
-use crate::model::overrides::Class;
 use crate::model::response::listing::Column;
 use crate::model::response::{FileEtag, PathInfo};
 use crate::syntax::wildcard::{self, Slash};
-use crate::table::row::{ANYWHERE, MANY, ROW, Row, Takes};
+use crate::table::row::{FILE_INFO, INDEXES, MANY, Row, flag, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "DirectorySlash",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.settings().response.directory_slash = Some(on)),
-        because: "On: otherwise relative links in the page would be wrong",
-        about: "Whether a request for a folder without a trailing slash is redirected to the path with it; Off answers 404.",
-        ..ROW
-    },
-    Row {
-        name: "FallbackResource",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Word("disabled|/url-path", fallback_resource),
-        because: "missing files are answered 404",
-        about: "URL path of this server that handles requests for missing files and for folders without an index, with the request's method, query and body. Perl handlers decide for themselves which paths exist.",
-        ..ROW
-    },
-    Row {
-        name: "IndexOptions",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Words("[+|-]option…", 1..=MANY, |d, args| {
-            index_options(d, args);
-            Ok(())
-        }),
-        because: "a plain list of names",
-        about: "Format of folder listings, which Options Indexes allows: FancyIndexing (with dates and sizes), FoldersFirst, IgnoreCase, None. Other options are accepted and have no effect.",
-        ..ROW
-    },
-    Row {
-        name: "IndexIgnore",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Words("name…", 1..=MANY, index_ignore),
-        because: "everything except .ht* is listed",
-        about: "Names, with `*` and `?`, that are omitted from folder listings.",
-        ..ROW
-    },
-    Row {
-        name: "IndexOrderDefault",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Words("Ascending|Descending Name|Date|Size", 2..=2, index_order),
-        because: "sorted by name",
-        about: "Initial order of folder listings.",
-        ..ROW
-    },
-    Row {
-        name: "AcceptPathInfo",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("On|Off|Default", accept_path_info),
-        because: "Default: a file has one path, a script has many",
-        about: "Whether a path may continue after the name of a file (PATH_INFO). On: any file accepts it; Off: no file, \
-            nor CGI script, accepts it (404); Default: scripts and handlers accept it, files do not.",
-        ..ROW
-    },
-    Row {
-        name: "FileETag",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("[+|-]INode|MTime|Size…|All|None", 1..=4, file_etag),
-        because: "httpd 2.4's default: time and size, which are the same on every machine of a site",
-        about: "Parts of a file's ETag. `+` and `-` change the outer setting.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    flag("DirectorySlash", INDEXES, |d, on| d.settings().response.directory_slash = Some(on))
+        .because("On: otherwise relative links in the page would be wrong"),
+    "Whether a request for a folder without a trailing slash is redirected to the path with it; Off answers 404.",
+    word("FallbackResource", INDEXES, "disabled|/url-path", fallback_resource)
+        .because("missing files are answered 404"),
+    "URL path of this server that handles requests for missing files and for folders without an index, with the \
+     request's method, query and body. Perl handlers decide for themselves which paths exist.",
+    words("IndexOptions", INDEXES, "[+|-]option…", 1..=MANY, index_options).because("a plain list of names"),
+    "Format of folder listings, which Options Indexes allows: FancyIndexing (with dates and sizes), FoldersFirst, \
+     IgnoreCase, None. Other options are accepted and have no effect.",
+    words("IndexIgnore", INDEXES, "name…", 1..=MANY, index_ignore).because("everything except .ht* is listed"),
+    "Names, with `*` and `?`, that are omitted from folder listings.",
+    words("IndexOrderDefault", INDEXES, "Ascending|Descending Name|Date|Size", 2..=2, index_order)
+        .because("sorted by name"),
+    "Initial order of folder listings.",
+    word("AcceptPathInfo", FILE_INFO, "On|Off|Default", accept_path_info)
+        .because("Default: a file has one path, a script has many"),
+    "Whether a path may continue after the name of a file (PATH_INFO). On: any file accepts it; Off: no file, nor CGI \
+     script, accepts it (404); Default: scripts and handlers accept it, files do not.",
+    words("FileETag", FILE_INFO, "[+|-]INode|MTime|Size…|All|None", 1..=4, file_etag)
+        .because("httpd 2.4's default: time and size, which are the same on every machine of a site"),
+    "Parts of a file's ETag. `+` and `-` change the outer setting.",
 ];
 
 /// `FileETag [+|-]part…`. With `+` and `-` the outer setting is changed, otherwise replaced.
@@ -125,7 +86,7 @@ fn index_ignore(draft: &mut Draft, names: &[String]) -> Result<(), String> {
 }
 
 /// `IndexOptions [+|-]option…`
-fn index_options(draft: &mut Draft, args: &[String]) {
+fn index_options(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let mut unused = Vec::new();
     for arg in args {
         let on = !arg.starts_with('-');
@@ -142,6 +103,7 @@ fn index_options(draft: &mut Draft, args: &[String]) {
     if !unused.is_empty() {
         draft.warn(&format!("ignored, because without effect here: {}", unused.join(" ")));
     }
+    Ok(())
 }
 
 /// `IndexOrderDefault Ascending|Descending Name|Date|Size`

@@ -1,58 +1,40 @@
 //! Headers of requests and responses.
 
 use crate::draft::Draft;
-use crate::model::overrides::Class;
 use crate::model::response::expires::Span;
 use crate::model::response::headers::{Action, HeaderRule, HeaderValue};
 use crate::model::response::setenv::Condition;
 use crate::syntax::pattern::Case;
-use crate::table::row::{ANYWHERE, ROW, Row, Takes};
+use crate::table::row::{FILE_INFO, INDEXES, Row, flag, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "Header",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words(
-            "[always] set|append|merge|add|unset|echo|edit name [value] [early|env=[!]name]",
-            2..=6,
-            header,
-        ),
-        because: "responses have the necessary headers",
-        about: "Changes a header of responses; with `always` also of errors. `%t` is the time of the request, `%D` its duration, `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl.",
-        ..ROW
-    },
-    Row {
-        name: "RequestHeader",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("set|append|merge|add|unset|edit name [value] [early|env=[!]name]", 2..=5, request_header),
-        because: "programs see the headers that the client sent",
-        about: "Changes a header of requests before a program sees it.",
-        ..ROW
-    },
-    Row {
-        name: "ExpiresActive",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Flag(|d, on| d.settings().response.expires.active = Some(on)),
-        because: "only the site knows how long its pages stay fresh",
-        about: "Whether Expires and Cache-Control are added to responses that have no Expires.",
-        ..ROW
-    },
-    Row {
-        name: "ExpiresByType",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Words("type time", 2..=2, expires_by_type),
-        because: "see ExpiresDefault",
-        about: "Freshness lifetime of responses of a MIME type, or of a family like `image/*`.",
-        ..ROW
-    },
-    Row {
-        name: "ExpiresDefault",
-        contexts: ANYWHERE.and_htaccess(Class::INDEXES),
-        takes: Takes::Word("time", expires_default),
-        because: "see ExpiresActive",
-        about: "Freshness lifetime of other responses: `A3600` or `access plus 1 hour` from now on, `M3600` or `modification plus 1 hour` from the last change of the file.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words(
+        "Header",
+        FILE_INFO,
+        "[always] set|append|merge|add|unset|echo|edit name [value] [early|env=[!]name]",
+        2..=6,
+        header
+    )
+    .because("responses have the necessary headers"),
+    "Changes a header of responses; with `always` also of errors. `%t` is the time of the request, `%D` its duration, \
+     `%{name}e` a variable, `%{SSL_name}s` a variable of mod_ssl.",
+    words(
+        "RequestHeader",
+        FILE_INFO,
+        "set|append|merge|add|unset|edit name [value] [early|env=[!]name]",
+        2..=5,
+        request_header
+    )
+    .because("programs see the headers that the client sent"),
+    "Changes a header of requests before a program sees it.",
+    flag("ExpiresActive", INDEXES, |d, on| d.settings().response.expires.active = Some(on))
+        .because("only the site knows how long its pages stay fresh"),
+    "Whether Expires and Cache-Control are added to responses that have no Expires.",
+    words("ExpiresByType", INDEXES, "type time", 2..=2, expires_by_type).because("see ExpiresDefault"),
+    "Freshness lifetime of responses of a MIME type, or of a family like `image/*`.",
+    word("ExpiresDefault", INDEXES, "time", expires_default).because("see ExpiresActive"),
+    "Freshness lifetime of other responses: `A3600` or `access plus 1 hour` from now on, `M3600` or `modification plus \
+     1 hour` from the last change of the file.",
 ];
 
 /// `ExpiresByType type time`

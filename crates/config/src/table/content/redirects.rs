@@ -2,68 +2,33 @@
 
 use crate::draft::Draft;
 use crate::model::host::{Alias, AliasFrom};
-use crate::model::overrides::Class;
 use crate::model::response::ErrorDocument;
 use crate::model::response::redirect::{Redirect, RedirectFrom};
-use crate::table::row::{ANYWHERE, HOSTS, ROW, Row, Takes};
+use crate::table::row::{FILE_INFO, HOSTS, Row, rows, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "AliasMatch",
-        contexts: HOSTS,
-        takes: Takes::Words("regex path", 2..=2, |d, args| alias_match(d, args, false)),
-        because: "see Alias",
-        about: "As Alias, for paths that match the regular expression anywhere; `$1` in the file path is the text of its first group. Tried in order with the Alias lines.",
-        ..ROW
-    },
-    Row {
-        name: "ScriptAliasMatch",
-        contexts: HOSTS,
-        takes: Takes::Words("regex path", 2..=2, |d, args| alias_match(d, args, true)),
-        because: "see ScriptAlias",
-        about: "As AliasMatch; files there run as CGI scripts.",
-        ..ROW
-    },
-    Row {
-        name: "Redirect",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("[status] [/url-path] [URL]", 1..=3, redirect),
-        because: "nothing has moved by default",
-        about: "Redirects clients, before any Alias is applied: status permanent, temp (default), seeother, gone or a number. The rest of the path, and the query, are appended to the URL. Without a path, in a container: everything in it.",
-        ..ROW
-    },
-    Row {
-        name: "RedirectMatch",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("[status] regex [URL]", 1..=3, redirect_match),
-        because: "see Redirect",
-        about: "As Redirect, for paths that match the regular expression anywhere; `$1` in the URL is the text of its first group.",
-        ..ROW
-    },
-    Row {
-        name: "RedirectTemp",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("/url-path URL", 2..=2, |d, args| with_status(d, 302, args)),
-        because: "see Redirect",
-        about: "As Redirect temp: status 302.",
-        ..ROW
-    },
-    Row {
-        name: "RedirectPermanent",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("/url-path URL", 2..=2, |d, args| with_status(d, 301, args)),
-        because: "see Redirect",
-        about: "As Redirect permanent: status 301.",
-        ..ROW
-    },
-    Row {
-        name: "ErrorDocument",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("status text|/url-path|URL|default", 2..=2, error_document),
-        because: "a plain page is enough",
-        about: "Response in place of an error's plain page: a text, the response of a URL path of this server, or a redirection. The URL path gets REDIRECT_STATUS and REDIRECT_URL in its environment.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words("AliasMatch", HOSTS, "regex path", 2..=2, |d, args| alias_match(d, args, false)).because("see Alias"),
+    "As Alias, for paths that match the regular expression anywhere; `$1` in the file path is the text of its first \
+     group. Tried in order with the Alias lines.",
+    words("ScriptAliasMatch", HOSTS, "regex path", 2..=2, |d, args| alias_match(d, args, true))
+        .because("see ScriptAlias"),
+    "As AliasMatch; files there run as CGI scripts.",
+    words("Redirect", FILE_INFO, "[status] [/url-path] [URL]", 1..=3, redirect).because("nothing has moved by default"),
+    "Redirects clients, before any Alias is applied: status permanent, temp (default), seeother, gone or a number. The \
+     rest of the path, and the query, are appended to the URL. Without a path, in a container: everything in it.",
+    words("RedirectMatch", FILE_INFO, "[status] regex [URL]", 1..=3, redirect_match).because("see Redirect"),
+    "As Redirect, for paths that match the regular expression anywhere; `$1` in the URL is the text of its first \
+     group.",
+    words("RedirectTemp", FILE_INFO, "/url-path URL", 2..=2, |d, args| with_status(d, 302, args))
+        .because("see Redirect"),
+    "As Redirect temp: status 302.",
+    words("RedirectPermanent", FILE_INFO, "/url-path URL", 2..=2, |d, args| with_status(d, 301, args))
+        .because("see Redirect"),
+    "As Redirect permanent: status 301.",
+    words("ErrorDocument", FILE_INFO, "status text|/url-path|URL|default", 2..=2, error_document)
+        .because("a plain page is enough"),
+    "Response in place of an error's plain page: a text, the response of a URL path of this server, or a redirection. \
+     The URL path gets REDIRECT_STATUS and REDIRECT_URL in its environment.",
 ];
 
 /// `AliasMatch regex /to/$1`, `ScriptAliasMatch`

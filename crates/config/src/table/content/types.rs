@@ -2,156 +2,58 @@
 
 use crate::draft::Draft;
 use crate::model::handler::Handler;
-use crate::model::overrides::Class;
 use crate::model::response::types::FileAspect;
-use crate::table::row::{ANYWHERE, MANY, ROW, Row, SERVER, Takes};
+use crate::table::row::{FILE_INFO, MANY, Row, SERVER, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "AddType",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("type extension…", 2..=MANY, add_type),
-        because: "the common extensions are built in",
-        about: "The MIME type of files with these extensions.",
-        ..ROW
-    },
-    Row {
-        name: "ForceType",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("type|None", force),
-        because: "extensions determine the type",
-        about: "The MIME type of all files, regardless of their extensions; `None` cancels it.",
-        ..ROW
-    },
-    Row {
-        name: "TypesConfig",
-        contexts: SERVER,
-        takes: Takes::Words("file", 1..=MANY, |d, args| {
-            types_config(d, args);
-            Ok(())
-        }),
-        because: "the common extensions are built in",
-        about: "A file with lines of a MIME type and its extensions, such as /etc/mime.types. Read with the configuration.",
-        ..ROW
-    },
-    Row {
-        name: "AddHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("perl-script|cgi-script|send-as-is|default-handler|name extension…", 2..=MANY, add_handler),
-        because: "only SetHandler makes files programs",
-        about: "The handler of files with these extensions, unless SetHandler sets one. Any extension of a name counts, not only the last. Names are those of SetHandler.",
-        ..ROW
-    },
-    Row {
-        name: "AddEncoding",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("encoding extension…", 2..=MANY, |d, args| {
-            add(d, FileAspect::Encoding, args);
-            Ok(())
-        }),
-        because: "a compressed file is sent as a file of its own type",
-        about: "The Content-Encoding of files with these extensions; the extension before it determines the type: `page.html.gz`.",
-        ..ROW
-    },
-    Row {
-        name: "AddLanguage",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("language extension…", 2..=MANY, |d, args| {
-            add(d, FileAspect::Language, args);
-            Ok(())
-        }),
-        because: "few file names contain a language",
-        about: "The Content-Language of files with these extensions.",
-        ..ROW
-    },
-    Row {
-        name: "DefaultLanguage",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("language", |d, language| {
-            d.settings().response.types.default_language = Some(language.to_owned());
-            Ok(())
-        }),
-        because: "few sites have one language",
-        about: "The Content-Language of files whose extensions determine none, and of responses of handlers that set none.",
-        ..ROW
-    },
-    Row {
-        name: "AddCharset",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("charset extension…", 2..=MANY, |d, args| {
-            add(d, FileAspect::Charset, args);
-            Ok(())
-        }),
-        because: "pages declare their charset themselves",
-        about: "The charset of files with these extensions, added to their type.",
-        ..ROW
-    },
-    Row {
-        name: "RemoveType",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, FileAspect::Type, args);
-            Ok(())
-        }),
-        because: "see AddType",
-        about: "Cancels an AddType of an outer section.",
-        ..ROW
-    },
-    Row {
-        name: "RemoveHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove_handler(d, args);
-            Ok(())
-        }),
-        because: "see AddHandler",
-        about: "Cancels an AddHandler of an outer section.",
-        ..ROW
-    },
-    Row {
-        name: "RemoveEncoding",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, FileAspect::Encoding, args);
-            Ok(())
-        }),
-        because: "see AddEncoding",
-        about: "Cancels an AddEncoding of an outer section.",
-        ..ROW
-    },
-    Row {
-        name: "RemoveLanguage",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, FileAspect::Language, args);
-            Ok(())
-        }),
-        because: "see AddLanguage",
-        about: "Cancels an AddLanguage of an outer section.",
-        ..ROW
-    },
-    Row {
-        name: "RemoveCharset",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("extension…", 1..=MANY, |d, args| {
-            remove(d, FileAspect::Charset, args);
-            Ok(())
-        }),
-        because: "see AddCharset",
-        about: "Cancels an AddCharset of an outer section.",
-        ..ROW
-    },
-    Row {
-        name: "AddDefaultCharset",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("On|Off|charset", |d, name| {
-            default_charset(d, name);
-            Ok(())
-        }),
-        because: "httpd's default: pages declare their charset themselves",
-        about: "Charset added to responses of type text/html and text/plain without one; On is iso-8859-1.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words("AddType", FILE_INFO, "type extension…", 2..=MANY, add_type).because("the common extensions are built in"),
+    "The MIME type of files with these extensions.",
+    word("ForceType", FILE_INFO, "type|None", force).because("extensions determine the type"),
+    "The MIME type of all files, regardless of their extensions; `None` cancels it.",
+    words("TypesConfig", SERVER, "file", 1..=MANY, types_config).because("the common extensions are built in"),
+    "A file with lines of a MIME type and its extensions, such as /etc/mime.types. Read with the configuration.",
+    words(
+        "AddHandler",
+        FILE_INFO,
+        "perl-script|cgi-script|send-as-is|default-handler|name extension…",
+        2..=MANY,
+        add_handler
+    )
+    .because("only SetHandler makes files programs"),
+    "The handler of files with these extensions, unless SetHandler sets one. Any extension of a name counts, not only \
+     the last. Names are those of SetHandler.",
+    words("AddEncoding", FILE_INFO, "encoding extension…", 2..=MANY, |d, args| add(d, FileAspect::Encoding, args))
+        .because("a compressed file is sent as a file of its own type"),
+    "The Content-Encoding of files with these extensions; the extension before it determines the type: `page.html.gz`.",
+    words("AddLanguage", FILE_INFO, "language extension…", 2..=MANY, |d, args| add(d, FileAspect::Language, args))
+        .because("few file names contain a language"),
+    "The Content-Language of files with these extensions.",
+    word("DefaultLanguage", FILE_INFO, "language", |d, language| {
+        d.settings().response.types.default_language = Some(language.to_owned());
+        Ok(())
+    })
+    .because("few sites have one language"),
+    "The Content-Language of files whose extensions determine none, and of responses of handlers that set none.",
+    words("AddCharset", FILE_INFO, "charset extension…", 2..=MANY, |d, args| add(d, FileAspect::Charset, args))
+        .because("pages declare their charset themselves"),
+    "The charset of files with these extensions, added to their type.",
+    words("RemoveType", FILE_INFO, "extension…", 1..=MANY, |d, args| remove(d, FileAspect::Type, args))
+        .because("see AddType"),
+    "Cancels an AddType of an outer section.",
+    words("RemoveHandler", FILE_INFO, "extension…", 1..=MANY, remove_handler).because("see AddHandler"),
+    "Cancels an AddHandler of an outer section.",
+    words("RemoveEncoding", FILE_INFO, "extension…", 1..=MANY, |d, args| remove(d, FileAspect::Encoding, args))
+        .because("see AddEncoding"),
+    "Cancels an AddEncoding of an outer section.",
+    words("RemoveLanguage", FILE_INFO, "extension…", 1..=MANY, |d, args| remove(d, FileAspect::Language, args))
+        .because("see AddLanguage"),
+    "Cancels an AddLanguage of an outer section.",
+    words("RemoveCharset", FILE_INFO, "extension…", 1..=MANY, |d, args| remove(d, FileAspect::Charset, args))
+        .because("see AddCharset"),
+    "Cancels an AddCharset of an outer section.",
+    word("AddDefaultCharset", FILE_INFO, "On|Off|charset", default_charset)
+        .because("httpd's default: pages declare their charset themselves"),
+    "Charset added to responses of type text/html and text/plain without one; On is iso-8859-1.",
 ];
 
 /// A handler by its name in `SetHandler` or `AddHandler`. An `Action` may define an unknown name; otherwise requests for it
@@ -181,23 +83,24 @@ fn add_type(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     }
     // As in httpd, a charset in the argument remains part of the type.
     let whole = if charset.is_empty() { kind.trim().to_owned() } else { args[0].clone() };
-    add(draft, FileAspect::Type, &[&[whole], &args[1..]].concat());
-    Ok(())
+    add(draft, FileAspect::Type, &[&[whole], &args[1..]].concat())
 }
 
 /// `AddEncoding`, `AddLanguage`, `AddCharset`: a value and its extensions.
-fn add(draft: &mut Draft, kind: FileAspect, args: &[String]) {
-    let Some((value, extensions)) = args.split_first() else { return };
+fn add(draft: &mut Draft, kind: FileAspect, args: &[String]) -> Result<(), String> {
+    let Some((value, extensions)) = args.split_first() else { return Ok(()) };
     for extension in extensions {
         draft.settings().response.types.added.insert((kind, bare(extension)), Some(value.clone()));
     }
+    Ok(())
 }
 
 /// `RemoveType`, `RemoveEncoding`, …
-fn remove(draft: &mut Draft, kind: FileAspect, extensions: &[String]) {
+fn remove(draft: &mut Draft, kind: FileAspect, extensions: &[String]) -> Result<(), String> {
     for extension in extensions {
         draft.settings().response.types.added.insert((kind, bare(extension)), None);
     }
+    Ok(())
 }
 
 /// `AddHandler name extension…`
@@ -211,10 +114,11 @@ fn add_handler(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 }
 
 /// `RemoveHandler extension…`
-fn remove_handler(draft: &mut Draft, extensions: &[String]) {
+fn remove_handler(draft: &mut Draft, extensions: &[String]) -> Result<(), String> {
     for extension in extensions {
         draft.settings().response.types.handlers.insert(bare(extension), None);
     }
+    Ok(())
 }
 
 /// `ForceType type|None`
@@ -227,16 +131,17 @@ fn force(draft: &mut Draft, name: &str) -> Result<(), String> {
 }
 
 /// `AddDefaultCharset On|Off|name`
-fn default_charset(draft: &mut Draft, name: &str) {
+fn default_charset(draft: &mut Draft, name: &str) -> Result<(), String> {
     draft.settings().response.types.default_charset = Some(match name.to_ascii_lowercase().as_str() {
         "off" => None,
         "on" => Some("iso-8859-1".to_owned()),
         _ => Some(name.to_owned()),
     });
+    Ok(())
 }
 
 /// `TypesConfig file`, followed by the lines of the file, which `parse` appends.
-fn types_config(draft: &mut Draft, args: &[String]) {
+fn types_config(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     for line in args.iter().skip(1) {
         let mut words = line.split_whitespace();
         let Some(kind) = words.next() else { continue };
@@ -244,6 +149,7 @@ fn types_config(draft: &mut Draft, args: &[String]) {
             draft.config.types.insert(extension.to_ascii_lowercase(), kind.to_owned());
         }
     }
+    Ok(())
 }
 
 fn bare(extension: &str) -> String {

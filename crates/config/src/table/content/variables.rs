@@ -1,82 +1,52 @@
 //! Variables of a request: `%ENV` of programs, and conditions of other directives.
 
 use crate::draft::Draft;
-use crate::model::overrides::Class;
 use crate::model::response::expr::Expr;
 use crate::model::response::setenv::{SetEnvIf, When, parse_change};
 use crate::model::response::variables::Attribute;
 use crate::syntax::pattern::Case;
-use crate::table::row::{ANYWHERE, MANY, ROW, Row, Takes};
+use crate::table::row::{FILE_INFO, MANY, Row, rows, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "SetEnv",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name [value]", 1..=2, set_env),
-        because: "see PerlSetEnv",
-        about: "Sets a variable in the environment of programs. SetEnvIf variables are set earlier.",
-        ..ROW
-    },
-    Row {
-        name: "UnsetEnv",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name…", 1..=MANY, unset_env),
-        because: "see SetEnv",
-        about: "Cancels a SetEnv or PassEnv of an outer section.",
-        ..ROW
-    },
-    Row {
-        name: "PassEnv",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name…", 1..=MANY, pass_env),
-        because: "programs see no variables of the server's own environment",
-        about: "As SetEnv, with the value of the variable in the server's environment at its start.",
-        ..ROW
-    },
-    Row {
-        name: "SetEnvIf",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("attribute regex [!]name[=value]…", 3..=MANY, |d, args| set_env_if(d, args, Case::Exact)),
-        because: "see BrowserMatch",
-        about: "Sets variables when the regular expression matches a header (or the last header whose name matches a pattern like `^X-`), Remote_Addr, Remote_Host, Server_Addr, Request_Method, Request_Protocol, Request_URI or a variable set earlier; `$1` in a value is the text of its first group.",
-        ..ROW
-    },
-    Row {
-        name: "SetEnvIfNoCase",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("attribute regex [!]name[=value]…", 3..=MANY, |d, args| {
-            set_env_if(d, args, Case::Either)
-        }),
-        because: "see SetEnvIf",
-        about: "As SetEnvIf, ignoring case.",
-        ..ROW
-    },
-    Row {
-        name: "SetEnvIfExpr",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("expression [!]name[=value]…", 2..=MANY, set_env_if_expr),
-        because: "see SetEnvIf",
-        about: "Sets variables when an expression of httpd 2.4 is true. Comparisons are `==`, `=~ /x/`, `-eq`, `in {…}`, `-ipmatch` and others, \
-            joined by `&&`, `||`, `!` and parentheses. Operands are texts, %{REQUEST_METHOD}, %{REQUEST_URI}, %{QUERY_STRING}, %{REMOTE_ADDR}, \
-            %{req:header}, %{reqenv:variable} and others. `expr=` conditions use the same syntax. An unknown name is an error.",
-        ..ROW
-    },
-    Row {
-        name: "BrowserMatch",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("regex [!]name[=value]…", 2..=MANY, |d, args| browser_match(d, args, Case::Exact)),
-        because: "current browsers need no special treatment",
-        about: "As SetEnvIf User-Agent. The variable nokeepalive closes the connection after the response, force-response-1.0 and downgrade-1.0 cause an HTTP/1.0 response, no-gzip prevents compression.",
-        ..ROW
-    },
-    Row {
-        name: "BrowserMatchNoCase",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("regex [!]name[=value]…", 2..=MANY, |d, args| browser_match(d, args, Case::Either)),
-        because: "see BrowserMatch",
-        about: "As BrowserMatch, ignoring case.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words("SetEnv", FILE_INFO, "name [value]", 1..=2, set_env).because("see PerlSetEnv"),
+    "Sets a variable in the environment of programs. SetEnvIf variables are set earlier.",
+    words("UnsetEnv", FILE_INFO, "name…", 1..=MANY, unset_env).because("see SetEnv"),
+    "Cancels a SetEnv or PassEnv of an outer section.",
+    words("PassEnv", FILE_INFO, "name…", 1..=MANY, pass_env)
+        .because("programs see no variables of the server's own environment"),
+    "As SetEnv, with the value of the variable in the server's environment at its start.",
+    words("SetEnvIf", FILE_INFO, "attribute regex [!]name[=value]…", 3..=MANY, |d, args| set_env_if(
+        d,
+        args,
+        Case::Exact
+    ))
+    .because("see BrowserMatch"),
+    "Sets variables when the regular expression matches a header (or the last header whose name matches a pattern like \
+     `^X-`), Remote_Addr, Remote_Host, Server_Addr, Request_Method, Request_Protocol, Request_URI or a variable set \
+     earlier; `$1` in a value is the text of its first group.",
+    words("SetEnvIfNoCase", FILE_INFO, "attribute regex [!]name[=value]…", 3..=MANY, |d, args| {
+        set_env_if(d, args, Case::Either)
+    })
+    .because("see SetEnvIf"),
+    "As SetEnvIf, ignoring case.",
+    words("SetEnvIfExpr", FILE_INFO, "expression [!]name[=value]…", 2..=MANY, set_env_if_expr).because("see SetEnvIf"),
+    "Sets variables when an expression of httpd 2.4 is true. Comparisons are `==`, `=~ /x/`, `-eq`, `in {…}`, \
+     `-ipmatch` and others, joined by `&&`, `||`, `!` and parentheses. Operands are texts, %{REQUEST_METHOD}, \
+     %{REQUEST_URI}, %{QUERY_STRING}, %{REMOTE_ADDR}, %{req:header}, %{reqenv:variable} and others. `expr=` conditions \
+     use the same syntax. An unknown name is an error.",
+    words("BrowserMatch", FILE_INFO, "regex [!]name[=value]…", 2..=MANY, |d, args| {
+        browser_match(d, args, Case::Exact)
+    })
+    .because("current browsers need no special treatment"),
+    "As SetEnvIf User-Agent. The variable nokeepalive closes the connection after the response, force-response-1.0 and \
+     downgrade-1.0 cause an HTTP/1.0 response, no-gzip prevents compression.",
+    words("BrowserMatchNoCase", FILE_INFO, "regex [!]name[=value]…", 2..=MANY, |d, args| browser_match(
+        d,
+        args,
+        Case::Either
+    ))
+    .because("see BrowserMatch"),
+    "As BrowserMatch, ignoring case.",
 ];
 
 /// `SetEnv name [value]`

@@ -10,226 +10,131 @@ use crate::model::start_up::warm_up::{WarmUpSource, WarmUpUrl};
 use crate::model::start_up::{PsgiApp, StartUpStep};
 use crate::table::Context;
 use crate::table::perl::phases;
-use crate::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANY, ANYWHERE, Effect, FILE_INFO, HOSTS, MANY, POOLS, Row, SERVER, flag, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "PerlHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler…", 1..=MANY, answering),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        about: "Packages, subs or `sub { … }` that handle requests of `SetHandler perl-script`, in this order until one does not decline. \
-            An inner section replaces the list of the outer section.",
-        ..ROW
-    },
-    Row {
-        name: "PerlCleanupHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            phases::name(d, names);
-            d.settings().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
-            Ok(())
-        }),
-        because: "most requests need no clean-up",
-        effect: Effect::Generation,
-        about: "Handlers that run after the response has been sent.",
-        ..ROW
-    },
-    Row {
-        name: "PerlModule",
-        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("Name…", 1..=MANY, |d, names| {
-            steps(d, names, |_, name| StartUpStep::Module(name.to_owned()))
-        }),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        is_code: true,
-        about: "Modules loaded before the workers are forked, so that workers share their memory. Loaded in the order of the file, together with PerlRequire.",
-        ..ROW
-    },
-    Row {
-        name: "PerlRequire",
-        aliases: &["PerlScript"],
-        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("file…", 1..=MANY, |d, files| {
-            steps(d, files, |d, file| StartUpStep::Require(required(d, file)))
-        }),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        is_code: true,
-        about: "Perl files that run before the workers are forked, for instance startup.pl.",
-        ..ROW
-    },
-    Row {
-        name: "PerlLib",
-        contexts: POOLS,
-        takes: Takes::Words("folder…", 1..=MANY, |d, folders| {
-            steps(d, folders, |d, folder| StartUpStep::Lib(d.path(folder)))
-        }),
-        because: "perl's own @INC, and PERL5LIB",
-        effect: Effect::Generation,
-        about: "Folders prepended to @INC, at this point of the start-up.",
-        ..ROW
-    },
-    Row {
-        name: "PerlEval",
-        contexts: POOLS,
-        takes: Takes::Words("code", 1..=1, |d, code| steps(d, code, |_, code| StartUpStep::Eval(code.to_owned()))),
-        because: "code belongs in files",
-        effect: Effect::Generation,
-        about: "Perl code that runs before the workers are forked. `${name}` in it is Perl's, and not replaced.",
-        ..ROW
-    },
-    Row {
-        name: "PsgiApp",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("file", |d, file| {
-            let app = PsgiApp::File(d.path(file));
-            psgi_app(d, app);
-            Ok(())
-        }),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        is_code: true,
-        about: "A .psgi file, loaded before the workers are forked. It handles this section (`SetHandler psgi` is implied), with the \
-            Location as SCRIPT_NAME.",
-        ..ROW
-    },
-    Row {
-        name: "PsgiEval",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("code", |d, code| {
-            psgi_app(d, PsgiApp::Code(code.to_owned()));
-            Ok(())
-        }),
-        because: "code belongs in files",
-        effect: Effect::Generation,
-        is_code: true,
-        about: "As PsgiApp, with the code itself; `cameleer run -e` generates it. `${name}` in it is Perl's, and not replaced.",
-        ..ROW
-    },
-    Row {
-        name: "RegistryPreload",
-        contexts: HOSTS.and_pools(),
-        takes: Takes::Words("/uri file|folder", 2..=2, registry_preload),
-        because: "scripts are compiled at their first request",
-        effect: Effect::Generation,
-        about: "A CGI script, or all executable scripts of a folder, compiled before the workers are forked, as with \
-                Apache::RegistryLoader. A file that does not compile is an error at the start; in a folder, such scripts are \
-                named in the error log, and the others work. `check` lists all of them.",
-        ..ROW
-    },
-    Row {
-        name: "PerlPreload",
-        contexts: SERVER,
-        takes: Takes::Word("auto|off", preload),
-        default: Some("off"),
-        because: "the configuration should list all code that is loaded before the fork; `cameleer mem --advise` writes that list",
-        about: "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers loaded after \
-            the fork. A trial in a separate process must succeed first.",
-        ..ROW
-    },
-    Row {
-        name: "PerlWarmup",
-        contexts: HOSTS,
-        takes: Takes::Words("/path|http://host/path…", 1..=MANY, warm_up),
-        because: "only the site knows which requests are worth it",
-        effect: Effect::Generation,
-        about: "URLs requested once before the workers are forked, each by a GET whose response is discarded. Code and data that the requests load \
-            are shared by all workers. The requests come from 127.0.0.1, without a user, with `CAMELEER_WARMUP` in their \
-            environment. Each is tried in a separate process first; one that fails, hangs or crashes there is logged and skipped.",
-        ..ROW
-    },
-    Row {
-        name: "PerlWarmupLog",
-        contexts: HOSTS,
-        takes: Takes::Words("file number", 2..=2, warm_up_log),
-        because: "PerlWarmup names the important URLs",
-        effect: Effect::Generation,
-        about: "As PerlWarmup, with this many of the most frequent paths of an access log in common or combined format. Paths that Perl \
-            handles are taken from GET requests with status 200, without their queries. Only the last 8 MB of the log are read.",
-        ..ROW
-    },
-    Row {
-        name: "PerlSetVar",
-        contexts: ANYWHERE.and_htaccess(Class::ANY),
-        takes: Takes::Words("name value", 2..=2, |d, args| {
-            d.settings().set_vars.push((args[0].clone(), args[1].clone(), false));
-            Ok(())
-        }),
-        because: "programs have their own defaults",
-        about: "A value for the program, which reads it with `$r->dir_config('name')`. It replaces earlier values of the name.",
-        ..ROW
-    },
-    Row {
-        name: "PerlAddVar",
-        contexts: ANYWHERE.and_htaccess(Class::ANY),
-        takes: Takes::Words("name value…", 2..=MANY, |d, args| {
-            let added = args[1..].iter().map(|value| (args[0].clone(), value.clone(), true));
-            d.settings().set_vars.extend(added);
-            Ok(())
-        }),
-        because: "programs have their own defaults",
-        about: "As PerlSetVar, but adds to earlier values of the name: `$r->dir_config->get('name')` returns all.",
-        ..ROW
-    },
-    Row {
-        name: "PerlSetEnv",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name [value]", 1..=2, |d, args| {
-            let value = args.get(1).cloned().unwrap_or_default();
-            set_env(d, args[0].clone(), value);
-            Ok(())
-        }),
-        because: "programs get only the CGI variables",
-        about: "Sets an environment variable of requests. The value may be empty.",
-        ..ROW
-    },
-    Row {
-        name: "PerlPassEnv",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("name…", 1..=MANY, |d, names| {
-            pass_env(d, names);
-            Ok(())
-        }),
-        because: "the environment of the master may contain secrets",
-        about: "Passes environment variables of the master to requests.",
-        ..ROW
-    },
-    Row {
-        name: "PerlSendHeader",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Flag(|d, on| d.settings().send_header = Some(on)),
-        default: Some("Off"),
-        because: "mod_perl 1's default: handlers send their header themselves",
-        about: "Whether the output of a PerlHandler begins with a CGI header.",
-        ..ROW
-    },
-    Row {
-        name: "PerlSetupEnv",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Flag(|d, on| d.settings().setup_env = Some(on)),
-        default: Some("On"),
-        because: "mod_perl 1's default: programs expect the CGI variables in %ENV",
-        about: "Whether %ENV is filled for every request. Off is faster for handlers that do not read it.",
-        ..ROW
-    },
-    Row {
-        name: "PerlHtaccess",
-        contexts: SERVER,
-        takes: Takes::Word("Off|Vars|Handlers|On", |d, word| {
-            d.config.perl_htaccess = PerlHtaccess::parse(word)?;
-            Ok(())
-        }),
-        default: Some("On"),
-        because: "sites of mod_perl 1 have Perl in .htaccess files wherever AllowOverride permits it",
-        effect: Effect::Generation,
-        about: "Perl that .htaccess files may contain where AllowOverride permits it. Off: none; Vars: values like PerlSetVar; Handlers: also handlers by \
-            name, whose modules are loaded from @INC; On: also code (`sub { … }`, PerlModule, PerlRequire, PsgiApp). Code needs \
-            AllowOverride FileInfo and Options: these two permit running it as a script in any case.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    words("PerlHandler", FILE_INFO, "handler…", 1..=MANY, answering)
+        .effect(Effect::Generation)
+        .because("only the site knows its code"),
+    "Packages, subs or `sub { … }` that handle requests of `SetHandler perl-script`, in this order until one does not \
+     decline. An inner section replaces the list of the outer section.",
+    words("PerlCleanupHandler", FILE_INFO, "handler…", 1..=MANY, |d, names| {
+        phases::name(d, names);
+        d.settings().cleanup_handlers.get_or_insert_default().extend_from_slice(names);
+        Ok(())
+    })
+    .effect(Effect::Generation)
+    .because("most requests need no clean-up"),
+    "Handlers that run after the response has been sent.",
+    words("PerlModule", ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO), "Name…", 1..=MANY, |d, names| {
+        steps(d, names, |_, name| StartUpStep::Module(name.to_owned()))
+    })
+    .code()
+    .effect(Effect::Generation)
+    .because("only the site knows its code"),
+    "Modules loaded before the workers are forked, so that workers share their memory. Loaded in the order of the \
+     file, together with PerlRequire.",
+    words("PerlRequire", ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO), "file…", 1..=MANY, |d, files| {
+        steps(d, files, |d, file| StartUpStep::Require(required(d, file)))
+    })
+    .aliases(&["PerlScript"])
+    .code()
+    .effect(Effect::Generation)
+    .because("only the site knows its code"),
+    "Perl files that run before the workers are forked, for instance startup.pl.",
+    words("PerlLib", POOLS, "folder…", 1..=MANY, |d, folders| {
+        steps(d, folders, |d, folder| StartUpStep::Lib(d.path(folder)))
+    })
+    .effect(Effect::Generation)
+    .because("perl's own @INC, and PERL5LIB"),
+    "Folders prepended to @INC, at this point of the start-up.",
+    words("PerlEval", POOLS, "code", 1..=1, |d, code| steps(d, code, |_, code| StartUpStep::Eval(code.to_owned())))
+        .effect(Effect::Generation)
+        .because("code belongs in files"),
+    "Perl code that runs before the workers are forked. `${name}` in it is Perl's, and not replaced.",
+    word("PsgiApp", FILE_INFO, "file", |d, file| {
+        let app = PsgiApp::File(d.path(file));
+        psgi_app(d, app);
+        Ok(())
+    })
+    .code()
+    .effect(Effect::Generation)
+    .because("only the site knows its code"),
+    "A .psgi file, loaded before the workers are forked. It handles this section (`SetHandler psgi` is implied), with \
+     the Location as SCRIPT_NAME.",
+    word("PsgiEval", FILE_INFO, "code", |d, code| {
+        psgi_app(d, PsgiApp::Code(code.to_owned()));
+        Ok(())
+    })
+    .code()
+    .effect(Effect::Generation)
+    .because("code belongs in files"),
+    "As PsgiApp, with the code itself; `cameleer run -e` generates it. `${name}` in it is Perl's, and not replaced.",
+    words("RegistryPreload", HOSTS.and_pools(), "/uri file|folder", 2..=2, registry_preload)
+        .effect(Effect::Generation)
+        .because("scripts are compiled at their first request"),
+    "A CGI script, or all executable scripts of a folder, compiled before the workers are forked, as with \
+     Apache::RegistryLoader. A file that does not compile is an error at the start; in a folder, such scripts are \
+     named in the error log, and the others work. `check` lists all of them.",
+    word("PerlPreload", SERVER, "auto|off", preload).default(
+        "off",
+        "the configuration should list all code that is loaded before the fork; `cameleer mem --advise` writes \
+             that list"
+    ),
+    "`auto`: at each reload the new mold also loads the modules and Registry scripts that at least half of the workers \
+     loaded after the fork. A trial in a separate process must succeed first.",
+    words("PerlWarmup", HOSTS, "/path|http://host/path…", 1..=MANY, warm_up)
+        .effect(Effect::Generation)
+        .because("only the site knows which requests are worth it"),
+    "URLs requested once before the workers are forked, each by a GET whose response is discarded. Code and data that \
+     the requests load are shared by all workers. The requests come from 127.0.0.1, without a user, with \
+     `CAMELEER_WARMUP` in their environment. Each is tried in a separate process first; one that fails, hangs or \
+     crashes there is logged and skipped.",
+    words("PerlWarmupLog", HOSTS, "file number", 2..=2, warm_up_log)
+        .effect(Effect::Generation)
+        .because("PerlWarmup names the important URLs"),
+    "As PerlWarmup, with this many of the most frequent paths of an access log in common or combined format. Paths \
+     that Perl handles are taken from GET requests with status 200, without their queries. Only the last 8 MB of the \
+     log are read.",
+    words("PerlSetVar", ANY, "name value", 2..=2, |d, args| {
+        d.settings().set_vars.push((args[0].clone(), args[1].clone(), false));
+        Ok(())
+    })
+    .because("programs have their own defaults"),
+    "A value for the program, which reads it with `$r->dir_config('name')`. It replaces earlier values of the name.",
+    words("PerlAddVar", ANY, "name value…", 2..=MANY, |d, args| {
+        let added = args[1..].iter().map(|value| (args[0].clone(), value.clone(), true));
+        d.settings().set_vars.extend(added);
+        Ok(())
+    })
+    .because("programs have their own defaults"),
+    "As PerlSetVar, but adds to earlier values of the name: `$r->dir_config->get('name')` returns all.",
+    words("PerlSetEnv", FILE_INFO, "name [value]", 1..=2, |d, args| {
+        let value = args.get(1).cloned().unwrap_or_default();
+        set_env(d, args[0].clone(), value);
+        Ok(())
+    })
+    .because("programs get only the CGI variables"),
+    "Sets an environment variable of requests. The value may be empty.",
+    words("PerlPassEnv", FILE_INFO, "name…", 1..=MANY, pass_env)
+        .because("the environment of the master may contain secrets"),
+    "Passes environment variables of the master to requests.",
+    flag("PerlSendHeader", FILE_INFO, |d, on| d.settings().send_header = Some(on))
+        .default("Off", "mod_perl 1's default: handlers send their header themselves"),
+    "Whether the output of a PerlHandler begins with a CGI header.",
+    flag("PerlSetupEnv", FILE_INFO, |d, on| d.settings().setup_env = Some(on))
+        .default("On", "mod_perl 1's default: programs expect the CGI variables in %ENV"),
+    "Whether %ENV is filled for every request. Off is faster for handlers that do not read it.",
+    word("PerlHtaccess", SERVER, "Off|Vars|Handlers|On", |d, word| {
+        d.config.perl_htaccess = PerlHtaccess::parse(word)?;
+        Ok(())
+    })
+    .effect(Effect::Generation)
+    .default("On", "sites of mod_perl 1 have Perl in .htaccess files wherever AllowOverride permits it"),
+    "Perl that .htaccess files may contain where AllowOverride permits it. Off: none; Vars: values like PerlSetVar; \
+     Handlers: also handlers by name, whose modules are loaded from @INC; On: also code (`sub { … }`, PerlModule, \
+     PerlRequire, PsgiApp). Code needs AllowOverride FileInfo and Options: these two permit running it as a script in \
+     any case.",
 ];
 
 fn steps(draft: &mut Draft, args: &[String], step: fn(&Draft, &str) -> StartUpStep) -> Result<(), String> {
@@ -299,7 +204,7 @@ fn set_env(draft: &mut Draft, name: String, value: String) {
 }
 
 /// `PerlPassEnv name…`
-fn pass_env(draft: &mut Draft, names: &[String]) {
+fn pass_env(draft: &mut Draft, names: &[String]) -> Result<(), String> {
     for name in names {
         match draft.facts.env.iter().find(|(known, _)| known == name) {
             Some((name, value)) => {
@@ -309,6 +214,7 @@ fn pass_env(draft: &mut Draft, names: &[String]) {
             None => draft.warn(&format!("{name} is not in the server's environment and is not passed")),
         }
     }
+    Ok(())
 }
 
 /// Path of a required file. mod_perl 2 searches @INC for a relative name, and ServerRoot comes last in it.

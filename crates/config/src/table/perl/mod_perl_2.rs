@@ -10,207 +10,123 @@ use crate::model::start_up::StartUpStep;
 use crate::syntax::tree::Directive;
 use crate::table::content::filters;
 use crate::table::perl::{handlers, phases, switches};
-use crate::table::row::{ANYWHERE, Effect, HOSTS, MANY, POOLS, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, Effect, FILE_INFO, HOSTS, MANY, POOLS, Row, SERVER, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "PerlGeneration",
-        contexts: POOLS,
-        takes: Takes::Word("1|2", generation),
-        because: "derived from the configuration: PerlResponseHandler, `SetHandler modperl`, PerlOptions and names like ModPerl::Registry \
-            belong to mod_perl 2",
-        effect: Effect::Generation,
-        about: "mod_perl's API for Perl code: 1 is Apache::*, 2 is Apache2::*, APR::* and ModPerl::*. With 2, `<IfDefine MODPERL2>` \
-            holds.",
-        ..ROW
-    },
-    Row {
-        name: "PerlResponseHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler…", 1..=MANY, handlers::answering),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        about: "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that handle requests of `SetHandler modperl` or `perl-script`.",
-        ..ROW
-    },
-    Row {
-        name: "PerlOptions",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("[+|-]Option…", 1..=MANY, |d, words| {
-            words.iter().try_for_each(|word| d.settings().perl_options.say(word))
-        }),
-        because: "mod_perl 2's defaults: SetupEnv is on for `SetHandler perl-script`, the others are off",
-        effect: Effect::Generation,
-        about: "mod_perl 2's options of a place: SetupEnv fills %ENV, ParseHeaders parses headers in the program's output, GlobalRequest lets \
-            Apache2::RequestUtil->request find the request, MergeHandlers adds handlers of inner sections to those of outer ones. In a host, `-Access` and \
-            similar disable that phase, -Enable all of them. +Parent gives a virtual host its own pool of workers. Its mold loads the host's \
-            PerlSwitches, PerlRequire and PerlModule; +InheritSwitches adds the main server's PerlSwitches: see WorkerPool. Clone has no effect.",
-        ..ROW
-    },
-    Row {
-        name: "PerlSwitches",
-        contexts: HOSTS.and_pools(),
-        takes: Takes::Words("-switch…", 1..=MANY, switches::perl_switches),
-        because: "perl's defaults",
-        effect: Effect::Generation,
-        about: "Perl's command line switches: -T and -t, -w, -W, -X, -I folder, -M module and -m module. Others are refused, because they have no meaning in a server.",
-        ..ROW
-    },
-    Row {
-        name: "PerlConfigRequire",
-        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("file…", 1..=MANY, |d, files| {
-            files.iter().for_each(|file| d.start_up(StartUpStep::ConfigRequire(handlers::required(d, file))));
-            Ok(())
-        }),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        is_code: true,
-        about: "As PerlRequire: a Perl file that runs before the workers are forked.",
-        ..ROW
-    },
-    Row {
-        name: "PerlPostConfigRequire",
-        contexts: ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("file…", 1..=MANY, |d, files| {
+pub static ROWS: &[Row] = rows![
+    word("PerlGeneration", POOLS, "1|2", generation).effect(Effect::Generation).because(
+        "derived from the configuration: PerlResponseHandler, `SetHandler modperl`, PerlOptions and names like \
+             ModPerl::Registry belong to mod_perl 2"
+    ),
+    "mod_perl's API for Perl code: 1 is Apache::*, 2 is Apache2::*, APR::* and ModPerl::*. With 2, `<IfDefine \
+     MODPERL2>` holds.",
+    words("PerlResponseHandler", FILE_INFO, "handler…", 1..=MANY, handlers::answering)
+        .effect(Effect::Generation)
+        .because("only the site knows its code"),
+    "mod_perl 2's PerlHandler: packages, subs or `sub { … }` that handle requests of `SetHandler modperl` or \
+     `perl-script`.",
+    words("PerlOptions", FILE_INFO, "[+|-]Option…", 1..=MANY, |d, words| {
+        words.iter().try_for_each(|word| d.settings().perl_options.say(word))
+    })
+    .effect(Effect::Generation)
+    .because("mod_perl 2's defaults: SetupEnv is on for `SetHandler perl-script`, the others are off"),
+    "mod_perl 2's options of a place: SetupEnv fills %ENV, ParseHeaders parses headers in the program's output, \
+     GlobalRequest lets Apache2::RequestUtil->request find the request, MergeHandlers adds handlers of inner sections \
+     to those of outer ones. In a host, `-Access` and similar disable that phase, -Enable all of them. +Parent gives a \
+     virtual host its own pool of workers. Its mold loads the host's PerlSwitches, PerlRequire and PerlModule; \
+     +InheritSwitches adds the main server's PerlSwitches: see WorkerPool. Clone has no effect.",
+    words("PerlSwitches", HOSTS.and_pools(), "-switch…", 1..=MANY, switches::perl_switches)
+        .effect(Effect::Generation)
+        .because("perl's defaults"),
+    "Perl's command line switches: -T and -t, -w, -W, -X, -I folder, -M module and -m module. Others are refused, \
+     because they have no meaning in a server.",
+    words("PerlConfigRequire", ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO), "file…", 1..=MANY, |d, files| {
+        files.iter().for_each(|file| d.start_up(StartUpStep::ConfigRequire(handlers::required(d, file))));
+        Ok(())
+    })
+    .code()
+    .effect(Effect::Generation)
+    .because("only the site knows its code"),
+    "As PerlRequire: a Perl file that runs before the workers are forked.",
+    words(
+        "PerlPostConfigRequire",
+        ANYWHERE.and_pools().and_htaccess(Class::FILE_INFO),
+        "file…",
+        1..=MANY,
+        |d, files| {
             files.iter().for_each(|file| d.start_up(StartUpStep::PostConfigRequire(handlers::required(d, file))));
             Ok(())
-        }),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        is_code: true,
-        about: "As PerlRequire, but runs after all PerlModule, PerlRequire and `<Perl>`, regardless of its position.",
-        ..ROW
-    },
-    Row {
-        name: "PerlLoadModule",
-        contexts: ANYWHERE,
-        takes: Takes::Words("Name…", 1..=MANY, load_module),
-        because: "only the site knows its code",
-        effect: Effect::Generation,
-        is_code: true,
-        about: "A module that defines directives (Apache2::Module), loaded at this point: the following lines may use them.",
-        ..ROW
-    },
-    Row {
-        name: "PerlInputFilterHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            phases::name(d, names);
-            d.settings().perl_filters.input.extend_from_slice(names);
-            Ok(())
-        }),
-        because: "programs get request bodies as clients send them",
-        effect: Effect::Generation,
-        about: "Filters of request bodies. The first passes its bytes to the program, the last gets the client's bytes.",
-        ..ROW
-    },
-    Row {
-        name: "PerlOutputFilterHandler",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            phases::name(d, names);
-            d.settings().perl_filters.output.extend_from_slice(names);
-            Ok(())
-        }),
-        because: "clients get the output of programs unchanged",
-        effect: Effect::Generation,
-        about: "Filters of responses, in the order in which the program's output passes them.",
-        ..ROW
-    },
-    Row {
-        name: "PerlSetInputFilter",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("filter[;filter…]", |d, names| {
-            are_known(names)?;
-            filters::set_input_filter(d, names)
-        }),
-        because: "see PerlInputFilterHandler",
-        effect: Effect::Generation,
-        about: "As SetInputFilter: DEFLATE decompresses before any PerlInputFilterHandler.",
-        ..ROW
-    },
-    Row {
-        name: "PerlSetOutputFilter",
-        contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Word("filter[;filter…]", |d, names| {
-            are_known(names)?;
-            filters::set_output_filter(d, names)
-        }),
-        because: "see PerlOutputFilterHandler",
-        effect: Effect::Generation,
-        about: "As SetOutputFilter: DEFLATE compresses after any PerlOutputFilterHandler.",
-        ..ROW
-    },
-    Row {
-        name: "PerlAddAuthnProvider",
-        contexts: SERVER,
-        takes: Takes::Words("name handler", 2..=2, authn_provider),
-        because: "AuthBasicProvider uses the file of AuthUserFile",
-        effect: Effect::Generation,
-        about: "Defines a name for `AuthBasicProvider` and the code that checks passwords. The code is called with the request, the user and the password. It returns \
-            Apache2::Const::AUTH_GRANTED, AUTH_DENIED, AUTH_USER_NOT_FOUND, after which the next provider is tried, or AUTH_GENERAL_ERROR. Write it \
-            above the lines that use the name.",
-        ..ROW
-    },
-    Row {
-        name: "PerlAddAuthzProvider",
-        contexts: SERVER,
-        takes: Takes::Words("name handler", 2..=2, authz_provider),
-        because: "Require supports httpd's words",
-        effect: Effect::Generation,
-        about: "Defines a word for `Require` and the code that decides it. The code is called with the request and the rest of the line. It returns \
-            Apache2::Const::AUTHZ_GRANTED, AUTHZ_DENIED, AUTHZ_NEUTRAL, AUTHZ_GENERAL_ERROR, or AUTHZ_DENIED_NO_USER, after which it is called \
-            again when the user is known. Write it above the lines that use the word.",
-        ..ROW
-    },
-    Row {
-        name: "PerlInterpStart",
-        aliases: &["PerlInterpMax", "PerlInterpMinSpare", "PerlInterpMaxSpare", "PerlInterpMaxRequests"],
-        contexts: HOSTS,
-        takes: Takes::Words("number", 1..=1, |_, _| Ok(())),
-        because: "see StartServers",
-        effect: Effect::Start,
-        about: "Accepted and ignored: threads share no interpreters, each worker has one.",
-        ..ROW
-    },
-    Row {
-        name: "PerlInterpScope",
-        aliases: &["PerlTrace"],
-        contexts: ANYWHERE,
-        takes: Takes::Words("word", 1..=1, |_, _| Ok(())),
-        because: "see StartServers",
-        effect: Effect::Start,
-        about: "Accepted and ignored: each worker has its own interpreter.",
-        ..ROW
-    },
+        }
+    )
+    .code()
+    .effect(Effect::Generation)
+    .because("only the site knows its code"),
+    "As PerlRequire, but runs after all PerlModule, PerlRequire and `<Perl>`, regardless of its position.",
+    words("PerlLoadModule", ANYWHERE, "Name…", 1..=MANY, load_module)
+        .code()
+        .effect(Effect::Generation)
+        .because("only the site knows its code"),
+    "A module that defines directives (Apache2::Module), loaded at this point: the following lines may use them.",
+    words("PerlInputFilterHandler", FILE_INFO, "handler…", 1..=MANY, |d, names| {
+        phases::name(d, names);
+        d.settings().perl_filters.input.extend_from_slice(names);
+        Ok(())
+    })
+    .effect(Effect::Generation)
+    .because("programs get request bodies as clients send them"),
+    "Filters of request bodies. The first passes its bytes to the program, the last gets the client's bytes.",
+    words("PerlOutputFilterHandler", FILE_INFO, "handler…", 1..=MANY, |d, names| {
+        phases::name(d, names);
+        d.settings().perl_filters.output.extend_from_slice(names);
+        Ok(())
+    })
+    .effect(Effect::Generation)
+    .because("clients get the output of programs unchanged"),
+    "Filters of responses, in the order in which the program's output passes them.",
+    word("PerlSetInputFilter", FILE_INFO, "filter[;filter…]", |d, names| {
+        are_known(names)?;
+        filters::set_input_filter(d, names)
+    })
+    .effect(Effect::Generation)
+    .because("see PerlInputFilterHandler"),
+    "As SetInputFilter: DEFLATE decompresses before any PerlInputFilterHandler.",
+    word("PerlSetOutputFilter", FILE_INFO, "filter[;filter…]", |d, names| {
+        are_known(names)?;
+        filters::set_output_filter(d, names)
+    })
+    .effect(Effect::Generation)
+    .because("see PerlOutputFilterHandler"),
+    "As SetOutputFilter: DEFLATE compresses after any PerlOutputFilterHandler.",
+    words("PerlAddAuthnProvider", SERVER, "name handler", 2..=2, authn_provider)
+        .effect(Effect::Generation)
+        .because("AuthBasicProvider uses the file of AuthUserFile"),
+    "Defines a name for `AuthBasicProvider` and the code that checks passwords. The code is called with the request, \
+     the user and the password. It returns Apache2::Const::AUTH_GRANTED, AUTH_DENIED, AUTH_USER_NOT_FOUND, after which \
+     the next provider is tried, or AUTH_GENERAL_ERROR. Write it above the lines that use the name.",
+    words("PerlAddAuthzProvider", SERVER, "name handler", 2..=2, authz_provider)
+        .effect(Effect::Generation)
+        .because("Require supports httpd's words"),
+    "Defines a word for `Require` and the code that decides it. The code is called with the request and the rest of \
+     the line. It returns Apache2::Const::AUTHZ_GRANTED, AUTHZ_DENIED, AUTHZ_NEUTRAL, AUTHZ_GENERAL_ERROR, or \
+     AUTHZ_DENIED_NO_USER, after which it is called again when the user is known. Write it above the lines that use \
+     the word.",
+    words("PerlInterpStart", HOSTS, "number", 1..=1, |_, _| Ok(()))
+        .aliases(&["PerlInterpMax", "PerlInterpMinSpare", "PerlInterpMaxSpare", "PerlInterpMaxRequests"])
+        .effect(Effect::Start)
+        .because("see StartServers"),
+    "Accepted and ignored: threads share no interpreters, each worker has one.",
+    words("PerlInterpScope", ANYWHERE, "word", 1..=1, |_, _| Ok(()))
+        .aliases(&["PerlTrace"])
+        .effect(Effect::Start)
+        .because("see StartServers"),
+    "Accepted and ignored: each worker has its own interpreter.",
 ];
 
 /// Directives of mod_perl 2 that imply its API. Others are harmless with both APIs.
-const SIGNS: &[&str] = &[
-    "PerlResponseHandler",
-    "PerlOptions",
-    "PerlSwitches",
-    "PerlConfigRequire",
-    "PerlPostConfigRequire",
-    "PerlLoadModule",
-    "PerlInputFilterHandler",
-    "PerlOutputFilterHandler",
-    "PerlSetInputFilter",
-    "PerlSetOutputFilter",
-    "PerlMapToStorageHandler",
-    "PerlAddAuthnProvider",
-    "PerlAddAuthzProvider",
-    "PerlOpenLogsHandler",
-    "PerlPostConfigHandler",
-    "PerlPreConnectionHandler",
-    "PerlProcessConnectionHandler",
-    "PerlInterpStart",
-    "PerlInterpMax",
-    "PerlInterpMinSpare",
-    "PerlInterpMaxSpare",
-    "PerlInterpMaxRequests",
-];
+const SIGNS: &str = "PerlResponseHandler PerlOptions PerlSwitches PerlConfigRequire \
+    PerlPostConfigRequire PerlLoadModule PerlInputFilterHandler PerlOutputFilterHandler PerlSetInputFilter \
+    PerlSetOutputFilter PerlMapToStorageHandler PerlAddAuthnProvider PerlAddAuthzProvider PerlOpenLogsHandler \
+    PerlPostConfigHandler PerlPreConnectionHandler PerlProcessConnectionHandler PerlInterpStart PerlInterpMax \
+    PerlInterpMinSpare PerlInterpMaxSpare PerlInterpMaxRequests";
 
 /// The API that the directives imply, and the directive that implies it.
 pub fn speaks_of<'a>(all: impl Iterator<Item = &'a Directive>) -> Option<(Generation, &'a Directive)> {
@@ -234,7 +150,7 @@ fn is_sign(directive: &Directive) -> bool {
         let is_said = |part: &str| part.starts_with("Apache2") || part.starts_with("ApacheMP2");
         word.starts_with("ModPerl::") || word.contains("::") && word.split("::").any(is_said)
     };
-    SIGNS.iter().any(|name| is(name))
+    SIGNS.split(' ').any(is)
         || (is("SetHandler") || is("AddHandler")) && directive.args.first().is_some_and(|word| word == "modperl")
         || directive.name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("Perl"))
             && directive.args.iter().any(names_module)
@@ -341,7 +257,7 @@ mod tests {
 
     #[test]
     fn every_sign_is_a_directive() {
-        for name in SIGNS {
+        for name in SIGNS.split(' ') {
             assert!(crate::table::is_known(name), "{name}");
         }
     }

@@ -4,29 +4,28 @@ use crate::draft::Draft;
 use crate::model::overrides::Class;
 use crate::model::perl::phases::Phase;
 use crate::model::start_up::StartUpStep;
-use crate::table::row::{ANYWHERE, Contexts, Effect, HOSTS, MANY, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, Contexts, Effect, FILE_INFO, HOSTS, MANY, Row, SERVER, rows, word, words};
 
-const INNER: Contexts = ANYWHERE.and_htaccess(Class::FILE_INFO);
+const INNER: Contexts = FILE_INFO;
 const LOGIN: Contexts = ANYWHERE.and_htaccess(Class::AUTH_CONFIG);
 /// Handlers that run once per process, not per request.
 const PROCESSES: Contexts = HOSTS.and_pools();
 const RULES: Contexts = ANYWHERE.and_htaccess(Class::LIMIT);
 
-macro_rules! rows {
+macro_rules! phases {
     ($($phase:ident $contexts:ident $because:literal $about:literal;)*) => {
-        &[$(Row {
-            name: concat!("Perl", stringify!($phase), "Handler"),
-            contexts: $contexts,
-            takes: Takes::Words("handler…", 1..=MANY, |d, names| add(d, Phase::$phase, names)),
-            because: $because,
-            effect: Effect::Generation,
-            about: $about,
-            ..ROW
-        }),*]
+        rows![$(
+            words(concat!("Perl", stringify!($phase), "Handler"), $contexts, "handler…", 1..=MANY, |d, names| {
+                add(d, Phase::$phase, names)
+            })
+            .effect(Effect::Generation)
+            .because($because),
+            $about,
+        )*]
     };
 }
 
-pub static ROWS: &[Row] = rows! {
+pub static ROWS: &[Row] = phases! {
     PostReadRequest HOSTS "few programs want every request"
         "Runs for every request of the host, before its URI is mapped to a place. Handlers of a phase run in order until one \
          returns something other than OK and DECLINED; an error ends the request.";
@@ -61,55 +60,37 @@ pub static ROWS: &[Row] = rows! {
         "mod_perl 2's: runs after PerlOpenLogsHandler, in the same process.";
 };
 
-pub static FURTHER: &[Row] = &[
-    Row {
-        name: "PerlInitHandler",
-        contexts: INNER,
-        takes: Takes::Words("handler…", 1..=MANY, add_init),
-        because: "few programs want every request",
-        effect: Effect::Generation,
-        about: "Runs as early as its place allows: outside of containers just before PerlPostReadRequestHandler, inside just before \
-            PerlHeaderParserHandler.",
-        ..ROW
-    },
-    Row {
-        name: "PerlDispatchHandler",
-        contexts: INNER,
-        takes: Takes::Word("handler", |d, name| {
-            d.settings().phases.dispatch = Some(name.to_owned());
-            Ok(())
-        }),
-        because: "handlers are called directly",
-        effect: Effect::Generation,
-        about: "A sub that is called in place of every handler, with `$r` and the handler: a name, or a code reference.",
-        ..ROW
-    },
-    Row {
-        name: "PerlProcessConnectionHandler",
-        contexts: HOSTS,
-        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            d.host().connections.process = Some(d.at.clone());
-            add(d, Phase::ProcessConnection, names)
-        }),
-        because: "clients use HTTP, which the front handles",
-        effect: Effect::Generation,
-        about: "mod_perl 2's: connections of the host's addresses do not use HTTP. Each is passed to a worker, and occupies it until the handlers \
-            return or RequestTimeout ends them: `$c->client_socket`. The addresses of such a host are exclusive, and without TLS.",
-        ..ROW
-    },
-    Row {
-        name: "PerlPreConnectionHandler",
-        contexts: HOSTS,
-        takes: Takes::Words("handler…", 1..=MANY, |d, names| {
-            d.host().connections.pre = Some(d.at.clone());
-            add(d, Phase::PreConnection, names)
-        }),
-        because: "few programs want every connection",
-        effect: Effect::Generation,
-        about: "mod_perl 2's: runs in the worker before PerlProcessConnectionHandler, with the connection. A return value other than OK \
-            and DECLINED closes the connection. Without a PerlProcessConnectionHandler it is refused: the front handles HTTP connections.",
-        ..ROW
-    },
+pub static FURTHER: &[Row] = rows![
+    words("PerlInitHandler", INNER, "handler…", 1..=MANY, add_init)
+        .effect(Effect::Generation)
+        .because("few programs want every request"),
+    "Runs as early as its place allows: outside of containers just before PerlPostReadRequestHandler, inside just \
+     before PerlHeaderParserHandler.",
+    word("PerlDispatchHandler", INNER, "handler", |d, name| {
+        d.settings().phases.dispatch = Some(name.to_owned());
+        Ok(())
+    })
+    .effect(Effect::Generation)
+    .because("handlers are called directly"),
+    "A sub that is called in place of every handler, with `$r` and the handler: a name, or a code reference.",
+    words("PerlProcessConnectionHandler", HOSTS, "handler…", 1..=MANY, |d, names| {
+        d.host().connections.process = Some(d.at.clone());
+        add(d, Phase::ProcessConnection, names)
+    })
+    .effect(Effect::Generation)
+    .because("clients use HTTP, which the front handles"),
+    "mod_perl 2's: connections of the host's addresses do not use HTTP. Each is passed to a worker, and occupies it \
+     until the handlers return or RequestTimeout ends them: `$c->client_socket`. The addresses of such a host are \
+     exclusive, and without TLS.",
+    words("PerlPreConnectionHandler", HOSTS, "handler…", 1..=MANY, |d, names| {
+        d.host().connections.pre = Some(d.at.clone());
+        add(d, Phase::PreConnection, names)
+    })
+    .effect(Effect::Generation)
+    .because("few programs want every connection"),
+    "mod_perl 2's: runs in the worker before PerlProcessConnectionHandler, with the connection. A return value other \
+     than OK and DECLINED closes the connection. Without a PerlProcessConnectionHandler it is refused: the front \
+     handles HTTP connections.",
 ];
 
 /// `Perl…Handler name…`. Several lines of one section add up.

@@ -6,33 +6,23 @@ use crate::draft::{Draft, Opened, Position};
 use crate::model::context::{Context, Rank, Scope};
 use crate::model::pools::DEFAULT_NAME;
 use crate::syntax::tree::Directive;
-use crate::table::row::{CONTAINERS, Contexts, Effect, ROW, Row, SERVER, Takes, places};
+use crate::table::row::{CONTAINERS, Contexts, Effect, Row, SERVER, places, rows, section, word};
 
 /// All contexts except the main server, whose requests use the default pool.
 const PLACES: Contexts = places(Context::VirtualHost as u8 | CONTAINERS.places);
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "WorkerPool",
-        contexts: SERVER,
-        takes: Takes::Section("name", 1..=1, worker_pool),
-        because: "one pool is enough for one application",
-        effect: Effect::Generation,
-        about: "A separate pool of workers for places with `PerlPool name`. Its mold loads only PerlModule and PerlRequire of this section and of those \
-            places. It may have its own PerlGeneration, StartServers, MaxClients and worker limits; other settings are inherited from the \
-            server's pool, which is called default. MemoryBudget applies to all pools together. See docs/operating/pools.md.",
-        ..ROW
-    },
-    Row {
-        name: "PerlPool",
-        contexts: PLACES,
-        takes: Takes::Word("name", perl_pool),
-        because: "default, the server's own pool",
-        effect: Effect::Generation,
-        about: "The `<WorkerPool>` whose workers handle requests of this place. As with all settings, the place that is merged last decides. PerlModule \
-            and similar lines load into the pool of their section. A virtual host with `PerlOptions +Parent` is a pool of its own.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    section("WorkerPool", SERVER, "name", 1..=1, worker_pool)
+        .effect(Effect::Generation)
+        .because("one pool is enough for one application"),
+    "A separate pool of workers for places with `PerlPool name`. Its mold loads only PerlModule and PerlRequire of \
+     this section and of those places. It may have its own PerlGeneration, StartServers, MaxClients and worker limits; \
+     other settings are inherited from the server's pool, which is called default. MemoryBudget applies to all pools \
+     together. See docs/operating/pools.md.",
+    word("PerlPool", PLACES, "name", perl_pool).effect(Effect::Generation).because("default, the server's own pool"),
+    "The `<WorkerPool>` whose workers handle requests of this place. As with all settings, the place that is merged \
+     last decides. PerlModule and similar lines load into the pool of their section. A virtual host with `PerlOptions \
+     +Parent` is a pool of its own.",
 ];
 
 /// The pool of a section, if the section itself chooses one.

@@ -2,46 +2,28 @@
 
 use crate::draft::Draft;
 use crate::model::program::{CgiMode, Limit};
-use crate::table::row::{ANYWHERE, ROW, Row, Takes};
+use crate::table::row::{ANYWHERE, Row, rows, word, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "CgiMode",
-        contexts: ANYWHERE,
-        takes: Takes::Word("program|fork|persistent", mode),
-        default: Some("program"),
-        because: "CGI scripts are written for a process of their own: globals, files and locks end with it, and so does `exit`",
-        about: "How Perl scripts of a cgi-script place run. `program`: the kernel executes the file by its `#!` line, as under httpd's mod_cgi. \
-            `fork`: each request runs in a child of the worker, which has compiled the script; globals start as they were after compilation, and end with \
-            the request. `persistent`: the script is compiled once in the worker, and globals persist, as with Apache::Registry; for scripts written for \
-            that. Files that are not Perl are always executed.",
-        ..ROW
-    },
-    Row {
-        name: "RLimitCPU",
-        contexts: ANYWHERE,
-        takes: Takes::Words("seconds|max [seconds|max]", 1..=2, cpu),
-        because: "the server's own limit applies; RequestTimeout ends long requests",
-        about: "Maximum CPU time of a program of a cgi-script place, and of each of its children: the soft limit, and the hard limit. \
-            Scripts under `CgiMode fork` and `persistent` are not limited: see Apache::Resource.",
-        ..ROW
-    },
-    Row {
-        name: "RLimitMEM",
-        contexts: ANYWHERE,
-        takes: Takes::Words("bytes|max [bytes|max]", 1..=2, memory),
-        because: "the server's own limit applies",
-        about: "As RLimitCPU, for the address space in bytes.",
-        ..ROW
-    },
-    Row {
-        name: "RLimitNPROC",
-        contexts: ANYWHERE,
-        takes: Takes::Words("number|max [number|max]", 1..=2, processes),
-        because: "the server's own limit applies",
-        about: "As RLimitCPU, for the number of processes of the program's user, which include the server's processes.",
-        ..ROW
-    },
+pub static ROWS: &[Row] = rows![
+    word("CgiMode", ANYWHERE, "program|fork|persistent", mode).default(
+        "program",
+        "CGI scripts are written for a process of their own: globals, files and locks end with it, and so does \
+             `exit`"
+    ),
+    "How Perl scripts of a cgi-script place run. `program`: the kernel executes the file by its `#!` line, as under \
+     httpd's mod_cgi. `fork`: each request runs in a child of the worker, which has compiled the script; globals start \
+     as they were after compilation, and end with the request. `persistent`: the script is compiled once in the \
+     worker, and globals persist, as with Apache::Registry; for scripts written for that. Files that are not Perl are \
+     always executed.",
+    words("RLimitCPU", ANYWHERE, "seconds|max [seconds|max]", 1..=2, cpu)
+        .because("the server's own limit applies; RequestTimeout ends long requests"),
+    "Maximum CPU time of a program of a cgi-script place, and of each of its children: the soft limit, and the hard \
+     limit. Scripts under `CgiMode fork` and `persistent` are not limited: see Apache::Resource.",
+    words("RLimitMEM", ANYWHERE, "bytes|max [bytes|max]", 1..=2, memory).because("the server's own limit applies"),
+    "As RLimitCPU, for the address space in bytes.",
+    words("RLimitNPROC", ANYWHERE, "number|max [number|max]", 1..=2, processes)
+        .because("the server's own limit applies"),
+    "As RLimitCPU, for the number of processes of the program's user, which include the server's processes.",
 ];
 
 fn mode(draft: &mut Draft, word: &str) -> Result<(), String> {

@@ -3,52 +3,21 @@
 use crate::draft::Draft;
 use crate::model::context::Context;
 use crate::model::start_up::StartUpStep;
-use crate::table::row::{ANYWHERE, Effect, POOLS, ROW, Row, SERVER, Takes};
+use crate::table::row::{ANYWHERE, Effect, POOLS, Row, SERVER, flag, rows, words};
 
-pub static ROWS: &[Row] = &[
-    Row {
-        name: "PerlTaintCheck",
-        contexts: POOLS,
-        takes: Takes::Flag(|d, on| d.perl().taint_check = on),
-        default: Some("Off"),
-        because: "perl's default",
-        effect: Effect::Generation,
-        about: "Perl's -T: data from clients must be matched before it may reach a shell, a file name or the %ENV of programs.",
-        ..ROW
-    },
-    Row {
-        name: "PerlWarn",
-        contexts: POOLS,
-        takes: Takes::Flag(|d, on| d.perl().warn = on),
-        default: Some("Off"),
-        because: "perl's default",
-        effect: Effect::Generation,
-        about: "Perl's -w: warnings in all code that does not disable them, in the error log.",
-        ..ROW
-    },
-    Row {
-        name: "PerlFreshRestart",
-        contexts: SERVER,
-        takes: Takes::Flag(|_, _| {}),
-        default: Some("On"),
-        because: "a reload always starts a new perl",
-        effect: Effect::Start,
-        about: "Accepted and ignored: every reload loads all code again, in new processes.",
-        ..ROW
-    },
-    Row {
-        name: "PerlOpmask",
-        contexts: ANYWHERE,
-        takes: Takes::Words("file", 1..=1, |_, _| {
+pub static ROWS: &[Row] = rows![
+    flag("PerlTaintCheck", POOLS, |d, on| d.perl().taint_check = on).effect(Effect::Generation).default("Off", "perl's default"),
+    "Perl's -T: data from clients must be matched before it may reach a shell, a file name or the %ENV of programs.",
+    flag("PerlWarn", POOLS, |d, on| d.perl().warn = on).effect(Effect::Generation).default("Off", "perl's default"),
+    "Perl's -w: warnings in all code that does not disable them, in the error log.",
+    flag("PerlFreshRestart", SERVER, |_, _| {}).effect(Effect::Start).default("On", "a reload always starts a new perl"),
+    "Accepted and ignored: every reload loads all code again, in new processes.",
+    words("PerlOpmask", ANYWHERE, "file", 1..=1, |_, _| {
             Err("operator masks are not supported, because they never confined hostile code: run code that you do not trust as another user \
                 in another server, and remove this line"
                 .to_owned())
-        }),
-        because: "not supported",
-        effect: Effect::Start,
-        about: "Refused with an explanation: perl's operator masks do not confine hostile code.",
-        ..ROW
-    },
+        }).effect(Effect::Start).because("not supported"),
+    "Refused with an explanation: perl's operator masks do not confine hostile code.",
 ];
 
 /// `PerlSwitches -wT -Ilib -MName=words`. The main server's switches also apply to pools of hosts with

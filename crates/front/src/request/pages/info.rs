@@ -8,7 +8,7 @@ use super::{HTML, escape, response};
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 use crate::routing::Route;
-use config::{Config, Directive, MODULES, Pool};
+use config::{Config, Directive, Pool, modules};
 
 /// The page; the query `config`, `server` or `list` selects one part of it.
 pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<BodySource> {
@@ -23,7 +23,7 @@ pub fn page(context: &RequestContext, route: &Route, query: &str) -> Response<Bo
     }
     if wants("list") {
         page.push_str("<h2>Supported httpd modules</h2>\n<ul>\n");
-        for (name, _) in MODULES {
+        for (name, _) in modules() {
             let _ = writeln!(page, "<li>{}</li>", escape(name));
         }
         page.push_str("</ul>\n");

@@ -8,14 +8,9 @@ use wire::reply::Head;
 use super::body::{BodySource, Ticket};
 
 /// The problem with a worker's head.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct BadHead(String);
-
-impl std::fmt::Display for BadHead {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The response with this head, and with the body as far as it has arrived.
 pub fn response(ticket: Ticket, head: Head) -> Result<Response<BodySource>, BadHead> {

@@ -11,13 +11,13 @@ use super::body::source::Source;
 use super::body::{self, Body, Patience};
 use super::context::RequestContext;
 use super::files::{self, LookupResult, autoindex};
-use super::frame::{submit, submit_for_nobody};
-use super::respond::body::{BodySource, Ticket};
+use super::respond::body::BodySource;
 use super::respond::from_worker;
-use super::{Dispatched, index, pages, settle_at};
+use super::{Dispatched, frame, index, pages, settle_at};
 use crate::base::failure::Failure;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
+use crate::workers::Ticket;
 use config::Handler;
 
 /// Asks a worker, and turns its reply into the result of the request.
@@ -60,8 +60,11 @@ pub async fn ask(
         None => Body::Memory(Default::default()),
     };
     let (head, body) = body::inflate::unpacked(context, head, route, body).await?;
-    let ticket = submit(context, &head, route, body)?;
+    let pool = route.settings.pool;
+    let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     let exchange = ticket.exchange().clone();
+    context.exchange.replace(Some(exchange.clone()));
+    context.pool.set(pool);
     let said = hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {
@@ -75,7 +78,8 @@ pub struct Unanswered;
 
 /// Like [`ask`], for a request without a body and without a waiting client.
 pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Said, Unanswered> {
-    let ticket = submit_for_nobody(context, head, route, Body::Memory(Default::default())).map_err(|_| Unanswered)?;
+    let job = frame::job(context, head, route, Body::Memory(Default::default()));
+    let ticket = context.generation.workers.of(route.settings.pool).submit(job).map_err(|_| Unanswered)?;
     let said = hear(ticket, |_| ()).await.map_err(|_| Unanswered)?;
     said.map_err(|bad| {
         complain(context, route, &bad);

@@ -7,8 +7,7 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 
 use super::access::{admit, keep_pace};
-use super::body::source::Source;
-use super::body::{self, Body, Patience};
+use super::body::{Body, RequestBody, inflate};
 use super::context::RequestContext;
 use super::files::{self, LookupResult, autoindex};
 use super::respond::body::BodySource;
@@ -25,7 +24,7 @@ pub async fn work(
     context: &RequestContext,
     head: &Parts,
     route: Rc<Route>,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     let said = ask(context, head, &route, body).await?;
     deliver(context, head, &route, said).await
@@ -46,20 +45,11 @@ pub async fn ask(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Said, Refusal> {
     keep_pace(context, route)?;
-    let limit = match route.settings.limit_request_body {
-        0 => u64::MAX,
-        limit => limit,
-    };
-    let body = match body.take() {
-        Some(incoming) => {
-            body::receive(incoming, limit, patience(context, route), &context.generation.config.spooling).await?
-        }
-        None => Body::Memory(Default::default()),
-    };
-    let (head, body) = body::inflate::unpacked(context, head, route, body).await?;
+    let body = body.receive(context, route).await?;
+    let (head, body) = inflate::unpacked(context, head, route, body).await?;
     let pool = route.settings.pool;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     let exchange = ticket.exchange().clone();
@@ -124,13 +114,6 @@ pub async fn deliver(
         }
         Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
     }
-}
-
-fn patience(context: &RequestContext, route: &Route) -> Patience {
-    let config = &context.generation.config;
-    let host = config.hosts.get(usize::from(route.host));
-    let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
-    Patience { piece: config.timeouts.client, whole }
 }
 
 /// Sends the file that a worker names, with the headers that its handlers set.

@@ -6,7 +6,6 @@ mod ask_worker;
 pub mod body;
 mod cached;
 pub mod context;
-mod drain_body;
 mod error_document;
 pub mod files;
 pub mod frame;
@@ -33,6 +32,8 @@ use super::routing::{Asked, NotYet, Route, once_read, redirect};
 use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
 use base::path::{BadPath, MAX_SEGMENTS, PATH};
+use body::RequestBody;
+use body::drain::Left;
 use body::source::Source;
 use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
@@ -57,14 +58,14 @@ pub async fn answer(
     let fit = host_header::settle(&mut head).and_then(|()| head_check::measure(&head, &in_use.config.limits));
     repeated::join(&mut head);
     let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
-    let mut unread = Some(body);
-    let mut answer = dispatch(&context, fit, &mut unread).await;
+    let mut body = RequestBody::from(body);
+    let mut answer = dispatch(&context, fit, &mut body).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
     if !close {
-        match drain_body::clear(&context, unread).await {
-            drain_body::Left::Nothing => {}
-            drain_body::Left::InTheWay => close = true,
-            drain_body::Left::TooLarge => {
+        match body.drain(&context).await {
+            Left::Nothing => {}
+            Left::InTheWay => close = true,
+            Left::TooLarge => {
                 close = true;
                 if answer.as_ref().err().is_none_or(|refusal| is_about_what_is_there(refusal.status)) {
                     answer = Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
@@ -107,11 +108,11 @@ enum Dispatched {
 /// Maximum number of internal redirects; httpd's limit.
 const MAX_REDIRECTS: usize = 10;
 
-/// Answers the request, if its head is valid. A reader of the body takes it out of `body`.
+/// Answers the request, if its head is valid.
 async fn dispatch(
     context: &RequestContext,
     fit: Result<(), Refusal>,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     fit?;
     head_check::check(context)?;
@@ -120,13 +121,13 @@ async fn dispatch(
 
 /// Answers a request for an internal redirect.
 pub async fn follow(context: &RequestContext, head: &Parts) -> Result<Response<BodySource>, Refusal> {
-    until_answered(context, head, &mut None).await
+    until_answered(context, head, &mut RequestBody::none()).await
 }
 
 async fn until_answered(
     context: &RequestContext,
     head: &Parts,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     let mut head = Cow::Borrowed(head);
     let mut answer = lead(context, &head, body).await?;
@@ -136,7 +137,7 @@ async fn until_answered(
             Dispatched::InternalRedirect(target) => {
                 context.before.replace(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
-                lead(context, &head, &mut None).await?
+                lead(context, &head, &mut RequestBody::none()).await?
             }
             Dispatched::Forward(onward) => {
                 head = Cow::Owned(*onward);
@@ -164,7 +165,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     Ok(head)
 }
 
-async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
+async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
     let mut route = find(context, head).await?;
     variables::forget(context);
     remote_ip::settle(context, head, &route);

@@ -27,11 +27,10 @@ use std::sync::Arc;
 use http::header::{AUTHORIZATION, ETAG, HeaderName, LAST_MODIFIED, RANGE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
-use http_body::Body as _;
 
 use super::Dispatched;
 use super::ask_worker::{self, Said, Unanswered};
-use super::body::source::Source;
+use super::body::RequestBody;
 use super::context::RequestContext;
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
@@ -49,7 +48,7 @@ pub async fn work(
     context: &RequestContext,
     head: &Parts,
     route: Rc<Route>,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Dispatched, Refusal> {
     let Some(cache) = &context.generation.cache else { return ask_worker::work(context, head, route, body).await };
     if !head.method.is_safe() || !context.head.method.is_safe() {
@@ -127,18 +126,17 @@ impl<'a> Visit<'a> {
         cache: &'a Arc<Cache>,
         head: &'a Parts,
         route: &'a Rc<Route>,
-        body: &Option<Source>,
+        body: &RequestBody,
     ) -> Option<Visit<'a>> {
         let settings = &route.settings;
         let is_for_it = settings.caching.is_on(&route.path) && !perl_decides(route);
-        let has_body = body.as_ref().is_some_and(|body| !body.is_end_stream());
         // An error document is about the failed request and must not be cached.
         let is_errors = !context.before.borrow().is_empty();
         let control = match settings.caching.ignores_cache_control {
             true => RequestControl::default(),
             false => RequestControl::of(&head.headers),
         };
-        if !is_for_it || has_body || is_errors || control.no_store || !asked::is_for_caches(head) {
+        if !is_for_it || !body.is_empty() || is_errors || control.no_store || !asked::is_for_caches(head) {
             return None;
         }
         let key = asked::key(context, head, route)?;
@@ -149,7 +147,7 @@ impl<'a> Visit<'a> {
         &self.route.settings.caching
     }
 
-    async fn answer(&self, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
+    async fn answer(&self, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
         match self.look().await {
             Next::Give(answer, event) => Ok(self.give(&answer, event)),
             Next::GiveAndAsk(answer, leader) => {
@@ -243,7 +241,7 @@ impl<'a> Visit<'a> {
 
     /// Asks a worker. For a cacheable response the client's conditions are not passed on, because only a whole
     /// response is stored.
-    async fn ask(&self, mut errand: Errand, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
+    async fn ask(&self, mut errand: Errand, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
         loop {
             let head = asked::with_conditions_of(self.head, &errand);
             match ask_worker::ask(self.context, &head, self.route, body).await {

@@ -19,17 +19,6 @@ use crate::routing::Route;
 use crate::workers::Ticket;
 use config::Handler;
 
-/// Asks a worker, and turns its reply into the result of the request.
-pub async fn work(
-    context: &RequestContext,
-    head: &Parts,
-    route: Rc<Route>,
-    body: &mut RequestBody,
-) -> Result<Dispatched, Refusal> {
-    let said = ask(context, head, &route, body).await?;
-    deliver(context, head, &route, said).await
-}
-
 /// A worker's reply to a request.
 pub enum Said {
     /// A response of which at least the head has arrived.

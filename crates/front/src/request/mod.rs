@@ -35,6 +35,7 @@ use base::path::{BadPath, MAX_SEGMENTS, PATH};
 use body::RequestBody;
 use body::drain::Left;
 use body::source::Source;
+use cached::Lookup;
 use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
@@ -232,7 +233,28 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
     let head = headers::asked(context, head, &route)?;
-    cached::work(context, &head, route, body).await
+    run(context, &head, &route, body).await
+}
+
+/// Answers a request for a program, from the cache or by a worker.
+async fn run(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    match cached::look_up(context, head, route, body).await? {
+        Lookup::Hit(response) => Ok(Dispatched::Response(response)),
+        Lookup::Miss { store } => store.ask(body).await,
+        Lookup::Pass => {
+            let answer = match ask_worker::ask(context, head, route, body).await {
+                Ok(said) => ask_worker::deliver(context, head, route, said).await,
+                Err(refusal) => Err(refusal),
+            };
+            cached::passed(context, head, route, &answer);
+            answer
+        }
+    }
 }
 
 /// Applies `Redirect` of the host or of a location.

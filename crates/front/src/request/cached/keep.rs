@@ -12,20 +12,20 @@ use http::header::{
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
+use super::refill::{Errand, is_failure};
 use super::tell::Event;
-use super::{Errand, Visit, asked, is_failure};
+use super::{Visit, asked};
 use crate::cache::answer::{self, Answer};
 use crate::cache::forms::Forms;
 use crate::cache::terms::{Offer, Terms, Unfit};
 use crate::cache::{Cache, Leader, Outcome};
-use crate::request::Dispatched;
 use crate::request::context::RequestContext;
 use crate::request::respond::body::{BodySource, tee};
 use crate::request::respond::headers;
 
 impl Visit<'_> {
     /// Stores a worker's response if its terms allow, while the client receives it.
-    pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Dispatched {
+    pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Response<BodySource> {
         let (response, event) = self.keep_only(response, errand);
         self.tell(self.unless_current(response), event)
     }

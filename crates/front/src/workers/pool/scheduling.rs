@@ -42,15 +42,6 @@ impl Pool {
         Ok(())
     }
 
-    /// Frees workers of slow clients, because a request waits: their responses go to files.
-    fn release_held(&mut self) {
-        if self.held > 0 {
-            let held = self.workers.values().filter(|worker| worker.held && !worker.stuck);
-            let held: Vec<_> = held.filter_map(|worker| worker.current).collect();
-            held.into_iter().for_each(|request| self.act(Action::Spill(request)));
-        }
-    }
-
     fn assign(&mut self, worker: WorkerId, request: RequestId, now: Instant) {
         self.occupy(worker, request, now);
         self.act(Action::Send { worker, request, ahead: false });

@@ -5,6 +5,7 @@ use http::header::{
 };
 use http::{Method, Response, StatusCode};
 
+use super::body::RequestBody;
 use super::context::{RequestContext, variables};
 use super::respond::body::BodySource;
 use crate::base::refusal::Refusal;
@@ -45,7 +46,7 @@ async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &
     for name in ABOUT_THE_PAGE {
         head.headers.remove(name);
     }
-    match request::follow(context, &head).await {
+    match request::follow(context, &head, &mut RequestBody::none()).await {
         Ok(mut response) => {
             if response.status() == StatusCode::OK {
                 *response.status_mut() = refusal.status;

@@ -117,15 +117,11 @@ async fn dispatch(
 ) -> Result<Response<BodySource>, Refusal> {
     fit?;
     head_check::check(context)?;
-    until_answered(context, &context.head, body).await
+    follow(context, &context.head, body).await
 }
 
-/// Answers a request for an internal redirect.
-pub async fn follow(context: &RequestContext, head: &Parts) -> Result<Response<BodySource>, Refusal> {
-    until_answered(context, head, &mut RequestBody::none()).await
-}
-
-async fn until_answered(
+/// Answers a request with this head, which may be that of an internal redirect.
+pub async fn follow(
     context: &RequestContext,
     head: &Parts,
     body: &mut RequestBody,

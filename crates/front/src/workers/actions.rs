@@ -33,10 +33,10 @@ impl SharedPool {
                     }
                 }
                 Action::TellAbandoned { worker, request } => {
-                    state.workers.get(&worker).inspect(|worker| worker.tell_abandoned(request));
+                    state.workers.get(&worker).inspect(|worker| worker.notify(&Order::Abandoned { request }));
                 }
                 Action::TellHungUp { worker, request } => {
-                    state.workers.get(&worker).inspect(|worker| worker.tell_hung_up(request));
+                    state.workers.get(&worker).inspect(|worker| worker.notify(&Order::HungUp { request }));
                 }
                 Action::Spill(request) => {
                     state.requests.get(&request).inspect(|spilling| tell(spilling.thread, Notice::Spill(request)));

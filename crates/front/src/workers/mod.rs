@@ -31,7 +31,6 @@ mod ticket;
 mod worker;
 
 use std::cell::RefCell;
-use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,15 +42,13 @@ use super::base::failure::Failure;
 use super::base::shared::count;
 use base::log;
 use config::Config;
-use config::access::Throttle;
-use config::scheduling::SpeedLimit;
 use pool::NewRequest;
 use submitted::Submitted;
 
 pub use content_length::Promised;
 pub use exchange::{Exchange, SharedExchange, Stage};
 pub use mailbox::{Mailbox, Mailboxes, Notice, mailbox};
-pub use pool::{ClientId, RequestId, RequestTimeouts, TooFast};
+pub use pool::{ClientId, RequestId, RequestTimeouts};
 pub use pools::Pools;
 pub use reply_port::Buffers;
 pub use ring::{before_sleep, look};
@@ -165,16 +162,6 @@ impl Workers {
         let id = exchange.borrow().id;
         self.tell(|state| state.pool.client_hung_up(id));
         self.tell(|state| state.pool.told_hung_up(id))
-    }
-
-    /// Charges a request to `client` under a `SpeedLimit`, or refuses it.
-    pub fn keep_pace(&self, limit: &SpeedLimit, client: IpAddr) -> Result<ClientId, TooFast> {
-        self.pool.keep_pace(limit, client)
-    }
-
-    /// Counts a request under `MaxConcurrentReqs`. `None`: the limit is reached.
-    pub fn take_turn(&self, throttle: &Throttle) -> Option<Turn> {
-        self.pool.take_turn(throttle)
     }
 
     fn exchange(&self, id: RequestId) -> Option<SharedExchange> {

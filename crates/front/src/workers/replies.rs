@@ -89,7 +89,7 @@ impl Workers {
 
     /// Handles a reply without a request: `Ready` or `Greeted`.
     fn read_own(self: &Rc<Self>, worker: &Arc<Worker>, reply: Reply<'_>) -> Result<(), Malformed> {
-        match (reply, self.is_adopted(worker)) {
+        match (reply, self.pool.is_adopted(worker)) {
             (Reply::Ready { fork_us }, false) | (Reply::Greeted { fork_us }, true) => self.ready(worker, fork_us),
             // The worker was being forked for the earlier front.
             (Reply::Ready { .. }, true) => Ok(()),

@@ -188,15 +188,9 @@ impl Worker {
         self.socket.send(&Order::Greet).map(drop)
     }
 
-    /// Notifies the worker that the client of its request has left. A failed send is ignored: the worker continues.
-    pub fn tell_abandoned(&self, request: u64) {
-        let _ = self.socket.send(&Order::Abandoned { request });
-    }
-
-    /// Notifies the worker that the client of its request sends nothing more. A failed send is ignored: the worker
-    /// continues.
-    pub fn tell_hung_up(&self, request: u64) {
-        let _ = self.socket.send(&Order::HungUp { request });
+    /// Sends a notice about a client. A failed send is ignored: the worker continues.
+    pub(super) fn notify(&self, order: &Order<'_>) {
+        let _ = self.socket.send(order);
     }
 
     /// Sends new error logs; `first` is the index of the first. If the send fails, the worker writes to the old logs.

@@ -147,7 +147,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
         if visitor.has_turn(throttle.id) {
             continue;
         }
-        let Some(turn) = context.generation.workers.of(pools::DEFAULT).take_turn(throttle) else {
+        let Some(turn) = context.generation.workers.of(pools::DEFAULT).pool.take_turn(throttle) else {
             context
                 .complain(route, &format_args!("MaxConcurrentReqs {}: so many requests are under way", throttle.most));
             count(&context.services.shared.counters.shed.max_concurrent);
@@ -169,7 +169,7 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     }
     let pool = route.settings.pool;
     let kept = context.visitor_mut().keep_pace(pool, || {
-        let kept = context.generation.workers.of(pool).keep_pace(limit, socket.ip());
+        let kept = context.generation.workers.of(pool).pool.keep_pace(limit, socket.ip());
         kept.map_err(|fast| {
             count(&context.services.shared.counters.shed.speed_limit);
             fast.line.inspect(|line| context.complain(route, line));

@@ -1,6 +1,6 @@
 //! How a request was answered: the figures and headers of its response, for logs and statistics.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{OnceCell, RefCell};
 
 use http::HeaderMap;
 
@@ -10,7 +10,7 @@ use crate::log::entry::{Ending, ResponseTally};
 /// The response, as far as it was sent.
 #[derive(Default)]
 pub struct Answered {
-    pub(super) tally: Cell<ResponseTally>,
+    pub(super) tally: RefCell<ResponseTally>,
     /// The response's headers, stored only if a log format uses one.
     pub(super) headers: OnceCell<HeaderMap>,
 }
@@ -18,7 +18,7 @@ pub struct Answered {
 impl RequestContext {
     /// Sets the status for the log.
     pub fn set_status(&self, status: u16) {
-        self.answered.tally.update(|tally| ResponseTally { status, ..tally });
+        self.answered.tally.borrow_mut().status = status;
     }
 
     /// Stores the response's headers if a log format uses one.
@@ -30,27 +30,24 @@ impl RequestContext {
 
     /// Counts bytes of the body as sent.
     pub fn count_sent(&self, bytes: usize) {
-        self.answered.tally.update(|tally| ResponseTally { body_bytes: tally.body_bytes + bytes as u64, ..tally });
+        self.answered.tally.borrow_mut().body_bytes += bytes as u64;
     }
 
     /// Marks the response as handed over whole; `kept`: the connection stays open.
     pub fn complete(&self, kept: bool) {
-        self.set_ending(if kept { Ending::Kept } else { Ending::Closed });
+        self.answered.tally.borrow_mut().ending = if kept { Ending::Kept } else { Ending::Closed };
     }
 
     /// Marks the response as aborted: the client will not get the rest.
     pub fn abort(&self) {
-        self.set_ending(Ending::Aborted);
+        self.answered.tally.borrow_mut().ending = Ending::Aborted;
     }
 
     /// Notes that the connection will not carry another request.
     pub(super) fn keeps_no_connection(&self) {
-        if self.answered.tally.get().ending == Ending::Kept {
-            self.set_ending(Ending::Closed);
+        let mut tally = self.answered.tally.borrow_mut();
+        if tally.ending == Ending::Kept {
+            tally.ending = Ending::Closed;
         }
-    }
-
-    fn set_ending(&self, ending: Ending) {
-        self.answered.tally.update(|tally| ResponseTally { ending, ..tally });
     }
 }

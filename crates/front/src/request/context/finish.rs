@@ -10,7 +10,7 @@ use super::span::span_of;
 use super::{RequestContext, variables};
 use crate::base::measures::{Finished, Worked};
 use crate::client::Pending;
-use crate::log::entry::{Entry, Place, ResponseTally, Worker};
+use crate::log::entry::{Entry, Place, Worker};
 use crate::workers::{Exchange, Label, Promised, Stage};
 use base::printable;
 
@@ -33,10 +33,15 @@ impl Promised for RequestContext {
 
 impl Pending for RequestContext {
     fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant) {
-        let took = now.duration_since(self.started);
-        let tally = ResponseTally { received_bytes: received, sent_bytes: sent, took, ..self.answered.tally.get() };
-        self.answered.tally.set(tally);
-        self.finish(tally);
+        {
+            let mut tally = self.answered.tally.borrow_mut();
+            (tally.received_bytes, tally.sent_bytes) = (received, sent);
+            tally.took = now.duration_since(self.started);
+            let counters = &self.services.shared.counters;
+            counters.bytes.fetch_add(tally.body_bytes, Relaxed);
+            counters.duration_us.fetch_add(tally.took.as_micros() as u64, Relaxed);
+        }
+        self.finish();
     }
 
     fn cut(&self) {
@@ -50,10 +55,7 @@ impl Pending for RequestContext {
 
 impl RequestContext {
     /// Ends the request: logs it now, or when its worker has ended.
-    fn finish(self: Rc<Self>, tally: ResponseTally) {
-        let counters = &self.services.shared.counters;
-        counters.bytes.fetch_add(tally.body_bytes, Relaxed);
-        counters.duration_us.fetch_add(tally.took.as_micros() as u64, Relaxed);
+    fn finish(self: Rc<Self>) {
         let Some(exchange) = self.take_exchange() else { return self.write(None) };
         let mut exchange = exchange.borrow_mut();
         match exchange.stage {
@@ -66,7 +68,7 @@ impl RequestContext {
 
     /// Writes the request to the access logs of its host, and to the statistics.
     fn write(&self, exchange: Option<&Exchange>) {
-        let tally = self.answered.tally.get();
+        let tally = *self.answered.tally.borrow();
         let worker = exchange.and_then(|exchange| Some((exchange.begun?, exchange.had_for)));
         let worker = worker.map(|(begun, served)| Worked { waited: begun.waited, served });
         let finished = Finished { status: tally.status, took: tally.took, worker };
@@ -127,7 +129,7 @@ impl RequestContext {
         SlowRequest {
             request: Label { host: 0, method: self.head.method.clone(), target }.shown(),
             host: host.map(printable::line).unwrap_or_default(),
-            status: self.answered.tally.get().status,
+            status: self.answered.tally.borrow().status,
             ended_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             waited_us: micros(waited),
             served_us: micros(served),

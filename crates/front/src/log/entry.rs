@@ -25,6 +25,31 @@ pub enum Ending {
     Closed,
 }
 
+/// The status logged for a client that left before the response, as in nginx.
+const CLIENT_LEFT: u16 = 499;
+
+/// Figures of a response, as far as it was sent.
+#[derive(Debug, Clone, Copy)]
+pub struct ResponseTally {
+    pub status: u16,
+    /// Time from the complete head to the last byte.
+    pub took: Duration,
+    /// Body bytes sent, without chunk headers.
+    pub body_bytes: u64,
+    /// All bytes received for the request; for HTTP/2, those of its stream.
+    pub received_bytes: u64,
+    /// All bytes sent for the request.
+    pub sent_bytes: u64,
+    pub ending: Ending,
+}
+
+impl Default for ResponseTally {
+    fn default() -> ResponseTally {
+        let (status, took, ending) = (CLIENT_LEFT, Duration::ZERO, Ending::Aborted);
+        ResponseTally { status, took, body_bytes: 0, received_bytes: 0, sent_bytes: 0, ending }
+    }
+}
+
 /// Marks the head of an unreadable request; contains its first line as far as known.
 #[derive(Debug, Clone)]
 pub struct Unreadable(pub Vec<u8>);
@@ -56,7 +81,8 @@ pub struct Entry<'a> {
     pub variables: &'a Variables,
     /// Result of the routing, once known.
     pub place: Option<Place<'a>>,
-    pub status: u16,
+    /// Figures of the response.
+    pub tally: ResponseTally,
     /// Headers of the response; stored only if a format uses one.
     pub answer: Option<&'a HeaderMap>,
     /// Number of the request in logs.
@@ -65,15 +91,6 @@ pub struct Entry<'a> {
     pub trace_id: Option<String>,
     /// When the head was complete.
     pub received: SystemTime,
-    /// Time from `received` to the last byte.
-    pub took: Duration,
-    /// Body bytes sent, without chunk headers.
-    pub body_bytes: u64,
-    /// All bytes received for the request.
-    pub received_bytes: u64,
-    /// All bytes sent for the request.
-    pub sent_bytes: u64,
-    pub ending: Ending,
     /// Part of the worker, if the request was submitted to one.
     pub worker: Option<Worker<'a>>,
 }

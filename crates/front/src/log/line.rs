@@ -18,7 +18,7 @@ pub fn write(format: &Format, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
     for piece in format.pieces() {
         match piece {
             Piece::Text(text) => out.extend_from_slice(text),
-            Piece::Value { only: Some(only), .. } if !only.include(entry.status) => out.push(b'-'),
+            Piece::Value { only: Some(only), .. } if !only.include(entry.tally.status) => out.push(b'-'),
             Piece::Value { item, .. } => write_item(item, entry, clock, out),
         }
     }
@@ -36,14 +36,14 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
             None => remote_address(out, entry),
         },
         LogItem::LocalAddress => text(out, &entry.local.ip),
-        LogItem::BodyBytes => number(out, entry.body_bytes),
-        LogItem::BodyBytesOrDash => match entry.body_bytes {
+        LogItem::BodyBytes => number(out, entry.tally.body_bytes),
+        LogItem::BodyBytesOrDash => match entry.tally.body_bytes {
             0 => out.push(b'-'),
             n => number(out, n),
         },
-        LogItem::Took(Unit::Seconds) => number(out, entry.took.as_secs()),
-        LogItem::Took(Unit::Milliseconds) => number(out, entry.took.as_millis() as u64),
-        LogItem::Took(Unit::Microseconds) => number(out, entry.took.as_micros() as u64),
+        LogItem::Took(Unit::Seconds) => number(out, entry.tally.took.as_secs()),
+        LogItem::Took(Unit::Milliseconds) => number(out, entry.tally.took.as_millis() as u64),
+        LogItem::Took(Unit::Microseconds) => number(out, entry.tally.took.as_micros() as u64),
         LogItem::File => {
             escape_or_dash(out, entry.place.map(|place| place.file.as_os_str().as_bytes()));
         }
@@ -66,9 +66,9 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
             Some(b"") => out.extend_from_slice(b"\"\""),
             user => escape_or_dash(out, user),
         },
-        LogItem::Received => number(out, entry.received_bytes),
-        LogItem::Sent => number(out, entry.sent_bytes),
-        LogItem::Both => number(out, entry.received_bytes + entry.sent_bytes),
+        LogItem::Received => number(out, entry.tally.received_bytes),
+        LogItem::Sent => number(out, entry.tally.sent_bytes),
+        LogItem::Both => number(out, entry.tally.received_bytes + entry.tally.sent_bytes),
         LogItem::Served => number(out, entry.earlier.into()),
         LogItem::Dash => out.push(b'-'),
         LogItem::TraceId => out.extend_from_slice(entry.trace_id.as_deref().unwrap_or("-").as_bytes()),
@@ -92,14 +92,14 @@ fn write_item(item: &LogItem, entry: &Entry<'_>, clock: &ClockText, out: &mut Ve
             Some(place) => escape(out, place.path),
             None => escape(out, head.uri.path().as_bytes()),
         },
-        LogItem::Status => number(out, entry.status.into()),
+        LogItem::Status => number(out, entry.tally.status.into()),
         LogItem::Time(format) => clock.write_as(format, entry, out),
         LogItem::ServerName => match &entry.host.server_name {
             Some(name) => escape(out, name.as_bytes()),
             None => text(out, &entry.local.ip),
         },
         LogItem::HostAsked => escape_or_dash(out, entry.place.map(|place| place.host_asked.as_bytes())),
-        LogItem::Ending => out.push(match entry.ending {
+        LogItem::Ending => out.push(match entry.tally.ending {
             Ending::Aborted => b'X',
             Ending::Kept => b'+',
             Ending::Closed => b'-',

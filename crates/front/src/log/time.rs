@@ -28,7 +28,7 @@ impl ClockText {
 
     /// Appends the time of a request in the form of `%{format}t`.
     pub fn write_as(&self, format: &TimeFormat, entry: &Entry<'_>, out: &mut Vec<u8>) {
-        let when = if format.end { entry.received + entry.took } else { entry.received };
+        let when = if format.end { entry.received + entry.tally.took } else { entry.received };
         let since = when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let local = || DateTime::<Local>::from(when);
         match &format.shape {

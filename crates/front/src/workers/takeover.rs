@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
+use super::Failure;
 use super::shared_pool::SharedPool;
 use super::worker::Worker;
-use super::{Failure, Workers};
 
 /// Takes over `worker`. Its current request may run for `allowed`, like a request of an old generation; then the worker
 /// is discarded. Zero: no limit.
@@ -40,13 +40,7 @@ pub fn take_over(pool: &Arc<SharedPool>, worker: &Arc<Worker>, allowed: Duration
 
 impl SharedPool {
     /// Whether replies of `worker` may still be for the earlier front.
-    fn is_adopted(&self, worker: &Worker) -> bool {
-        self.look(|state| state.pool.is_adopted(worker.id))
-    }
-}
-
-impl Workers {
     pub(super) fn is_adopted(&self, worker: &Worker) -> bool {
-        self.pool.is_adopted(worker)
+        self.look(|state| state.pool.is_adopted(worker.id))
     }
 }

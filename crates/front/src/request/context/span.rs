@@ -12,7 +12,7 @@ pub fn span_of(entry: &Entry<'_>, trace: TraceContext, generation: GenerationNum
     RequestSpan {
         trace,
         received_us: since_1970(entry.received),
-        took: entry.took,
+        took: entry.tally.took,
         method: entry.head.method.to_string(),
         path: entry.head.uri.path().to_owned(),
         host: entry.place.map_or_else(String::new, |place| place.host_asked.to_owned()),
@@ -20,7 +20,7 @@ pub fn span_of(entry: &Entry<'_>, trace: TraceContext, generation: GenerationNum
         user_agent: agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()),
         is_secure: entry.is_secure,
         version: entry.head.version,
-        status: entry.status,
+        status: entry.tally.status,
         name: entry.name(),
         worker: entry.worker.and_then(|worker| of_worker(&worker, generation)),
     }

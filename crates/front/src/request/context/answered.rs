@@ -1,0 +1,53 @@
+//! How a request was answered: the figures and headers of its response, for logs and statistics.
+
+use std::cell::{OnceCell, RefCell};
+
+use http::HeaderMap;
+
+use super::RequestContext;
+use crate::log::entry::{Ending, ResponseTally};
+
+/// The response, as far as it was sent.
+#[derive(Default)]
+pub struct Answered {
+    pub(super) tally: RefCell<ResponseTally>,
+    /// The response's headers, stored only if a log format uses one.
+    pub(super) headers: OnceCell<HeaderMap>,
+}
+
+impl RequestContext {
+    /// Sets the status for the log.
+    pub fn set_status(&self, status: u16) {
+        self.answered.tally.borrow_mut().status = status;
+    }
+
+    /// Stores the response's headers if a log format uses one.
+    pub fn set_headers(&self, headers: &HeaderMap) {
+        if self.generation.access_logs.want_answer() {
+            let _ = self.answered.headers.set(headers.clone());
+        }
+    }
+
+    /// Counts bytes of the body as sent.
+    pub fn count_sent(&self, bytes: usize) {
+        self.answered.tally.borrow_mut().body_bytes += bytes as u64;
+    }
+
+    /// Marks the response as handed over whole; `kept`: the connection stays open.
+    pub fn complete(&self, kept: bool) {
+        self.answered.tally.borrow_mut().ending = if kept { Ending::Kept } else { Ending::Closed };
+    }
+
+    /// Marks the response as aborted: the client will not get the rest.
+    pub fn abort(&self) {
+        self.answered.tally.borrow_mut().ending = Ending::Aborted;
+    }
+
+    /// Notes that the connection will not carry another request.
+    pub(super) fn keeps_no_connection(&self) {
+        let mut tally = self.answered.tally.borrow_mut();
+        if tally.ending == Ending::Kept {
+            tally.ending = Ending::Closed;
+        }
+    }
+}

@@ -39,6 +39,8 @@ pub const EMBODIED: &[(&str, &str)] = &[
     ("mod_logio.c", "logio_module"),
     ("mod_mime.c", "mime_module"),
     ("mod_perl.c", "perl_module"),
+    ("mod_proxy.c", "proxy_module"),
+    ("mod_proxy_http.c", "proxy_http_module"),
     ("mod_remoteip.c", "remoteip_module"),
     ("mod_reqtimeout.c", "reqtimeout_module"),
     ("mod_rewrite.c", "rewrite_module"),

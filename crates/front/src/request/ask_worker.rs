@@ -42,8 +42,7 @@ pub async fn ask(
     let pool = route.settings.pool;
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     let exchange = ticket.exchange().clone();
-    context.exchange.replace(Some(exchange.clone()));
-    context.pool.set(pool);
+    context.asks(pool, exchange.clone());
     let said = hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {
@@ -98,7 +97,7 @@ pub async fn deliver(
         Said::Answer(response) => Ok(Dispatched::Response(response)),
         Said::File(file, said) => {
             // The program may have moved the request to another route.
-            let place = context.route.borrow().clone().unwrap_or_else(|| route.clone());
+            let place = context.route().clone().unwrap_or_else(|| route.clone());
             send_file(context, head, &place, &file, said).await
         }
         Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),

@@ -27,7 +27,7 @@ pub fn job<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: B
         label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
         timeouts: RequestTimeouts::of(&route.settings),
         share: route.settings.scheduling.share.as_ref(),
-        charged_to: context.visitor.borrow().charged_in(route.settings.pool),
+        charged_to: context.visitor().charged_in(route.settings.pool),
     }
 }
 
@@ -35,11 +35,11 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     let client = &context.client;
     let mut request = frame::Request {
         id,
-        logged_as: *context.number.get_or_init(|| id),
+        logged_as: context.number_with(id),
         received: since_1970(context.received),
         body_length: body.len(),
         remote_port: context.remote().port,
-        server_port: server_name::port_of(&context.generation.config, head, route, context.proto.get().copied()),
+        server_port: server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy()),
         local_port: client.local.port,
         host: route.host,
         script_length: route.script_length,
@@ -70,7 +70,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     let absolute = uri.scheme().map(|_| uri.to_string());
     let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
     let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
-    let variables = variables::encode(&context.variables.borrow());
+    let variables = variables::encode(&context.variables());
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
@@ -83,11 +83,11 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     set(Field::ServerName, route.server_name.as_bytes());
     set(Field::Filename, route.filename.as_os_str().as_bytes());
     set(Field::Overrides, &route.overrides);
-    let visitor = context.visitor.borrow();
-    if let Some(name) = &visitor.name {
+    let visitor = context.visitor();
+    if let Some(name) = visitor.name() {
         set(Field::RemoteHost, name.as_bytes());
     }
-    if let Some(user) = &visitor.user {
+    if let Some(user) = visitor.user() {
         set(Field::User, user.name.as_bytes());
         set(Field::AuthType, b"Basic");
     }

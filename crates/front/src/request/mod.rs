@@ -136,7 +136,7 @@ async fn until_answered(
         answer = match answer {
             Dispatched::Response(response) => return Ok(response),
             Dispatched::InternalRedirect(target) => {
-                context.before.replace(variables::pass_on(context, &head, StatusCode::OK));
+                context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
                 lead(context, &head, &mut RequestBody::none()).await?
             }
@@ -146,7 +146,7 @@ async fn until_answered(
             }
         };
     }
-    if let Some(route) = context.route.borrow().as_deref() {
+    if let Some(route) = context.route().as_deref() {
         context
             .complain(route, &format!("was sent on {MAX_REDIRECTS} times: do rules or scripts lead to one another?"));
     }
@@ -300,7 +300,7 @@ fn is_about_what_is_there(status: StatusCode) -> bool {
 
 /// Makes `route` the request's current route, and computes its variables.
 fn settle(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
-    *context.route.borrow_mut() = Some(route.clone());
+    context.leads_to(route.clone());
     variables::settle(context, head, route)
 }
 

@@ -37,7 +37,7 @@ impl RequestBody {
                 if !is_worth_it(context, &body) {
                     return Left::InTheWay;
                 }
-                let limit = context.route.borrow().as_ref().map_or(0, |route| route.settings.limit_request_body);
+                let limit = context.route().as_ref().map_or(0, |route| route.settings.limit_request_body);
                 let patience = context.generation.config.timeouts.client.min(PATIENCE);
                 timeout(patience, drain(body, limit)).await.unwrap_or(Left::InTheWay)
             }

@@ -57,7 +57,7 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     add_forwarded(&mut key, &head.headers);
     // Programs see variables, which SetEnvIf may derive from any header. TLS session variables are left out: they
     // differ for each client.
-    let variables = context.variables.borrow();
+    let variables = context.variables();
     let is_session = |name: &str| name.starts_with("SSL_") && name != "SSL_TLS_SNI";
     for (name, value) in variables.iter().filter(|(name, _)| !is_session(name) && *name != "HTTP2") {
         add(&mut key, name.as_bytes());

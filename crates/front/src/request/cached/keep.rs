@@ -81,7 +81,7 @@ impl Visit<'_> {
         let mut shown = said.clone();
         headers::complete(self.context, &mut shown, false)
             .map_err(|_| "the rules of a .htaccess file take too long")?;
-        if self.context.variables.borrow().get("no-cache").is_some() {
+        if self.context.has_variable("no-cache") {
             return Err("the variable no-cache is set");
         }
         let offer = Offer {
@@ -131,7 +131,7 @@ impl Visit<'_> {
             }
             body => {
                 self.context.itself().inspect(|context| body.measure(context));
-                self.context.is_for_cache.set(true);
+                self.context.begin_storing();
                 let room = self.rules().largest.saturating_sub(answer::size(&newcomer.headers, 0) as u64);
                 tee(body, usize::try_from(room).unwrap_or(usize::MAX), |whole| newcomer.arrives(whole))
             }
@@ -158,13 +158,10 @@ impl Newcomer {
     /// Ends the wait for the body. `None`: it broke off, or is too large to store.
     fn arrives(self, body: Option<Bytes>) {
         let Newcomer { context, cache, key, request, status, reason, headers, terms, leader } = self;
-        if let Some(context) = context {
-            context.is_for_cache.set(false);
-            if context.told_hung_up.get() {
-                // A program that notices its client's departure may end its response early. The response looks
-                // complete in that case, so it is not stored.
-                return drop(leader);
-            }
+        if context.is_some_and(|context| context.end_storing()) {
+            // A program that notices its client's departure may end its response early. The response looks complete
+            // in that case, so it is not stored.
+            return drop(leader);
         }
         let outcome = match body {
             Some(body) => {

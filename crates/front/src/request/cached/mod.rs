@@ -106,15 +106,16 @@ impl<'a> Visit<'a> {
         body: &RequestBody,
     ) -> Option<Visit<'a>> {
         let rules = &route.settings.caching;
-        let is_for_it = rules.is_on(&route.path) && !perl_decides(route);
-        // An error document is about the failed request and must not be cached.
-        let is_errors = !context.before.borrow().is_empty();
+        if !rules.is_on(&route.path) || perl_decides(route) {
+            return None;
+        }
         let control = match rules.ignores_cache_control {
             true => RequestControl::default(),
             false => RequestControl::of(&head.headers),
         };
         let is_for_caches = is_safe(context, head) && asked::is_for_caches(head) && body.is_empty();
-        if !is_for_it || !is_for_caches || is_errors || control.no_store {
+        // An error document is about the failed request and must not be cached.
+        if !is_for_caches || control.no_store || context.inherits_variables() {
             return None;
         }
         let key = asked::key(context, head, route)?;
@@ -176,7 +177,7 @@ impl<'a> Visit<'a> {
 
     /// Whether the client is authenticated or sent credentials.
     fn is_user(&self) -> bool {
-        self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor.borrow().user.is_some()
+        self.head.headers.contains_key(AUTHORIZATION) || self.context.visitor().user().is_some()
     }
 
     fn hit(&self, answer: &Kept, event: Event) -> Lookup<'a> {

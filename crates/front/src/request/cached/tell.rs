@@ -35,10 +35,8 @@ impl Event {
 /// Sets the variables of the event and `cache-status`.
 pub fn note(context: &RequestContext, event: Event) {
     let (variable, _, why) = event.words();
-    let mut variables = context.variables.borrow_mut();
-    for name in [variable, "cache-status"] {
-        variables.set(name, Some(why.to_owned()));
-    }
+    context.set_variable(variable, why);
+    context.set_variable("cache-status", why);
 }
 
 impl Visit<'_> {

@@ -22,7 +22,6 @@ use bytes::Bytes;
 use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::log::entry::Ending;
 use crate::request::context::{RequestContext, RequestGuard};
 use crate::workers::{Promised, Ticket};
 
@@ -121,7 +120,7 @@ impl ResponseBody {
 
     /// Marks the response as aborted: the client will not get the rest.
     pub fn cut(&self) {
-        self.context.ending.set(Ending::Aborted);
+        self.context.abort();
     }
 
     fn complete(&self) {
@@ -145,7 +144,7 @@ impl Body for ResponseBody {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match ready!(self.kind.poll(cx)) {
             Some(Ok(bytes)) => {
-                self.context.body_bytes.update(|sent| sent + bytes.len() as u64);
+                self.context.count_sent(bytes.len());
                 if self.is_end_stream() || self.kind.length() == Some(0) {
                     self.complete();
                 }

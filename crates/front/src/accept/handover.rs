@@ -28,11 +28,9 @@ use crate::client::Client;
 use crate::client::socket::Socket;
 use crate::generation::InUse;
 use crate::log::entry::since_1970;
-use crate::request::respond::body::Ticket;
 use crate::request::services::Connection;
-use crate::workers::{Exchange, Job, Label, RequestTimeouts, Stage};
+use crate::workers::{Exchange, Job, Label, RequestTimeouts, Stage, Ticket};
 use base::log;
-use config::Settings;
 
 /// Shown as the method of a connection on the status page and in logs.
 const CONNECTION: &str = "CONNECTION";
@@ -86,23 +84,13 @@ fn submit(connection: &Connection, generation: &InUse, host: u16, stream: &Strea
         ),
         body: Some(File::from(copy).into()),
         label: label(host, client),
-        timeouts: timeouts(&settings),
+        timeouts: RequestTimeouts::of(&settings),
         share: settings.scheduling.share.as_ref(),
         charged_to: None,
     };
-    let workers = generation.workers.of(settings.pool);
-    let exchange = workers.submit(job).map_err(said)?;
+    let ticket = generation.workers.of(settings.pool).submit(job).map_err(said)?;
     count(&connection.services.shared.counters.handed_over);
-    Ok(Ticket::new(Rc::clone(workers), exchange))
-}
-
-fn timeouts(settings: &Settings) -> RequestTimeouts {
-    RequestTimeouts {
-        queue: settings.queue_timeout,
-        run: settings.request_timeout,
-        most: settings.request_timeout_limit,
-        grace: settings.request_timeout_grace,
-    }
+    Ok(ticket)
 }
 
 fn label(host: u16, client: &Client) -> Label {

@@ -59,7 +59,7 @@ pub async fn part(client: &Client, io: &StrictIo) {
 async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) {
     let head = unreadable(io.request_line());
     let context = RequestGuard::begin(connection, connection.generation.clone(), head, None);
-    context.status.set(status.as_u16());
+    context.set_status(status.as_u16());
     let (head, kind) = Refusal::closing(status).response("").into_parts();
     let body = match kind {
         BodySource::Whole(body) => body,
@@ -74,7 +74,7 @@ async fn answer(connection: &Connection, io: &mut StrictIo, status: StatusCode) 
     page.extend(format!("content-length: {}\r\ndate: {date}\r\n\r\n", body.len()).into_bytes());
     page.extend_from_slice(&body);
     if io.write_all(&page).await.is_ok() {
-        context.body_bytes.set(body.len() as u64);
+        context.count_sent(body.len());
         context.complete(false);
     }
     drop(context);

@@ -151,7 +151,7 @@ fn first_look(client: &Client, io: &StrictIo) -> Instant {
 fn record_unreadable(connection: &Connection, error: &hyper::Error) {
     let context =
         RequestGuard::begin(connection, connection.generation.clone(), lingering_close::unreadable(Vec::new()), None);
-    context.status.set(if error.is_parse_too_large() { 431 } else { 400 });
+    context.set_status(if error.is_parse_too_large() { 431 } else { 400 });
 }
 
 fn builder(config: &Config) -> http1::Builder {

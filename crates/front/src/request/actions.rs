@@ -93,5 +93,5 @@ fn onward(head: &Parts, script: &str, path: &[u8]) -> Result<Parts, Refusal> {
 fn explain(context: &RequestContext, head: &Parts, handler: Option<&str>) {
     let mut variables = variables::pass_on(context, head, StatusCode::OK);
     variables.set("REDIRECT_HANDLER", handler.map(str::to_owned));
-    *context.before.borrow_mut() = variables;
+    context.inherit_variables(variables);
 }

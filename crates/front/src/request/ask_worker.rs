@@ -7,29 +7,17 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
 
 use super::access::{admit, keep_pace};
-use super::body::source::Source;
-use super::body::{self, Body, Patience};
+use super::body::{Body, RequestBody, inflate};
 use super::context::RequestContext;
 use super::files::{self, LookupResult, autoindex};
-use super::frame::{submit, submit_for_nobody};
-use super::respond::body::{BodySource, Ticket};
+use super::respond::body::BodySource;
 use super::respond::from_worker;
-use super::{Dispatched, index, pages, settle_at};
+use super::{Dispatched, frame, index, pages, settle_at};
 use crate::base::failure::Failure;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
+use crate::workers::Ticket;
 use config::Handler;
-
-/// Asks a worker, and turns its reply into the result of the request.
-pub async fn work(
-    context: &RequestContext,
-    head: &Parts,
-    route: Rc<Route>,
-    body: &mut Option<Source>,
-) -> Result<Dispatched, Refusal> {
-    let said = ask(context, head, &route, body).await?;
-    deliver(context, head, &route, said).await
-}
 
 /// A worker's reply to a request.
 pub enum Said {
@@ -46,22 +34,15 @@ pub async fn ask(
     context: &RequestContext,
     head: &Parts,
     route: &Rc<Route>,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Said, Refusal> {
     keep_pace(context, route)?;
-    let limit = match route.settings.limit_request_body {
-        0 => u64::MAX,
-        limit => limit,
-    };
-    let body = match body.take() {
-        Some(incoming) => {
-            body::receive(incoming, limit, patience(context, route), &context.generation.config.spooling).await?
-        }
-        None => Body::Memory(Default::default()),
-    };
-    let (head, body) = body::inflate::unpacked(context, head, route, body).await?;
-    let ticket = submit(context, &head, route, body)?;
+    let body = body.receive(context, route).await?;
+    let (head, body) = inflate::unpacked(context, head, route, body).await?;
+    let pool = route.settings.pool;
+    let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     let exchange = ticket.exchange().clone();
+    context.asks(pool, exchange.clone());
     let said = hear(ticket, |head| inform(context, head)).await?.map_err(|bad| complain(context, route, &bad))?;
     let moved = exchange.borrow_mut().moved.take();
     if let Some(path) = moved {
@@ -75,7 +56,8 @@ pub struct Unanswered;
 
 /// Like [`ask`], for a request without a body and without a waiting client.
 pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Said, Unanswered> {
-    let ticket = submit_for_nobody(context, head, route, Body::Memory(Default::default())).map_err(|_| Unanswered)?;
+    let job = frame::job(context, head, route, Body::Memory(Default::default()));
+    let ticket = context.generation.workers.of(route.settings.pool).submit(job).map_err(|_| Unanswered)?;
     let said = hear(ticket, |_| ()).await.map_err(|_| Unanswered)?;
     said.map_err(|bad| {
         complain(context, route, &bad);
@@ -115,18 +97,11 @@ pub async fn deliver(
         Said::Answer(response) => Ok(Dispatched::Response(response)),
         Said::File(file, said) => {
             // The program may have moved the request to another route.
-            let place = context.route.borrow().clone().unwrap_or_else(|| route.clone());
+            let place = context.route().clone().unwrap_or_else(|| route.clone());
             send_file(context, head, &place, &file, said).await
         }
         Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
     }
-}
-
-fn patience(context: &RequestContext, route: &Route) -> Patience {
-    let config = &context.generation.config;
-    let host = config.hosts.get(usize::from(route.host));
-    let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
-    Patience { piece: config.timeouts.client, whole }
 }
 
 /// Sends the file that a worker names, with the headers that its handlers set.

@@ -18,7 +18,7 @@ const ABOUT_THE_PAGE: [http::HeaderName; 6] =
 
 /// The response to a refused request.
 pub async fn answer(context: &RequestContext, refusal: Refusal) -> Response<BodySource> {
-    let route = context.route.borrow().clone();
+    let route = context.route().clone();
     let document = route.as_ref().and_then(|route| route.settings.response.error_document(refusal.status.as_u16()));
     let foot = route
         .as_ref()
@@ -63,5 +63,5 @@ fn explain(context: &RequestContext, refusal: &Refusal) {
     let method = &context.head.method;
     variables.set("REDIRECT_REQUEST_METHOD", (method != Method::GET).then(|| method.to_string()));
     variables.set("REDIRECT_ERROR_NOTES", Some(refusal.explanation().to_owned()));
-    *context.before.borrow_mut() = variables;
+    context.inherit_variables(variables);
 }

@@ -1,7 +1,6 @@
-//! Submits a request to the pool: builds its frame and sets its limits.
+//! Builds the job of a request: its frame and its limits.
 
 use std::os::unix::ffi::OsStrExt;
-use std::rc::Rc;
 
 use http::header::{CONTENT_LENGTH, COOKIE, TRANSFER_ENCODING};
 use http::request::Parts;
@@ -10,9 +9,7 @@ use wire::frame::{self, Field, Flags};
 use super::body::Body;
 use super::context::{RequestContext, variables};
 use super::repeated;
-use super::respond::body::Ticket;
 use crate::base::protocol::protocol;
-use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::log::entry::since_1970;
 use crate::routing::{Route, server_name};
@@ -20,51 +17,29 @@ use crate::workers::{Job, Label, RequestTimeouts};
 
 const TRACEPARENT: &str = "traceparent";
 
-/// Submits a client's request to a worker.
-pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
-    let ticket = submit_for_nobody(context, head, route, body)?;
-    *context.exchange.borrow_mut() = Some(ticket.exchange().clone());
-    context.pool.set(route.settings.pool);
-    Ok(ticket)
-}
-
-/// Like [`submit`], for a response that neither the client nor the access log waits for.
-pub fn submit_for_nobody(
-    context: &RequestContext,
-    head: &Parts,
-    route: &Rc<Route>,
-    body: Body,
-) -> Result<Ticket, Refusal> {
+/// The job of a request: the frame for the worker, the body that does not fit into it, and the request's limits.
+pub fn job<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: Body) -> Job<'a> {
     let id = context.services.shared.next_id();
-    let frame = encode(context, head, route, &body, id);
-    let job = Job {
+    Job {
         id,
-        frame,
+        frame: encode(context, head, route, &body, id),
         body: if let Body::File(file, _) = body { Some(file) } else { None },
         label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
+        timeouts: RequestTimeouts::of(&route.settings),
         share: route.settings.scheduling.share.as_ref(),
-        timeouts: RequestTimeouts {
-            queue: route.settings.queue_timeout,
-            run: route.settings.request_timeout,
-            most: route.settings.request_timeout_limit,
-            grace: route.settings.request_timeout_grace,
-        },
-        charged_to: context.visitor.borrow().charged_in(route.settings.pool),
-    };
-    let workers = context.generation.workers.of(route.settings.pool);
-    let exchange = workers.submit(job)?;
-    Ok(Ticket::new(workers.clone(), exchange))
+        charged_to: context.visitor().charged_in(route.settings.pool),
+    }
 }
 
 fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id: u64) -> Vec<u8> {
     let client = &context.client;
     let mut request = frame::Request {
         id,
-        logged_as: *context.number.get_or_init(|| id),
+        logged_as: context.number_with(id),
         received: since_1970(context.received),
         body_length: body.len(),
         remote_port: context.remote().port,
-        server_port: server_name::port_of(&context.generation.config, head, route, context.proto.get().copied()),
+        server_port: server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy()),
         local_port: client.local.port,
         host: route.host,
         script_length: route.script_length,
@@ -95,7 +70,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     let absolute = uri.scheme().map(|_| uri.to_string());
     let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
     let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
-    let variables = variables::encode(&context.variables.borrow());
+    let variables = variables::encode(&context.variables());
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
@@ -108,11 +83,11 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     set(Field::ServerName, route.server_name.as_bytes());
     set(Field::Filename, route.filename.as_os_str().as_bytes());
     set(Field::Overrides, &route.overrides);
-    let visitor = context.visitor.borrow();
-    if let Some(name) = &visitor.name {
+    let visitor = context.visitor();
+    if let Some(name) = visitor.name() {
         set(Field::RemoteHost, name.as_bytes());
     }
-    if let Some(user) = &visitor.user {
+    if let Some(user) = visitor.user() {
         set(Field::User, user.name.as_bytes());
         set(Field::AuthType, b"Basic");
     }

@@ -6,7 +6,6 @@ mod ask_worker;
 pub mod body;
 mod cached;
 pub mod context;
-mod drain_body;
 mod error_document;
 pub mod files;
 pub mod frame;
@@ -33,7 +32,10 @@ use super::routing::{Asked, NotYet, Route, once_read, redirect};
 use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
 use base::path::{BadPath, MAX_SEGMENTS, PATH};
+use body::RequestBody;
+use body::drain::Left;
 use body::source::Source;
+use cached::Lookup;
 use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
@@ -57,14 +59,14 @@ pub async fn answer(
     let fit = host_header::settle(&mut head).and_then(|()| head_check::measure(&head, &in_use.config.limits));
     repeated::join(&mut head);
     let context = RequestGuard::begin(connection, in_use.clone(), head, stream);
-    let mut unread = Some(body);
-    let mut answer = dispatch(&context, fit, &mut unread).await;
+    let mut body = RequestBody::from(body);
+    let mut answer = dispatch(&context, fit, &mut body).await;
     let mut close = answer.as_ref().is_err_and(|refusal| refusal.close);
     if !close {
-        match drain_body::clear(&context, unread).await {
-            drain_body::Left::Nothing => {}
-            drain_body::Left::InTheWay => close = true,
-            drain_body::Left::TooLarge => {
+        match body.drain(&context).await {
+            Left::Nothing => {}
+            Left::InTheWay => close = true,
+            Left::TooLarge => {
                 close = true;
                 if answer.as_ref().err().is_none_or(|refusal| is_about_what_is_there(refusal.status)) {
                     answer = Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));
@@ -107,11 +109,11 @@ enum Dispatched {
 /// Maximum number of internal redirects; httpd's limit.
 const MAX_REDIRECTS: usize = 10;
 
-/// Answers the request, if its head is valid. A reader of the body takes it out of `body`.
+/// Answers the request, if its head is valid.
 async fn dispatch(
     context: &RequestContext,
     fit: Result<(), Refusal>,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     fit?;
     head_check::check(context)?;
@@ -120,13 +122,13 @@ async fn dispatch(
 
 /// Answers a request for an internal redirect.
 pub async fn follow(context: &RequestContext, head: &Parts) -> Result<Response<BodySource>, Refusal> {
-    until_answered(context, head, &mut None).await
+    until_answered(context, head, &mut RequestBody::none()).await
 }
 
 async fn until_answered(
     context: &RequestContext,
     head: &Parts,
-    body: &mut Option<Source>,
+    body: &mut RequestBody,
 ) -> Result<Response<BodySource>, Refusal> {
     let mut head = Cow::Borrowed(head);
     let mut answer = lead(context, &head, body).await?;
@@ -134,9 +136,9 @@ async fn until_answered(
         answer = match answer {
             Dispatched::Response(response) => return Ok(response),
             Dispatched::InternalRedirect(target) => {
-                context.before.replace(variables::pass_on(context, &head, StatusCode::OK));
+                context.inherit_variables(variables::pass_on(context, &head, StatusCode::OK));
                 head = Cow::Owned(redirected(&context.head, &target)?);
-                lead(context, &head, &mut None).await?
+                lead(context, &head, &mut RequestBody::none()).await?
             }
             Dispatched::Forward(onward) => {
                 head = Cow::Owned(*onward);
@@ -144,7 +146,7 @@ async fn until_answered(
             }
         };
     }
-    if let Some(route) = context.route.borrow().as_deref() {
+    if let Some(route) = context.route().as_deref() {
         context
             .complain(route, &format!("was sent on {MAX_REDIRECTS} times: do rules or scripts lead to one another?"));
     }
@@ -164,7 +166,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
     Ok(head)
 }
 
-async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
+async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
     let mut route = find(context, head).await?;
     variables::forget(context);
     remote_ip::settle(context, head, &route);
@@ -231,7 +233,28 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     // The client's name may have been looked up since the access check.
     variables::settle(context, head, &route)?;
     let head = headers::asked(context, head, &route)?;
-    cached::work(context, &head, route, body).await
+    run(context, &head, &route, body).await
+}
+
+/// Answers a request for a program, from the cache or by a worker.
+async fn run(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Rc<Route>,
+    body: &mut RequestBody,
+) -> Result<Dispatched, Refusal> {
+    match cached::look_up(context, head, route, body).await? {
+        Lookup::Hit(response) => Ok(Dispatched::Response(response)),
+        Lookup::Miss { store } => store.ask(body).await,
+        Lookup::Pass => {
+            let answer = match ask_worker::ask(context, head, route, body).await {
+                Ok(said) => ask_worker::deliver(context, head, route, said).await,
+                Err(refusal) => Err(refusal),
+            };
+            cached::passed(context, head, route, &answer);
+            answer
+        }
+    }
 }
 
 /// Applies `Redirect` of the host or of a location.
@@ -277,7 +300,7 @@ fn is_about_what_is_there(status: StatusCode) -> bool {
 
 /// Makes `route` the request's current route, and computes its variables.
 fn settle(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<(), Refusal> {
-    *context.route.borrow_mut() = Some(route.clone());
+    context.leads_to(route.clone());
     variables::settle(context, head, route)
 }
 

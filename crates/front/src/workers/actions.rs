@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use nix::sys::socket::{Shutdown, shutdown};
 use wire::control::{FromFront, WorkerId};
-use wire::transport::Sent;
+use wire::transport::{Order, Sent};
 
 use super::mailbox::Notice;
 use super::pool::queue::Change;
@@ -14,82 +14,79 @@ use super::ring::owe_bell;
 use super::shared_pool::{SharedPool, State};
 use super::spool::LateClose;
 use super::submitted::Begun;
-use crate::base::failure::Failure;
 use crate::base::shared::count;
 use base::log;
 use sys::is_stopped;
 
-/// Sends a notice to the thread with this index.
-type Tell<'a> = &'a mut dyn FnMut(u8, Notice);
-
 impl SharedPool {
-    pub(super) fn perform_all(&self, state: &mut State, mut tell: impl FnMut(u8, Notice)) {
+    /// Performs all actions of the pool; `tell` sends a notice to the thread with this index.
+    pub(super) fn perform(&self, state: &mut State, tell: &mut dyn FnMut(u8, Notice)) {
         while let Some(action) = state.pool.next_action() {
-            self.perform(state, action, &mut tell);
-        }
-    }
-
-    fn perform(&self, state: &mut State, action: Action, tell: Tell<'_>) {
-        match action {
-            Action::Send { worker, request, ahead } => self.send(state, worker, request, ahead),
-            Action::Begin { worker, request } => self.begin(state, worker, request),
-            Action::TakeBack(worker) => take_back(state, worker),
-            Action::WaitAgain(request) => {
-                // The request's exchange has not received any reply yet, so only `begun` is reset.
-                if let Some(waiting) = state.requests.get_mut(&request) {
-                    waiting.begun = None;
+            match action {
+                Action::Send { worker, request, ahead } => self.send(state, worker, request, ahead),
+                Action::Begin { worker, request } => self.begin(state, worker, request),
+                Action::TakeBack(worker) => take_back(state, worker),
+                Action::WaitAgain(request) => {
+                    // The request's exchange has not received any reply yet, so only `begun` is reset.
+                    if let Some(waiting) = state.requests.get_mut(&request) {
+                        waiting.begun = None;
+                    }
                 }
-            }
-            Action::TellAbandoned { worker, request } => {
-                state.workers.get(&worker).inspect(|worker| worker.tell_abandoned(request));
-            }
-            Action::TellHungUp { worker, request } => {
-                state.workers.get(&worker).inspect(|worker| worker.tell_hung_up(request));
-            }
-            Action::Spill(request) => {
-                state.requests.get(&request).inspect(|spilling| tell(spilling.thread, Notice::Spill(request)));
-            }
-            Action::Press { request, patience } => {
-                state.requests.get(&request).inspect(|slow| tell(slow.thread, Notice::Press(request, patience)));
-            }
-            Action::Interrupt { worker, request, first } => self.interrupt(state, worker, request, first),
-            Action::Look(worker) => {
-                let is_stopped = state.workers.get(&worker).is_some_and(|worker| is_stopped(worker.pid()));
-                state.pool.looked(worker, is_stopped, Instant::now());
-            }
-            Action::LookForRest(worker) => {
-                let waits = state.workers.get(&worker).is_some_and(|worker| worker.waits());
-                state.pool.looked_for_rest(worker, waits, Instant::now());
-            }
-            Action::AskToLeave(worker) => {
-                state.workers.get(&worker).inspect(|worker| worker.ask_to_leave());
-                self.say(FromFront::Leaving { worker, reason: None });
-            }
-            Action::Leaves { worker, reason } => self.say(FromFront::Leaving { worker, reason: Some(reason) }),
-            Action::Kill { worker, reason, exit } => {
-                log::error("front", format_args!("{} {reason}", state.name(worker)));
-                self.say(FromFront::Kill { worker, reason, exit });
-            }
-            Action::Forget(worker) => {
-                state.last.remove(&worker);
-                state.workers.remove(&worker).inspect(|worker| worker.close());
-            }
-            Action::Over(request) => {
-                if let Some(over) = state.requests.remove(&request) {
-                    self.front.spare_frame(over.frame);
-                    tell(over.thread, Notice::Over(request, over.begun));
-                    state.remember(over.label, over.begun);
+                Action::TellAbandoned { worker, request } => {
+                    state.workers.get(&worker).inspect(|worker| worker.tell_abandoned(request));
                 }
+                Action::TellHungUp { worker, request } => {
+                    state.workers.get(&worker).inspect(|worker| worker.tell_hung_up(request));
+                }
+                Action::Spill(request) => {
+                    state.requests.get(&request).inspect(|spilling| tell(spilling.thread, Notice::Spill(request)));
+                }
+                Action::Press { request, patience } => {
+                    state.requests.get(&request).inspect(|slow| tell(slow.thread, Notice::Press(request, patience)));
+                }
+                Action::Interrupt { worker, request, first } => self.interrupt(state, worker, request, first),
+                Action::Look(worker) => {
+                    let is_stopped = state.workers.get(&worker).is_some_and(|worker| is_stopped(worker.pid()));
+                    state.pool.looked(worker, is_stopped, Instant::now());
+                }
+                Action::LookForRest(worker) => {
+                    let waits = state.workers.get(&worker).is_some_and(|worker| worker.waits());
+                    state.pool.looked_for_rest(worker, waits, Instant::now());
+                }
+                Action::AskToLeave(worker) => {
+                    state.workers.get(&worker).inspect(|worker| worker.ask_to_leave());
+                    self.say(FromFront::Leaving { worker, reason: None });
+                }
+                Action::Leaves { worker, reason } => self.say(FromFront::Leaving { worker, reason: Some(reason) }),
+                Action::Kill { worker, reason, exit } => {
+                    log::error("front", format_args!("{} {reason}", state.name(worker)));
+                    self.say(FromFront::Kill { worker, reason, exit });
+                }
+                Action::Forget(worker) => {
+                    state.last.remove(&worker);
+                    state.workers.remove(&worker).inspect(|worker| worker.close());
+                }
+                Action::Over(request) => {
+                    if let Some(over) = state.requests.remove(&request) {
+                        self.front.spare_frame(over.frame);
+                        tell(over.thread, Notice::Over(request, over.begun));
+                        state.remember(over.label, over.begun);
+                    }
+                }
+                Action::Fail { request, failure, cause } => {
+                    if let Some((thread, begun)) = self.fail(state, request, cause) {
+                        tell(thread, Notice::Failed(request, failure, begun));
+                    }
+                }
+                Action::Overload { lane, change } => tell_overload(state, lane, change),
             }
-            Action::Fail { request, failure, cause } => self.fail(state, request, failure, cause, tell),
-            Action::Overload { lane, change } => tell_overload(state, lane, change),
         }
     }
 
     fn send(&self, state: &mut State, worker: WorkerId, request: RequestId, ahead: bool) {
         let (Some(to), Some(sent)) = (state.workers.get(&worker), state.requests.get(&request)) else { return };
-        let body = sent.body.as_ref().and_then(LateClose::get);
-        match to.send(&sent.frame, body.map(AsFd::as_fd), sent.thread) {
+        let body = sent.body.as_ref().and_then(LateClose::get).map(AsFd::as_fd);
+        match to.socket().send(&Order::Request { frame: &sent.frame, body, reply_to: sent.thread }) {
             Ok(sent) => {
                 if sent == Sent::Left {
                     owe_bell(to);
@@ -123,8 +120,9 @@ impl SharedPool {
         self.say(FromFront::Interrupt { worker, request });
     }
 
-    fn fail(&self, state: &mut State, request: RequestId, failure: Failure, cause: Cause, tell: Tell<'_>) {
-        let Some(failed) = state.requests.remove(&request) else { return };
+    /// Removes a failed request, and counts or logs the cause. Returns its thread, and where it began.
+    fn fail(&self, state: &mut State, request: RequestId, cause: Cause) -> Option<(u8, Option<Begun>)> {
+        let failed = state.requests.remove(&request)?;
         match cause {
             Cause::QueueFull => count(&self.front.counters.shed.queue_full),
             Cause::QueueTimeout => count(&self.front.counters.shed.queue_timeout),
@@ -136,7 +134,7 @@ impl SharedPool {
             }
             Cause::PerhapsBegun => {}
         }
-        tell(failed.thread, Notice::Failed(request, failure, failed.begun));
+        Some((failed.thread, failed.begun))
     }
 }
 

@@ -20,13 +20,12 @@ use wire::memory::blocks::Block;
 use wire::reply::{End, Head, Reply};
 
 use super::content_length::ContentLength;
-use super::pool::{ClientId, RequestId, RequestTimeouts};
+use super::pool::RequestId;
 use super::reply_port::ReplyPort;
 use super::slow_client::Pressure;
-use super::spool::{Batch, LateClose, Spool, Store};
-use super::submitted::{Begun, Label};
+use super::spool::{Batch, Spool, Store};
+use super::submitted::Begun;
 use crate::base::failure::{Failure, Truncated};
-use config::scheduling::PoolShare;
 
 /// Most informational (1xx) heads of one response.
 const MAX_INFOS: u32 = 32;
@@ -93,24 +92,6 @@ pub struct Exchange {
     /// The client has the whole body as promised by its Content-Length, although the worker may send more.
     served: bool,
     waker: Option<Waker>,
-}
-
-/// A request to submit to a pool.
-pub struct Job<'a> {
-    /// Unique; larger than the id of every earlier job.
-    pub id: RequestId,
-    /// The encoded request.
-    pub frame: Vec<u8>,
-    /// The request's body, if it is in a file.
-    pub body: Option<LateClose>,
-    /// Name of the request in logs and on the status page.
-    pub label: Label,
-    /// Limits on queueing and running.
-    pub timeouts: RequestTimeouts,
-    /// The `PoolShare` that counts this request.
-    pub share: Option<&'a PoolShare>,
-    /// The client whose `SpeedLimit` is charged with the worker's time.
-    pub charged_to: Option<ClientId>,
 }
 
 impl Exchange {

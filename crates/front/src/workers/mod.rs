@@ -27,6 +27,7 @@ mod status;
 mod storing;
 mod submitted;
 mod takeover;
+mod ticket;
 mod worker;
 
 use std::cell::RefCell;
@@ -44,20 +45,20 @@ use base::log;
 use config::Config;
 use config::access::Throttle;
 use config::scheduling::SpeedLimit;
-use pool::{NewRequest, Pool};
-use shared_pool::State;
+use pool::NewRequest;
 use submitted::Submitted;
 
 pub use content_length::Promised;
-pub use exchange::{Exchange, Job, SharedExchange, Stage};
+pub use exchange::{Exchange, SharedExchange, Stage};
 pub use mailbox::{Mailbox, Mailboxes, Notice, mailbox};
 pub use pool::{ClientId, RequestId, RequestTimeouts, TooFast};
 pub use pools::Pools;
 pub use reply_port::Buffers;
 pub use ring::{before_sleep, look};
 pub use shared_pool::{SharedPool, Turn};
-pub use submitted::Label;
+pub use submitted::{Job, Label};
 pub use takeover::take_over;
+pub use ticket::Ticket;
 pub use worker::Worker;
 
 /// One thread's access to the workers of one pool.
@@ -80,41 +81,27 @@ impl Workers {
         Workers { pool, thread, exchanges: RefCell::default(), store, buffers }
     }
 
-    /// Passes an event to the pool, then performs the resulting actions.
-    fn tell<T>(self: &Rc<Self>, event: impl FnOnce(&mut Pool) -> T) -> T {
-        self.tell_state(|state| event(&mut state.pool))
-    }
-
-    fn tell_state<T>(self: &Rc<Self>, event: impl FnOnce(&mut State) -> T) -> T {
-        let (told, notices) = self.pool.tell_from(self.thread, event);
-        notices.into_iter().for_each(|notice| self.receive(notice));
-        told
-    }
-
     /// Sends the job to a worker, or queues it. Fails when the queue is full or overloaded.
-    pub fn submit(self: &Rc<Self>, job: Job) -> Result<SharedExchange, Failure> {
-        let now = Instant::now();
-        let id = job.id;
-        let new = NewRequest {
-            id,
-            lane: 0,
-            timeouts: job.timeouts,
-            // A request in shared memory would overtake one in the socket, so `small` requires both: no body file and a
-            // short frame.
-            small: job.body.is_none() && job.frame.len() <= MAX_FRAME,
-            charged_to: job.charged_to,
-        };
+    pub fn submit(self: &Rc<Self>, job: Job<'_>) -> Result<Ticket, Failure> {
+        let Job { id, frame, body, label, timeouts, share, charged_to } = job;
+        // A request in shared memory would overtake one in the socket, so `small` requires both: no body file and a
+        // short frame.
+        let small = body.is_none() && frame.len() <= MAX_FRAME;
+        let new = NewRequest { id, share: share.map(|share| share.id), timeouts, small, charged_to };
+        let submitted = Submitted { thread: self.thread, frame, body, label, at: Instant::now(), begun: None };
         let exchange = Rc::new(RefCell::new(Exchange::new(id, self.store.clone())));
         self.exchanges.borrow_mut().insert(id, exchange.clone());
-        let share = job.share;
-        let job =
-            Submitted { thread: self.thread, frame: job.frame, body: job.body, label: job.label, at: now, begun: None };
-        if let Err(failure) = self.tell_state(|state| state.submit(new, share, job, now)) {
+        let accepted = self.tell(|state| {
+            state.pool.submit(new, submitted.at)?;
+            state.requests.insert(id, submitted);
+            Ok(())
+        });
+        if let Err(failure) = accepted {
             self.take(id);
             count(&self.pool.front.counters.shed.queue_full);
             return Err(failure);
         }
-        Ok(exchange)
+        Ok(Ticket { workers: self.clone(), exchange })
     }
 
     /// Handles a notice for a request or worker of this thread.
@@ -148,7 +135,7 @@ impl Workers {
             exchange.abandon();
             (exchange.id, exchange.is_owed(), !exchange.is_whole())
         };
-        self.tell(|pool| pool.client_gone(id, owed, unfinished));
+        self.tell(|state| state.pool.client_gone(id, owed, unfinished));
     }
 
     /// Handles a slow client whose worker others wait for. A client below the minimum speed during `patience` loses the
@@ -158,7 +145,7 @@ impl Workers {
         if !exchange.borrow_mut().is_too_slow(patience, Instant::now()) {
             return;
         }
-        self.tell_state(|state| {
+        self.tell(|state| {
             state.pool.gave_up_slow(Instant::now());
             if let Some(slow) = state.requests.get(&id) {
                 let label = &slow.label;
@@ -176,8 +163,8 @@ impl Workers {
     /// Handles a client that closed its sending side. Returns whether the client can still get its response.
     pub fn hang_up(self: &Rc<Self>, exchange: &SharedExchange) -> bool {
         let id = exchange.borrow().id;
-        self.tell(|pool| pool.client_hung_up(id));
-        self.tell(|pool| pool.told_hung_up(id))
+        self.tell(|state| state.pool.client_hung_up(id));
+        self.tell(|state| state.pool.told_hung_up(id))
     }
 
     /// Charges a request to `client` under a `SpeedLimit`, or refuses it.

@@ -25,7 +25,7 @@ impl Workers {
         let worker = &port.worker;
         let heard = std::future::poll_fn(|cx| {
             if let Some((request, after)) = port.was_held() {
-                self.tell(|pool| pool.resumed(worker.id, request, after));
+                self.tell(|state| state.pool.resumed(worker.id, request, after));
             }
             port.poll_listen(cx, &mut self.buffers.borrow_mut(), |heard| self.hear(&port, heard))
         });
@@ -80,7 +80,7 @@ impl Workers {
         if let Some(exchange) = &heard {
             if !more_time.is_zero() {
                 let id = exchange.borrow().id;
-                self.tell(|pool| pool.extend(id, more_time));
+                self.tell(|state| state.pool.extend(id, more_time));
             }
             self.progress(port, exchange);
         }
@@ -103,7 +103,7 @@ impl Workers {
         if !worker.set_ready() {
             return Ok(());
         }
-        self.tell(|pool| pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
+        self.tell(|state| state.pool.ready(worker.id, Instant::now())).map_err(|said| Malformed(said.0))
     }
 
     /// The exchange of a request that the worker replies to. `None`: the reply is for an earlier front.
@@ -117,7 +117,7 @@ impl Workers {
             return Ok(Some(exchange));
         }
         let worker = port.worker.id;
-        self.tell(|pool| pool.heard_of(worker, id, Instant::now())).map_err(|said| Malformed(said.0))?;
+        self.tell(|state| state.pool.heard_of(worker, id, Instant::now())).map_err(|said| Malformed(said.0))?;
         exchange.borrow_mut().start(port.clone());
         Ok(Some(exchange))
     }
@@ -141,18 +141,18 @@ impl Workers {
             let heard = exchange.borrow();
             if heard.is_whole() {
                 drop(heard);
-                self.tell(|pool| pool.completed(worker, id, Instant::now()));
+                self.tell(|state| state.pool.completed(worker, id, Instant::now()));
             } else if heard.is_full() {
                 let stuck = heard.is_stuck();
                 port.pause(id);
                 drop(heard);
-                self.tell(|pool| pool.hold(worker, id, stuck));
+                self.tell(|state| state.pool.hold(worker, id, stuck));
             }
             return;
         };
         let leaving = outcome.as_ref().ok().and_then(|end| end.leaving);
         drop(heard);
         store(exchange);
-        self.tell(|pool| pool.ended(worker, id, leaving, Instant::now()));
+        self.tell(|state| state.pool.ended(worker, id, leaving, Instant::now()));
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,16 +14,16 @@ use wire::transport::MAX_ORDER;
 
 use super::mailbox::{Mailboxes, Notice, Notices};
 use super::pool::queue::Sizes;
-use super::pool::{ClientId, NewRequest, Pool, RequestId, TooFast};
-use super::ring;
+use super::pool::{ClientId, Pool, RequestId, TooFast};
 use super::submitted::{Begun, Label, Submitted};
 use super::worker::Worker;
+use super::{Workers, ring};
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::shared;
 use config::Config;
 use config::access::Throttle;
-use config::scheduling::{PoolShare, SpeedLimit};
+use config::scheduling::SpeedLimit;
 
 pub struct SharedPool {
     /// The generation and number of this pool.
@@ -94,25 +95,7 @@ impl SharedPool {
     fn tell(&self, event: impl FnOnce(&mut Pool)) {
         let mut state = lock(&self.state);
         event(&mut state.pool);
-        self.perform_all(&mut state, |thread, notice| self.mail(thread, notice));
-    }
-
-    /// Passes an event of a thread to the pool. Returns the notices for this thread's own requests, to be handled after
-    /// the lock is released.
-    pub(super) fn tell_from<T>(&self, thread: u8, event: impl FnOnce(&mut State) -> T) -> (T, Notices) {
-        let mut own = Notices::new();
-        let mut state = lock(&self.state);
-        let told = event(&mut state);
-        self.perform_all(&mut state, |to, notice| match to == thread {
-            true => own.push(notice),
-            false => self.mail(to, notice),
-        });
-        let load = load(self.id, &state.pool);
-        let slack = state.pool.slack();
-        drop(state);
-        self.front.pool_changed(load);
-        ring::coalesce(slack);
-        (told, own)
+        self.perform(&mut state, &mut |thread, notice| self.mail(thread, notice));
     }
 
     /// Passes a worker's arrival or departure to the pool, and publishes the new load.
@@ -229,6 +212,27 @@ impl SharedPool {
     }
 }
 
+impl Workers {
+    /// Passes an event of this thread to the pool, then performs the resulting actions. Notices for this thread's own
+    /// requests are handled after the lock is released.
+    pub(super) fn tell<T>(self: &Rc<Self>, event: impl FnOnce(&mut State) -> T) -> T {
+        let mut own = Notices::new();
+        let mut state = lock(&self.pool.state);
+        let told = event(&mut state);
+        self.pool.perform(&mut state, &mut |to, notice| match to == self.thread {
+            true => own.push(notice),
+            false => self.pool.mail(to, notice),
+        });
+        let load = load(self.pool.id, &state.pool);
+        let slack = state.pool.slack();
+        drop(state);
+        self.pool.front.pool_changed(load);
+        ring::coalesce(slack);
+        own.into_iter().for_each(|notice| self.receive(notice));
+        told
+    }
+}
+
 fn load(id: PoolId, pool: &Pool) -> Load {
     Load {
         id,
@@ -239,22 +243,6 @@ fn load(id: PoolId, pool: &Pool) -> Load {
 }
 
 impl State {
-    /// Submits a request, which is counted for `share`.
-    pub fn submit(
-        &mut self,
-        new: NewRequest,
-        share: Option<&PoolShare>,
-        submitted: Submitted,
-        now: Instant,
-    ) -> Result<(), Failure> {
-        let lane = self.pool.queue().lane(share);
-        let accepted = self.pool.submit(NewRequest { lane, ..new }, now);
-        if accepted.is_ok() {
-            self.requests.insert(new.id, submitted);
-        }
-        accepted
-    }
-
     /// Stores the last request of a worker, for the status page.
     pub fn remember(&mut self, label: Label, begun: Option<Begun>) {
         if let Some(begun) = begun

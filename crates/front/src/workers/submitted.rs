@@ -1,4 +1,4 @@
-//! A submitted request, as all threads see it until it is over.
+//! A request that is submitted to a pool, and what all threads see of it until it is over.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -6,11 +6,31 @@ use std::time::{Duration, Instant};
 use http::Method;
 use wire::control::WorkerId;
 
+use super::pool::{ClientId, RequestId, RequestTimeouts};
 use super::spool::LateClose;
 use base::printable;
+use config::scheduling::PoolShare;
 
 /// Most characters of a request in a table.
 const SHOWN: usize = 200;
+
+/// A request to submit to a pool.
+pub struct Job<'a> {
+    /// Unique; larger than the id of every earlier job.
+    pub id: RequestId,
+    /// The encoded request.
+    pub frame: Vec<u8>,
+    /// The request's body, if it is in a file.
+    pub body: Option<LateClose>,
+    /// Name of the request in logs and on the status page.
+    pub label: Label,
+    /// Limits on queueing and running.
+    pub timeouts: RequestTimeouts,
+    /// The `PoolShare` that counts this request.
+    pub share: Option<&'a PoolShare>,
+    /// The client whose `SpeedLimit` is charged with the worker's time.
+    pub charged_to: Option<ClientId>,
+}
 
 /// A request from its submission until it is over.
 pub struct Submitted {

@@ -91,8 +91,8 @@ impl Worker {
     }
 
     /// The socket to the worker.
-    pub fn socket(&self) -> Arc<SocketFront> {
-        self.socket.clone()
+    pub fn socket(&self) -> &SocketFront {
+        &self.socket
     }
 
     /// The memory shared with the worker.
@@ -107,7 +107,7 @@ impl Worker {
         let bells = (0..threads).map(|_| EventFd::from_flags(flags)).collect::<nix::Result<Vec<_>>>()?;
         let _: Sent = self.socket.send(&Order::Bells { bells: &bells.iter().map(AsFd::as_fd).collect::<Vec<_>>() })?;
         self.listened_to.store(threads, SeqCst);
-        let own = std::iter::once(Some(self.socket())).chain(std::iter::repeat(None));
+        let own = std::iter::once(Some(self.socket.clone())).chain(std::iter::repeat(None));
         Ok(bells.into_iter().zip(own).map(|(bell, socket)| Way { bell: bell.into(), socket }).collect())
     }
 
@@ -145,11 +145,6 @@ impl Worker {
     /// Notes that one thread has read all replies. True for the last thread.
     pub(super) fn is_all_heard(&self) -> bool {
         self.listened_to.fetch_sub(1, SeqCst) == 1
-    }
-
-    /// Sends a request, which the worker answers to thread `reply_to`.
-    pub fn send(&self, frame: &[u8], body: Option<BorrowedFd<'_>>, reply_to: u8) -> io::Result<Sent> {
-        self.socket.send(&Order::Request { frame, body, reply_to })
     }
 
     /// Wakes the worker if it sleeps although orders lie in its memory.

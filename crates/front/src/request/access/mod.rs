@@ -39,7 +39,7 @@ pub async fn admit(context: &RequestContext, head: &Parts, route: &Route) -> Res
     if rules.lookups != Lookups::Off {
         // The client's name serves logs and programs only; a failed lookup does not refuse the request.
         let name = look_up(context, rules.lookups == Lookups::Double).await;
-        context.visitor.borrow_mut().name = name.unwrap_or_default();
+        context.visitor_mut().rename(name.unwrap_or_default());
     }
     if rules.is_open() { Ok(()) } else { ask(context, head, route).await }
 }
@@ -57,7 +57,7 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             local: context.client.local.ip_addr(),
             name: known(&name),
             user: user.as_ref(),
-            env: &|name| context.variables.borrow().get(name).is_some(),
+            env: &|name| context.has_variable(name),
             expr: &|expr| variables::is_true(context, head, route, expr),
             // Rules of Perl providers are evaluated by a worker, not here.
             provider: &|_| RequirementAnswer::Denied,
@@ -72,9 +72,7 @@ async fn ask(context: &RequestContext, head: &Parts, route: &Route) -> Result<()
             Verdict::NeedsUser => user = Some(identify(context, head, route).await?),
         }
     }
-    let mut visitor = context.visitor.borrow_mut();
-    visitor.name = name.flatten().or(visitor.name.take());
-    visitor.user = user.or(visitor.user.take());
+    context.visitor_mut().identify(name.flatten(), user);
     Ok(())
 }
 
@@ -143,10 +141,10 @@ fn unauthorized(rules: &AccessRules) -> Refusal {
 /// Counts the request for each matching `MaxConcurrentReqs`, or refuses it.
 pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     let method = Methods::of(head.method.as_str());
-    let mut visitor = context.visitor.borrow_mut();
+    let mut visitor = context.visitor_mut();
     for throttle in route.settings.access.throttles.iter().filter(|throttle| throttle.methods.has(method)) {
         // The request may have been counted before a script redirected it internally within the section.
-        if visitor.turns.iter().any(|turn| turn.line == throttle.id) {
+        if visitor.has_turn(throttle.id) {
             continue;
         }
         let Some(turn) = context.generation.workers.of(pools::DEFAULT).take_turn(throttle) else {
@@ -155,7 +153,7 @@ pub fn take_turn(context: &RequestContext, head: &Parts, route: &Route) -> Resul
             count(&context.services.shared.counters.shed.max_concurrent);
             return Err(Refusal::busy());
         };
-        visitor.turns.push(turn);
+        visitor.hold(turn);
     }
     Ok(())
 }
@@ -170,18 +168,13 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
         return Ok(());
     }
     let pool = route.settings.pool;
-    let mut visitor = context.visitor.borrow_mut();
-    visitor.speed.take_if(|speed| speed.is_ok_and(|(of, _)| of != pool));
-    let speed = visitor.speed.get_or_insert_with(|| {
+    let kept = context.visitor_mut().keep_pace(pool, || {
         let kept = context.generation.workers.of(pool).keep_pace(limit, socket.ip());
-        kept.map(|client| (pool, client)).map_err(|fast| {
+        kept.map_err(|fast| {
             count(&context.services.shared.counters.shed.speed_limit);
             fast.line.inspect(|line| context.complain(route, line));
             fast.retry_after
         })
     });
-    match speed {
-        Ok(_) => Ok(()),
-        Err(seconds) => Err(Refusal::later(StatusCode::TOO_MANY_REQUESTS, *seconds)),
-    }
+    kept.map_err(|seconds| Refusal::later(StatusCode::TOO_MANY_REQUESTS, seconds))
 }

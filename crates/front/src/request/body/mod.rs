@@ -1,5 +1,17 @@
-//! A request's body, received whole before a worker is taken, so that a slow client never occupies a worker.
+//! A request's body, received whole before a worker is taken, so that a slow client never occupies a worker. Each
+//! stage of it has one owner, which passes it on by value:
+//!
+//! ```text
+//!   RequestBody   of request::answer    what the client has yet to send; drained at the end if nobody received it
+//!    │ receive
+//!   Body          of ask_worker::ask    the whole body, in memory or in a file; perhaps unpacked
+//!    │ frame::job
+//!   Job           of Workers::submit    memory is copied into the frame, a file is moved beside it
+//!    │ submit
+//!   Submitted     of the pool           until the request is over, because a worker may give the request back
+//! ```
 
+pub mod drain;
 pub mod inflate;
 pub mod source;
 
@@ -14,8 +26,10 @@ use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
 use tokio::time::timeout_at;
 
+use super::context::RequestContext;
 use crate::base::blocking;
 use crate::base::refusal::Refusal;
+use crate::routing::Route;
 use crate::workers::spool::{self, LateClose};
 use base::log;
 use config::{Pace, Spooling};
@@ -45,26 +59,64 @@ impl Body {
 }
 
 /// Timeouts for receiving a body.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
+struct Patience {
     /// `Timeout`: the maximum wait for the next piece.
-    pub piece: Duration,
+    piece: Duration,
     /// `RequestReadTimeout body=`: the limit for the whole body.
-    pub whole: Pace,
+    whole: Pace,
 }
 
 impl Patience {
+    fn of(context: &RequestContext, route: &Route) -> Patience {
+        let config = &context.generation.config;
+        let host = config.hosts.get(usize::from(route.host));
+        let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
+        Patience { piece: config.timeouts.client, whole }
+    }
+
     fn deadline(&self, begun: Instant, received: u64) -> Instant {
         let piece = Instant::now() + self.piece;
         self.whole.deadline(begun, received).map_or(piece, |whole| whole.min(piece))
     }
 }
 
-/// Receives `incoming` whole, at most `limit` bytes, within the limits of `patience`; stores it by `rules`.
-pub async fn receive(mut incoming: Source, limit: u64, patience: Patience, rules: &Spooling) -> Result<Body, Refusal> {
-    if incoming.is_end_stream() {
-        return Ok(Body::Memory(Bytes::new()));
+/// The body of a request that the client may still be sending.
+pub struct RequestBody(Option<Source>);
+
+impl RequestBody {
+    /// No body: for an internal redirect or an error document, which is a request of the server's own.
+    pub fn none() -> RequestBody {
+        RequestBody(None)
     }
+
+    /// Whether there is nothing to receive.
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(Source::is_end_stream)
+    }
+
+    /// Receives the whole body, by the limits of `route`. Afterwards there is nothing more to receive.
+    pub async fn receive(&mut self, context: &RequestContext, route: &Route) -> Result<Body, Refusal> {
+        let limit = match route.settings.limit_request_body {
+            0 => u64::MAX,
+            limit => limit,
+        };
+        match self.0.take().filter(|source| !source.is_end_stream()) {
+            Some(source) => {
+                receive(source, limit, Patience::of(context, route), &context.generation.config.spooling).await
+            }
+            None => Ok(Body::Memory(Bytes::new())),
+        }
+    }
+}
+
+impl From<Source> for RequestBody {
+    fn from(source: Source) -> RequestBody {
+        RequestBody(Some(source))
+    }
+}
+
+/// Receives `incoming` whole, at most `limit` bytes, within the limits of `patience`; stores it by `rules`.
+async fn receive(mut incoming: Source, limit: u64, patience: Patience, rules: &Spooling) -> Result<Body, Refusal> {
     // Refuse before the first read, so that a client that sent `Expect: 100-continue` does not send the body.
     if incoming.size_hint().lower() > limit {
         return Err(Refusal::closing(StatusCode::PAYLOAD_TOO_LARGE));

@@ -3,14 +3,10 @@
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 
-use http::header::{
-    ETAG, HOST, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED,
-    RANGE,
-};
+use http::header::{ETAG, HOST, HeaderName, IF_MATCH, IF_UNMODIFIED_SINCE, RANGE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Uri};
 
-use super::Errand;
 use crate::base::target;
 use crate::cache::answer::Answer;
 use crate::cache::key::{Key, add, add_forwarded, add_header, says_what_was_asked};
@@ -61,7 +57,7 @@ pub fn key(context: &RequestContext, head: &Parts, route: &Route) -> Option<Key>
     add_forwarded(&mut key, &head.headers);
     // Programs see variables, which SetEnvIf may derive from any header. TLS session variables are left out: they
     // differ for each client.
-    let variables = context.variables.borrow();
+    let variables = context.variables();
     let is_session = |name: &str| name.starts_with("SSL_") && name != "SSL_TLS_SNI";
     for (name, value) in variables.iter().filter(|(name, _)| !is_session(name) && *name != "HTTP2") {
         add(&mut key, name.as_bytes());
@@ -108,25 +104,6 @@ fn without_parameters<'a>(path: &'a str, rules: &Caching) -> Cow<'a, str> {
 fn is_ignored(parameter: &str, rules: &Caching) -> bool {
     let name = parameter.split('=').next().unwrap_or_default();
     rules.ignored_identifiers.iter().any(|ignored| ignored == name)
-}
-
-/// The head for a worker: the stale response's validators replace the client's conditions.
-pub fn with_conditions_of<'a>(head: &'a Parts, errand: &Errand) -> Cow<'a, Parts> {
-    const CONDITIONS: [HeaderName; 3] = [IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_RANGE];
-    let is_conditional = CONDITIONS.iter().any(|name| head.headers.contains_key(name));
-    if errand.plain || errand.conditional || (errand.stale.is_none() && !is_conditional) {
-        return Cow::Borrowed(head);
-    }
-    let mut head = head.clone();
-    for name in CONDITIONS {
-        head.headers.remove(name);
-    }
-    if let Some(stale) = &errand.stale {
-        for (condition, validator) in [(IF_NONE_MATCH, ETAG), (IF_MODIFIED_SINCE, LAST_MODIFIED)] {
-            stale.headers.get(validator).map(|value| head.headers.insert(condition, value.clone()));
-        }
-    }
-    Cow::Owned(head)
 }
 
 /// Whether a 304 is for another version than the stored one, because their entity tags differ (RFC 9111, section

@@ -12,13 +12,12 @@ use crate::cache::Kept;
 use crate::cache::answer::Answer;
 use crate::cache::conditions::{allow_range, is_current};
 use crate::cache::packed::Packing;
-use crate::request::Dispatched;
 use crate::request::files::range::{self, Wanted};
 use crate::request::respond::body::BodySource;
 
 impl Visit<'_> {
     /// The response for this client, with cache headers, and with its compressed forms where the whole body is sent.
-    pub fn give(&self, kept: &Kept, event: Event) -> Dispatched {
+    pub fn give(&self, kept: &Kept, event: Event) -> Response<BodySource> {
         let mut response = self.respond(kept);
         if response.status() == kept.status {
             response.extensions_mut().insert(Packing::new(self.cache, kept));

@@ -12,20 +12,20 @@ use http::header::{
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
+use super::refill::{Errand, is_failure};
 use super::tell::Event;
-use super::{Errand, Visit, asked, is_failure};
+use super::{Visit, asked};
 use crate::cache::answer::{self, Answer};
 use crate::cache::forms::Forms;
 use crate::cache::terms::{Offer, Terms, Unfit};
 use crate::cache::{Cache, Leader, Outcome};
-use crate::request::Dispatched;
 use crate::request::context::RequestContext;
 use crate::request::respond::body::{BodySource, tee};
 use crate::request::respond::headers;
 
 impl Visit<'_> {
     /// Stores a worker's response if its terms allow, while the client receives it.
-    pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Dispatched {
+    pub fn keep(&self, response: Response<BodySource>, errand: Errand) -> Response<BodySource> {
         let (response, event) = self.keep_only(response, errand);
         self.tell(self.unless_current(response), event)
     }
@@ -81,7 +81,7 @@ impl Visit<'_> {
         let mut shown = said.clone();
         headers::complete(self.context, &mut shown, false)
             .map_err(|_| "the rules of a .htaccess file take too long")?;
-        if self.context.variables.borrow().get("no-cache").is_some() {
+        if self.context.has_variable("no-cache") {
             return Err("the variable no-cache is set");
         }
         let offer = Offer {
@@ -131,7 +131,7 @@ impl Visit<'_> {
             }
             body => {
                 self.context.itself().inspect(|context| body.measure(context));
-                self.context.is_for_cache.set(true);
+                self.context.begin_storing();
                 let room = self.rules().largest.saturating_sub(answer::size(&newcomer.headers, 0) as u64);
                 tee(body, usize::try_from(room).unwrap_or(usize::MAX), |whole| newcomer.arrives(whole))
             }
@@ -158,13 +158,10 @@ impl Newcomer {
     /// Ends the wait for the body. `None`: it broke off, or is too large to store.
     fn arrives(self, body: Option<Bytes>) {
         let Newcomer { context, cache, key, request, status, reason, headers, terms, leader } = self;
-        if let Some(context) = context {
-            context.is_for_cache.set(false);
-            if context.told_hung_up.get() {
-                // A program that notices its client's departure may end its response early. The response looks
-                // complete in that case, so it is not stored.
-                return drop(leader);
-            }
+        if context.is_some_and(|context| context.end_storing()) {
+            // A program that notices its client's departure may end its response early. The response looks complete
+            // in that case, so it is not stored.
+            return drop(leader);
         }
         let outcome = match body {
             Some(body) => {

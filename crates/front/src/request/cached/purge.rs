@@ -33,7 +33,7 @@ pub fn answer(context: &RequestContext, head: &Parts, route: &Route) -> Result<R
 fn may(context: &RequestContext, head: &Parts, route: &Route) -> bool {
     const OF_PROXIES: [HeaderName; 3] = [FORWARDED, VIA, HeaderName::from_static("x-forwarded-for")];
     let is_passed_on = OF_PROXIES.iter().any(|name| head.headers.contains_key(name));
-    let is_known = context.forwarded.get().is_some() || !is_passed_on;
+    let is_known = context.changed_headers().is_some() || !is_passed_on;
     let networks = route.settings.caching.purge_from.as_deref().unwrap_or_default();
     let client = context.remote().ip_addr();
     is_known && networks.iter().any(|network| network.contains(client))

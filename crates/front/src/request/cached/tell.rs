@@ -4,7 +4,6 @@
 use http::{HeaderName, HeaderValue, Response};
 
 use super::Visit;
-use crate::request::Dispatched;
 use crate::request::context::RequestContext;
 use crate::request::respond::body::BodySource;
 
@@ -36,15 +35,13 @@ impl Event {
 /// Sets the variables of the event and `cache-status`.
 pub fn note(context: &RequestContext, event: Event) {
     let (variable, _, why) = event.words();
-    let mut variables = context.variables.borrow_mut();
-    for name in [variable, "cache-status"] {
-        variables.set(name, Some(why.to_owned()));
-    }
+    context.set_variable(variable, why);
+    context.set_variable("cache-status", why);
 }
 
 impl Visit<'_> {
     /// Sets the variables, and the headers that the location enables.
-    pub fn tell(&self, mut response: Response<BodySource>, event: Event) -> Dispatched {
+    pub fn tell(&self, mut response: Response<BodySource>, event: Event) -> Response<BodySource> {
         note(self.context, event);
         let ((_, word, why), host) = (event.words(), &self.route.server_name);
         let headers = [(self.rules().header, "x-cache", word), (self.rules().detail_header, "x-cache-detail", why)];
@@ -53,6 +50,6 @@ impl Visit<'_> {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
             }
         }
-        Dispatched::Response(response)
+        response
     }
 }

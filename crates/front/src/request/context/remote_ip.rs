@@ -2,6 +2,7 @@
 //! the entries.
 //! Only bytes behind an entry decide where it begins, so a client's text cannot hide a proxy's entry.
 
+use std::cell::OnceCell;
 use std::net::{IpAddr, SocketAddr};
 
 use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
@@ -16,31 +17,39 @@ use config::remote_ip::RemoteIp;
 
 /// The client according to trusted proxies.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ForwardedClient {
-    /// The client's address.
-    pub address: Address,
+struct ForwardedClient {
+    address: Address,
     /// The changed headers: the list without the entries read, and the header that names trusted proxies.
-    pub headers: ChangedHeaders,
+    headers: ChangedHeaders,
     /// Number of entries taken off the list.
     believed: usize,
+}
+
+/// What trusted proxies report about a request's client.
+#[derive(Default)]
+pub struct ProxyReport {
+    /// The client, if a proxy names it.
+    client: OnceCell<ForwardedClient>,
+    /// Whether the client uses TLS, if a proxy says so.
+    is_secure: OnceCell<bool>,
 }
 
 /// Determines address and protocol once per request, by the rules of the host that `route` leads to.
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &context.generation.config.hosts[usize::from(route.host)].remote_ip;
     if rules.header.is_some()
-        && context.forwarded.get().is_none()
+        && context.proxies.client.get().is_none()
         && let Some(forwarded) = find(rules, &context.client.remote, &head.headers)
     {
         // Cannot fail: the cell was empty in the condition above.
-        let _ = context.forwarded.set(forwarded);
+        let _ = context.proxies.client.set(forwarded);
     }
     if rules.proto_header.is_some()
-        && context.proto.get().is_none()
+        && context.proxies.is_secure.get().is_none()
         && let Some(secure) = is_secure(rules, context, &head.headers)
     {
         // Cannot fail: the cell was empty in the condition above.
-        let _ = context.proto.set(secure);
+        let _ = context.proxies.is_secure.set(secure);
     }
 }
 
@@ -52,7 +61,7 @@ fn is_secure(rules: &RemoteIp, context: &RequestContext, headers: &HeaderMap) ->
         return None;
     }
     let said = joined(headers, &name);
-    let believed = context.forwarded.get().map_or(1, |forwarded| forwarded.believed);
+    let believed = context.proxies.client.get().map_or(1, |forwarded| forwarded.believed);
     // There may be fewer words than proxies, if one left the header unchanged.
     // Empty list elements are skipped (RFC 9110, section 5.6.1.2). An element of `Forwarded` may be unreadable and
     // still counts.
@@ -73,17 +82,37 @@ fn joined(headers: &HeaderMap, name: &HeaderName) -> Vec<u8> {
 }
 
 impl RequestContext {
+    /// The client's address, as corrected by trusted proxies.
+    pub fn remote(&self) -> &Address {
+        self.proxies.client.get().map_or(&self.client.remote, |client| &client.address)
+    }
+
+    /// Whether the client uses TLS, with this server or with a trusted proxy.
+    pub fn is_secure(&self) -> bool {
+        self.is_secure_by_proxy().unwrap_or_else(|| self.client.session().is_some())
+    }
+
+    /// Whether the client uses TLS according to a trusted proxy, if one says so.
+    pub fn is_secure_by_proxy(&self) -> Option<bool> {
+        self.proxies.is_secure.get().copied()
+    }
+
+    /// The headers that are changed for everything behind the front, if a trusted proxy names the client.
+    pub fn changed_headers(&self) -> Option<&ChangedHeaders> {
+        self.proxies.client.get().map(|client| &client.headers)
+    }
+
     /// A header of `head` as rules see it, without the addresses that trusted proxies added.
     pub fn header_of<'a>(&'a self, head: &'a Parts, name: &str) -> Option<&'a HeaderValue> {
-        match self.forwarded.get() {
-            Some(forwarded) => forwarded.headers.values(&head.headers, name).next(),
+        match self.changed_headers() {
+            Some(changed) => changed.values(&head.headers, name).next(),
             None => head.headers.get(name),
         }
     }
 
     /// All headers of `head` as rules see them; see [`RequestContext::header_of`].
     pub fn headers_of<'a>(&'a self, head: &'a Parts) -> impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)> {
-        let changed = self.forwarded.get().map(|forwarded| forwarded.headers.all(&head.headers));
+        let changed = self.changed_headers().map(|changed| changed.all(&head.headers));
         let as_sent = changed.is_none().then(|| head.headers.iter());
         changed.into_iter().flatten().chain(as_sent.into_iter().flatten())
     }

@@ -1,28 +1,76 @@
-//! Limits on the work and time of a location's rules for one request.
+//! What the rules of a request's locations may still do, and what they have done.
 
-use http::StatusCode;
+use std::cell::RefCell;
+
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::RequestContext;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
 use config::{meter, work};
 
+/// The state of a request's rules.
+#[derive(Default)]
+pub struct RuleState {
+    /// The work that the rules may still do.
+    allowance: work::Allowance,
+    effects: RefCell<RuleEffects>,
+}
+
+#[derive(Default)]
+struct RuleEffects {
+    /// Whether a rewrite rule with the flag `END` has stopped rewriting.
+    have_ended: bool,
+    /// Whether the log already reports that the rules exceeded their allowance.
+    is_complained: bool,
+    /// Headers that rewrite rules add to the response.
+    fields: Vec<(HeaderName, HeaderValue)>,
+}
+
 impl RequestContext {
     /// Runs rules of the configuration and of `.htaccess` files, and counts their work and time.
     pub fn apply_rules<T>(&self, work: impl FnOnce() -> T) -> T {
-        meter::stretch(|| self.allowance.count(work))
+        meter::stretch(|| self.rules.allowance.count(work))
+    }
+
+    /// Counts work that rules cause. False: the request's allowance is used up.
+    pub fn spend_work(&self, work: usize) -> bool {
+        self.rules.allowance.count(|| work::spend(work))
     }
 
     /// An error if the rules of `route` exceeded their work or time limit; their effect is then incomplete.
     pub fn within_limits(&self, route: &Route) -> Result<(), Refusal> {
         route.in_time()?;
-        if !self.allowance.is_used_up() {
+        if !self.rules.allowance.is_used_up() {
             return Ok(());
         }
-        if !self.is_complained.replace(true) {
+        if !std::mem::replace(&mut self.rules.effects.borrow_mut().is_complained, true) {
             let file = route.files.last().map(|file| format!("{}: ", file.path().display())).unwrap_or_default();
             self.complain(route, &format_args!("{file}{}", work::Allowance::complaint()));
         }
         Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+    }
+
+    /// Whether a rewrite rule with the flag `END` has stopped rewriting.
+    pub fn rules_have_ended(&self) -> bool {
+        self.rules.effects.borrow().have_ended
+    }
+
+    /// Stops rewriting.
+    pub fn end_rules(&self) {
+        self.rules.effects.borrow_mut().have_ended = true;
+    }
+
+    /// Adds a header to the later response, unless a rule has added the same one.
+    pub fn add_field(&self, name: HeaderName, value: HeaderValue) {
+        let (mut effects, field) = (self.rules.effects.borrow_mut(), (name, value));
+        if !effects.fields.contains(&field) {
+            effects.fields.push(field);
+        }
+    }
+
+    /// Takes the headers that rules have added.
+    pub fn take_fields(&self) -> Vec<(HeaderName, HeaderValue)> {
+        std::mem::take(&mut self.rules.effects.borrow_mut().fields)
     }
 }

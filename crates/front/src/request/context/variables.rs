@@ -1,6 +1,7 @@
 //! A request's variables: from `SetEnvIf` and `SetEnv`, of the trace, and about TLS and HTTP/2.
 
 use std::borrow::Cow;
+use std::cell::Ref;
 use std::rc::Rc;
 
 use http::StatusCode;
@@ -17,9 +18,51 @@ use config::response::setenv::Condition;
 use config::response::variables::Seen;
 use config::response::variables::{Attribute, Variables};
 
+/// A request's variables.
+#[derive(Default)]
+pub struct Environment {
+    /// The variables that the configuration sets for the request, and the cache's result.
+    current: Variables,
+    /// The inputs from which `current` was computed; `None`: `current` must be computed again.
+    basis: Option<Basis>,
+    /// The variables from before an internal redirect to an error document or action.
+    inherited: Variables,
+}
+
+impl RequestContext {
+    /// The variables at the current route.
+    pub fn variables(&self) -> Ref<'_, Variables> {
+        Ref::map(self.environment.borrow(), |environment| &environment.current)
+    }
+
+    /// Whether a variable is set.
+    pub fn has_variable(&self, name: &str) -> bool {
+        self.environment.borrow().current.get(name).is_some()
+    }
+
+    /// Sets a variable until the variables are computed again.
+    pub fn set_variable(&self, name: &str, value: &str) {
+        self.environment.borrow_mut().current.set(name, Some(value.to_owned()));
+    }
+
+    /// Whether the request inherits variables, as an error document does.
+    pub fn inherits_variables(&self) -> bool {
+        !self.environment.borrow().inherited.is_empty()
+    }
+
+    /// Makes these the initial variables of an internal redirect.
+    pub fn inherit_variables(&self, variables: Variables) {
+        self.environment.borrow_mut().inherited = variables;
+    }
+
+    /// Changes one of the initial variables; `None` removes it.
+    pub fn inherit_variable(&self, name: &str, value: Option<String>) {
+        self.environment.borrow_mut().inherited.set(name, value);
+    }
+}
+
 /// The inputs of the variables of a head; unchanged inputs give unchanged variables.
-#[derive(Clone)]
-pub struct Basis {
+struct Basis {
     settings: Rc<Settings>,
     path: Vec<u8>,
     name: Option<Rc<str>>,
@@ -27,7 +70,7 @@ pub struct Basis {
 
 impl Basis {
     fn of(context: &RequestContext, route: &Route) -> Basis {
-        let name = context.visitor.borrow().name.clone();
+        let name = context.visitor().name().cloned();
         Basis { settings: route.settings.clone(), path: route.path.clone(), name }
     }
 
@@ -41,12 +84,12 @@ impl Basis {
 pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(), Refusal> {
     if !route.settings.response.set_env_if.is_empty() {
         let basis = Basis::of(context, route);
-        if context.basis.borrow().as_ref().is_some_and(|before| before.is(&basis)) {
+        if context.environment.borrow().basis.as_ref().is_some_and(|before| before.is(&basis)) {
             return context.within_limits(route);
         }
-        context.basis.replace(Some(basis));
+        context.environment.borrow_mut().basis = Some(basis);
     } else {
-        context.basis.take();
+        forget(context);
     }
     context.apply_rules(|| work_out(context, head, route));
     context.within_limits(route)
@@ -54,13 +97,13 @@ pub fn settle(context: &RequestContext, head: &Parts, route: &Route) -> Result<(
 
 /// Makes the next [`settle`] compute the variables again, because the head has changed.
 pub fn forget(context: &RequestContext) {
-    context.basis.take();
+    context.environment.borrow_mut().basis = None;
 }
 
 /// The variables of an internal redirect: the current ones as `REDIRECT_…`, and those that httpd adds.
 pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Variables {
-    let mut variables = context.variables.borrow().redirected();
-    let path = context.route.borrow().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
+    let mut variables = context.variables().redirected();
+    let path = context.route().as_ref().map(|route| String::from_utf8_lossy(&route.path).into_owned());
     variables.set("REDIRECT_STATUS", Some(status.as_str().to_owned()));
     variables.set("REDIRECT_URL", path);
     variables.set("REDIRECT_QUERY_STRING", head.uri.query().map(str::to_owned));
@@ -69,7 +112,7 @@ pub fn pass_on(context: &RequestContext, head: &Parts, status: StatusCode) -> Va
 
 fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
     let rules = &route.settings.response;
-    let mut variables = context.before.borrow().clone();
+    let mut variables = context.environment.borrow().inherited.clone();
     if rules.has_variables() {
         variables.apply(&rules.set_env_if, |attribute| look(context, head, route, attribute));
         variables.say(&rules.env);
@@ -78,7 +121,7 @@ fn work_out(context: &RequestContext, head: &Parts, route: &Route) {
         variables.set("TRACE_ID", Some(trace.trace_id()));
     }
     secure(context, route, &mut variables);
-    *context.variables.borrow_mut() = variables;
+    context.environment.borrow_mut().current = variables;
 }
 
 /// Sets the variables of mod_ssl and mod_http2.
@@ -117,7 +160,7 @@ fn look<'a>(
     match attribute {
         Attribute::RemoteAddr => Some(context.remote().ip.as_str().into()),
         // The name is known only with HostnameLookups; otherwise the address is used.
-        Attribute::RemoteHost => match &context.visitor.borrow().name {
+        Attribute::RemoteHost => match context.visitor().name() {
             Some(name) => Some(name.to_string().into()),
             None => Some(context.remote().ip.as_str().into()),
         },
@@ -139,19 +182,19 @@ fn look<'a>(
 
 /// Whether a condition holds, with the variables already computed.
 pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
-    let route = context.route.borrow();
+    let route = context.route();
     let known = |attribute: &Attribute| {
         let route = route.as_deref()?;
         look(context, &context.head, route, attribute).map(Cow::into_owned)
     };
-    condition.holds(Seen { variables: &context.variables.borrow(), look: &known })
+    condition.holds(Seen { variables: &context.variables(), look: &known })
 }
 
 /// Whether an expression of the rules of `route` holds. False if it exceeds the limits, which
 /// [`RequestContext::within_limits`] reports.
 pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> bool {
     let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
-    context.apply_rules(|| expr.holds(Seen { variables: &context.variables.borrow(), look: &known }))
+    context.apply_rules(|| expr.holds(Seen { variables: &context.variables(), look: &known }))
 }
 
 /// Encodes variables for a worker: `NAME=value`, each followed by a zero byte.

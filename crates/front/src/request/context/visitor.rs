@@ -1,28 +1,78 @@
-//! The client's identity, as far as a request needed it.
+//! The client's identity, as far as a request needed it, and what the client takes up.
 
+use std::cell::{Ref, RefMut};
 use std::rc::Rc;
 
 use wire::control::PoolNumber;
 
+use super::RequestContext;
 use crate::workers::{ClientId, Turn};
 use access::User;
 
 /// Facts about a request's client from the access check and the limits.
 #[derive(Default)]
 pub struct Visitor {
-    /// The client's host name, if it was looked up and exists.
-    pub name: Option<Rc<str>>,
-    /// The authenticated user.
-    pub user: Option<User>,
+    name: Option<Rc<str>>,
+    user: Option<User>,
     /// The request's places in `MaxConcurrentReqs`, held until it is answered and its worker has ended.
-    pub turns: Vec<Turn>,
+    turns: Vec<Turn>,
     /// The client for `SpeedLimit` in the last pool, or the seconds after which a client that was too fast may retry.
-    pub speed: Option<Result<(PoolNumber, ClientId), u32>>,
+    speed: Option<Result<(PoolNumber, ClientId), u32>>,
 }
 
 impl Visitor {
+    /// The client's host name, if it was looked up and exists.
+    pub fn name(&self) -> Option<&Rc<str>> {
+        self.name.as_ref()
+    }
+
+    /// The authenticated user.
+    pub fn user(&self) -> Option<&User> {
+        self.user.as_ref()
+    }
+
+    /// Replaces the name by the result of a lookup.
+    pub fn rename(&mut self, name: Option<Rc<str>>) {
+        self.name = name;
+    }
+
+    /// Adds what an access check has found out.
+    pub fn identify(&mut self, name: Option<Rc<str>>, user: Option<User>) {
+        self.name = name.or(self.name.take());
+        self.user = user.or(self.user.take());
+    }
+
+    /// Whether the request is counted under this line of `MaxConcurrentReqs`.
+    pub fn has_turn(&self, line: u32) -> bool {
+        self.turns.iter().any(|turn| turn.line == line)
+    }
+
+    /// Holds a place in `MaxConcurrentReqs`.
+    pub fn hold(&mut self, turn: Turn) {
+        self.turns.push(turn);
+    }
+
+    /// The result of `count`, which counts the request for `SpeedLimit` in `pool`, and runs once for each pool. The
+    /// error is the number of seconds after which the client may retry.
+    pub fn keep_pace(&mut self, pool: PoolNumber, count: impl FnOnce() -> Result<ClientId, u32>) -> Result<(), u32> {
+        self.speed.take_if(|speed| speed.is_ok_and(|(of, _)| of != pool));
+        self.speed.get_or_insert_with(|| count().map(|client| (pool, client))).map(drop)
+    }
+
     /// The client to charge with a worker's time in this pool.
     pub fn charged_in(&self, pool: PoolNumber) -> Option<ClientId> {
         self.speed?.ok().filter(|(of, _)| *of == pool).map(|(_, client)| client)
+    }
+}
+
+impl RequestContext {
+    /// The client's identity.
+    pub fn visitor(&self) -> Ref<'_, Visitor> {
+        self.visitor.borrow()
+    }
+
+    /// The client's identity, to be changed.
+    pub fn visitor_mut(&self) -> RefMut<'_, Visitor> {
+        self.visitor.borrow_mut()
     }
 }

@@ -29,8 +29,8 @@ use crate::routing::{Route, once_read, server_name};
 use crate::workers::spool;
 use base::path::PATH;
 use base::printable;
+use config::Spooling;
 use config::response::listing::{Column, Listing};
-use config::{Spooling, work};
 use files::open::Opened;
 
 /// An entry of the index.
@@ -74,7 +74,7 @@ struct Contents {
     looked: usize,
 }
 
-/// Work units for each name, and for each section of `.htaccess` files per name; see [`work`].
+/// Work units for each name, and for each section of `.htaccess` files per name; see [`config::work`].
 const NAME: usize = 100;
 const SECTION: usize = 2;
 /// Time after which the access checks of entries yield to other tasks on the event thread.
@@ -138,7 +138,7 @@ async fn visible(context: &RequestContext, route: &Route, contents: Contents) ->
     let (mut entries, mut begun) = (Vec::with_capacity(all.len()), Instant::now());
     for (looked, entry) in all.into_iter().enumerate() {
         // When the rules' allowance is used up, the unchecked entries are not shown.
-        if !context.allowance.count(|| work::spend(NAME + SECTION * sections)) {
+        if !context.spend_work(NAME + SECTION * sections) {
             return Contents { entries, is_cut: true, looked };
         }
         // An entry whose rules cannot be read is hidden.

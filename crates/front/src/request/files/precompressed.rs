@@ -37,7 +37,7 @@ pub async fn choose(
 
 fn best(context: &RequestContext, route: &Route, opened: &Opened, head: &Parts) -> Option<Variant> {
     let mut left = Coding::ALL.to_vec();
-    left.retain(|coding| context.variables.borrow().get(coding.refusal()).is_none());
+    left.retain(|coding| !context.has_variable(coding.refusal()));
     while let Some(coding) = accept_encoding::choose(&head.headers, &left) {
         if let Some(beside) = beside(context, route, opened, coding) {
             return Some(Variant { opened: beside, coding: Some(coding) });

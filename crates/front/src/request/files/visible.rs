@@ -64,15 +64,15 @@ impl<'a> View<'a> {
         if !rules.allows(Method::GET.as_str()) {
             return false;
         }
-        let visitor = self.context.visitor.borrow();
+        let visitor = self.context.visitor();
         let facts = Facts {
             methods: Methods::of(Method::GET.as_str()),
             client: self.context.remote().ip_addr(),
             local: self.context.client.local.ip_addr(),
             // A known host name may not be confirmed by a forward lookup, so none is used.
             name: Name::NotAsked,
-            user: visitor.user.as_ref(),
-            env: &|name| self.context.variables.borrow().get(name).is_some(),
+            user: visitor.user(),
+            env: &|name| self.context.has_variable(name),
             expr: &|expr| variables::is_true(self.context, &self.context.head, route, expr),
             // The providers already granted access to the folder, and entries with other providers are hidden.
             provider: &|_| RequirementAnswer::Granted,

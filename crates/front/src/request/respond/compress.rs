@@ -58,7 +58,7 @@ pub async fn apply(context: &RequestContext, response: Response<BodySource>) -> 
 
 /// The claimant of compression turns: the owner of the request's folder, then the client.
 fn claimant(context: &RequestContext) -> Claimant {
-    let route = context.route.borrow();
+    let route = context.route();
     let folder = route.as_ref().map(|route| folder_of(context, route)).unwrap_or(Path::new("/"));
     Claimant::new(folder, Some(context.remote().ip_addr()))
 }
@@ -105,7 +105,7 @@ async fn whole(plain: Bytes, coding: Coding, level: u32, claimant: Claimant) -> 
 
 /// The coding and level for a response. Adds Vary if another client could get another coding.
 fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Option<(Coding, u32)> {
-    let route = context.route.borrow();
+    let route = context.route();
     let route = route.as_ref().filter(|route| route.settings.response.compress.is_on())?;
     let rules = &route.settings.response.compress;
     let file = route.filename.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
@@ -115,7 +115,7 @@ fn agree(context: &RequestContext, head: &mut Parts, body: &BodySource) -> Optio
     if codings.is_empty() || !may_change(head) {
         return None;
     }
-    let variables = context.variables.borrow();
+    let variables = context.variables();
     let only_pages = variables.get("gzip-only-text/html").is_some() && mime != "text/html";
     codings.retain(|coding| variables.get(coding.refusal()).is_none() && !(only_pages && *coding == Coding::Gzip));
     if codings.is_empty() {

@@ -5,7 +5,8 @@ use http::{Extensions, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 use wire::reply::Head;
 
-use super::body::{BodySource, Ticket};
+use super::body::BodySource;
+use crate::workers::Ticket;
 
 /// The problem with a worker's head.
 #[derive(Debug, PartialEq, Eq)]

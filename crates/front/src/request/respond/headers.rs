@@ -16,7 +16,7 @@ use config::work;
 /// The request's head for programs. An error if the rules of a `.htaccess` file take too long.
 pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Result<Cow<'a, Parts>, Refusal> {
     let rules = &route.settings.response.request_headers;
-    let forwarded = context.forwarded.get();
+    let forwarded = context.changed_headers();
     if rules.is_empty() && forwarded.is_none() && !head.headers.keys().any(is_between_servers) {
         return Ok(Cow::Borrowed(head));
     }
@@ -25,7 +25,7 @@ pub fn asked<'a>(context: &RequestContext, head: &'a Parts, route: &Route) -> Re
         changed.headers.remove(name);
     }
     if let Some(forwarded) = forwarded {
-        forwarded.headers.apply(&mut changed.headers);
+        forwarded.apply(&mut changed.headers);
     }
     let (early, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.early);
     context.apply_rules(|| {
@@ -47,10 +47,10 @@ fn is_between_servers(name: &HeaderName) -> bool {
 
 /// Completes a response's headers; `refused`: the page is the front's own. An error if the rules take too long.
 pub fn complete(context: &RequestContext, headers: &mut HeaderMap, refused: bool) -> Result<(), Refusal> {
-    let route = context.route.borrow();
+    let route = context.route();
     let Some(route) = route.as_deref() else { return Ok(()) };
     let rules = &route.settings.response;
-    for (name, value) in context.fields.take() {
+    for (name, value) in context.take_fields() {
         headers.append(name, value);
     }
     if let Some(Some(charset)) = &rules.types.default_charset {
@@ -87,7 +87,7 @@ fn apply(rule: &HeaderRule, context: &RequestContext, headers: &mut HeaderMap, s
     {
         return;
     }
-    let variables = context.variables.borrow();
+    let variables = context.variables();
     let moment = Moment {
         received: context.received.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64),
         took: context.started.elapsed().as_micros() as u64,

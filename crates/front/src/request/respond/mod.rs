@@ -38,7 +38,7 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
         head.status = StatusCode::INTERNAL_SERVER_ERROR;
         kind = BodySource::Empty;
     }
-    let wants = |name| context.variables.borrow().get(name).is_some();
+    let wants = |name| context.has_variable(name);
     let old = wants("downgrade-1.0") || wants("force-response-1.0");
     if old {
         head.version = Version::HTTP_10;
@@ -73,10 +73,8 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
         // hyper adds a keep-alive header to an HTTP/1.1 response for an HTTP/1.0 client.
         head.version = if is_before_chunks { Version::HTTP_10 } else { head.version };
     }
-    context.status.set(head.status.as_u16());
-    if context.generation.access_logs.want_answer() {
-        let _ = context.answer.set(head.headers.clone());
-    }
+    context.set_status(head.status.as_u16());
+    context.set_headers(&head.headers);
     let kept = !close && context.wants_keep_alive();
     Response::from_parts(head, ResponseBody::new(kind, context, kept))
 }

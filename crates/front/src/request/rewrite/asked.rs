@@ -35,14 +35,12 @@ impl Seen for AskedOf<'_> {
             Known::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
             Known::IsSubreq => "false".to_owned(),
             Known::RemoteAddr => context.remote().ip.clone(),
-            Known::RemoteHost => match &context.visitor.borrow().name {
+            Known::RemoteHost => match context.visitor().name() {
                 Some(name) => name.to_string(),
                 None => context.remote().ip.clone(),
             },
             Known::RemotePort => context.remote().port.to_string(),
-            Known::RemoteUser => {
-                context.visitor.borrow().user.as_ref().map(|user| user.name.clone()).unwrap_or_default()
-            }
+            Known::RemoteUser => context.visitor().user().map(|user| user.name.clone()).unwrap_or_default(),
             Known::RequestMethod => head.method.as_str().to_owned(),
             Known::RequestScheme => scheme(context).to_owned(),
             Known::RequestUri => Text::new(&route.path).0,
@@ -51,7 +49,7 @@ impl Seen for AskedOf<'_> {
             Known::ServerName => route.server_name.to_string(),
             Known::ServerPort => port(context, head, route).to_string(),
             Known::ServerSoftware => context.generation.software.to_string(),
-            Known::AuthType => context.visitor.borrow().user.as_ref().map(|_| "Basic".to_owned()).unwrap_or_default(),
+            Known::AuthType => context.visitor().user().map(|_| "Basic".to_owned()).unwrap_or_default(),
             Known::Time(format) => chrono::Local::now().format(format).to_string(),
             Known::ServerProtocol => protocol(head.version).to_owned(),
             Known::TheRequest => {
@@ -69,7 +67,7 @@ impl Seen for AskedOf<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        self.context.variables.borrow().get(name).map(str::to_owned)
+        self.context.variables().get(name).map(str::to_owned)
     }
 
     fn tls(&self, name: &str) -> String {
@@ -113,5 +111,5 @@ fn scheme(context: &RequestContext) -> &'static str {
 }
 
 fn port(context: &RequestContext, head: &Parts, route: &Route) -> u16 {
-    server_name::port_of(&context.generation.config, head, route, context.proto.get().copied())
+    server_name::port_of(&context.generation.config, head, route, context.is_secure_by_proxy())
 }

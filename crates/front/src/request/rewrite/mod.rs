@@ -35,7 +35,7 @@ pub async fn of_host<'a>(
 ) -> Result<(Cow<'a, Parts>, Rc<Route>), Refusal> {
     let rules = context.generation.config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite);
     let is_about_all = head.uri.path() == "*";
-    let Some(rules) = rules.filter(|rules| rules.is_on() && !context.rules_ended.get() && !is_about_all) else {
+    let Some(rules) = rules.filter(|rules| rules.is_on() && !context.rules_have_ended() && !is_about_all) else {
         return Ok((head, route));
     };
     let path = Text::new(&route.path).0;
@@ -82,7 +82,7 @@ pub enum InFolder {
 /// Applies the rules of the route's folder.
 pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<InFolder, Refusal> {
     let rules = &route.settings.response.rewrite;
-    if !rules.is_on() || context.rules_ended.get() {
+    if !rules.is_on() || context.rules_have_ended() {
         return Ok(InFolder::Same);
     }
     admit(context, head, route).await?;
@@ -109,7 +109,7 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     let mut before = variables::pass_on(context, head, StatusCode::OK);
     // REDIRECT_URL has the old path, but REDIRECT_QUERY_STRING the new query, as in httpd.
     before.set("REDIRECT_QUERY_STRING", made.query.clone());
-    context.before.replace(before);
+    context.inherit_variables(before);
     onward(head, &path, made.query.as_deref()).map(|head| InFolder::Onward(Box::new(head)))
 }
 
@@ -124,7 +124,9 @@ async fn follow(
     let asked = AskedOf { context, head, route };
     let made = context.generation.ask(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
     route.in_time()?;
-    context.rules_ended.set(context.rules_ended.get() || made.end);
+    if made.end {
+        context.end_rules();
+    }
     add_fields(context, &made);
     if made.too_much {
         context.complain(
@@ -146,12 +148,10 @@ async fn follow(
 
 /// Adds the rules' `Vary` and `Set-Cookie` headers to the later response.
 fn add_fields(context: &RequestContext, made: &Rewritten) {
-    let mut fields = context.fields.borrow_mut();
     let vary = made.vary.iter().map(|name| (VARY, name));
     for (name, text) in vary.chain(made.cookies.iter().map(|line| (SET_COOKIE, line))) {
-        let Ok(value) = HeaderValue::from_str(text) else { continue };
-        if !fields.contains(&(name.clone(), value.clone())) {
-            fields.push((name, value));
+        if let Ok(value) = HeaderValue::from_str(text) {
+            context.add_field(name, value);
         }
     }
 }
@@ -164,7 +164,7 @@ fn status_of(number: u16) -> StatusCode {
 fn note(context: &RequestContext, head: &Parts, route: &Rc<Route>, made: &Rewritten) -> Result<(), Refusal> {
     for (name, value) in &made.variables {
         let value = value.as_deref().map(|value| String::from_utf8_lossy(&Text::bytes_in(value)).into_owned());
-        context.before.borrow_mut().set(name, value);
+        context.inherit_variable(name, value);
     }
     variables::forget(context);
     settle(context, head, route)

@@ -342,42 +342,6 @@ impl Pool {
         self.look_at_remains();
     }
 
-    /// Notes that a slow client holds up `worker`: the request's timeout stands still until [`Pool::resumed`]. `stuck`:
-    /// the response cannot be stored, although it may use a file.
-    pub fn hold(&mut self, worker: WorkerId, id: RequestId, stuck: bool) {
-        if self.current(worker) != Some(id) {
-            return;
-        }
-        self.set_held(worker, true);
-        if let Some(held) = self.workers.get_mut(&worker) {
-            held.stuck = stuck;
-        }
-        if self.queued > 0 && !stuck {
-            // A queued request arrived before the worker was held up, so `release_held` has not spilled this response.
-            self.act(Action::Spill(id));
-        }
-    }
-
-    /// Ends [`Pool::hold`]; `after` is the time that the client held up the worker.
-    pub fn resumed(&mut self, worker: WorkerId, id: RequestId, after: Duration) {
-        if self.current(worker) == Some(id) {
-            self.set_held(worker, false);
-            if let Some(request) = self.requests.get_mut(&id) {
-                request.started_at += after;
-                request.timed.since += after;
-            }
-        }
-    }
-
-    fn set_held(&mut self, worker: WorkerId, held: bool) {
-        let Some(worker) = self.workers.get_mut(&worker) else { return };
-        match (std::mem::replace(&mut worker.held, held), held) {
-            (false, true) => self.held += 1,
-            (true, false) => self.held -= 1,
-            _ => {}
-        }
-    }
-
     /// Whether no request is running or queued.
     pub fn is_quiet(&self) -> bool {
         self.busy == 0 && self.queued == 0 && self.ending == 0

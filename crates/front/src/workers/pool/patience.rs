@@ -1,9 +1,11 @@
-//! Slow clients that hold workers although their responses may be stored in files, because the disk is full or a limit
-//! is reached. While requests wait, each such client needs a minimum speed, which its own thread measures.
+//! Slow clients that hold up workers. While requests wait, their responses go to files. Where that fails, because the
+//! disk is full or a limit is reached, each such client needs a minimum speed, which its own thread measures.
 
 use std::time::{Duration, Instant};
 
-use super::{Action, Pool};
+use wire::control::WorkerId;
+
+use super::{Action, Pool, RequestId};
 
 /// Longest time that a client may be too slow.
 const MOST: Duration = Duration::from_secs(1);
@@ -36,6 +38,51 @@ impl Patience {
 }
 
 impl Pool {
+    /// Notes that a slow client holds up `worker`: the request's timeout stands still until [`Pool::resumed`]. `stuck`:
+    /// the response cannot be stored, although it may use a file.
+    pub fn hold(&mut self, worker: WorkerId, id: RequestId, stuck: bool) {
+        if self.current(worker) != Some(id) {
+            return;
+        }
+        self.set_held(worker, true);
+        if let Some(held) = self.workers.get_mut(&worker) {
+            held.stuck = stuck;
+        }
+        if self.queued > 0 && !stuck {
+            // A queued request arrived before the worker was held up, so `release_held` has not spilled this response.
+            self.act(Action::Spill(id));
+        }
+    }
+
+    /// Ends [`Pool::hold`]; `after` is the time that the client held up the worker.
+    pub fn resumed(&mut self, worker: WorkerId, id: RequestId, after: Duration) {
+        if self.current(worker) == Some(id) {
+            self.set_held(worker, false);
+            if let Some(request) = self.requests.get_mut(&id) {
+                request.started_at += after;
+                request.timed.since += after;
+            }
+        }
+    }
+
+    pub(super) fn set_held(&mut self, worker: WorkerId, held: bool) {
+        let Some(worker) = self.workers.get_mut(&worker) else { return };
+        match (std::mem::replace(&mut worker.held, held), held) {
+            (false, true) => self.held += 1,
+            (true, false) => self.held -= 1,
+            _ => {}
+        }
+    }
+
+    /// Frees workers of slow clients, because a request waits: their responses go to files.
+    pub(super) fn release_held(&mut self) {
+        if self.held > 0 {
+            let held = self.workers.values().filter(|worker| worker.held && !worker.stuck);
+            let held: Vec<_> = held.filter_map(|worker| worker.current).collect();
+            held.into_iter().for_each(|request| self.act(Action::Spill(request)));
+        }
+    }
+
     /// While requests wait, has the speed measured of clients that hold a stuck worker.
     pub(super) fn press_slow(&mut self, now: Instant) {
         if self.held == 0 || self.queued == 0 {

@@ -6,6 +6,7 @@ use wire::control::WorkerId;
 
 use super::rate::ClientId;
 use super::stretch::{Stretch, TimedStretch};
+use config::Settings;
 
 /// Identifies a request; increases in order of arrival.
 pub type RequestId = u64;
@@ -21,6 +22,18 @@ pub struct RequestTimeouts {
     pub most: Duration,
     /// `RequestTimeoutGrace`
     pub grace: Duration,
+}
+
+impl RequestTimeouts {
+    /// The timeouts of requests with these settings.
+    pub fn of(settings: &Settings) -> RequestTimeouts {
+        RequestTimeouts {
+            queue: settings.queue_timeout,
+            run: settings.request_timeout,
+            most: settings.request_timeout_limit,
+            grace: settings.request_timeout_grace,
+        }
+    }
 }
 
 /// Stage of a request. A request that is over is not stored.
@@ -63,8 +76,8 @@ pub(super) struct Request {
 pub struct NewRequest {
     /// Unique; larger than all earlier ids.
     pub id: RequestId,
-    /// Index of the lane in the queue.
-    pub lane: usize,
+    /// Id of the `PoolShare` that counts this request.
+    pub share: Option<u32>,
     /// Limits on queueing and running.
     pub timeouts: RequestTimeouts,
     /// The request fits into a packet, so it can be taken back.
@@ -83,10 +96,10 @@ pub(super) struct Remains {
 }
 
 impl Request {
-    pub fn new(new: NewRequest, now: Instant) -> Request {
+    pub fn new(new: NewRequest, lane: usize, now: Instant) -> Request {
         Request {
             stage: Stage::Queued,
-            lane: new.lane,
+            lane,
             timeouts: new.timeouts,
             small: new.small,
             charged_to: new.charged_to,

@@ -12,28 +12,23 @@ use crate::base::failure::Failure;
 impl Pool {
     /// Submits a request: sends it to a worker, or queues it in its lane.
     pub fn submit(&mut self, new: NewRequest, now: Instant) -> Result<(), Failure> {
-        let NewRequest { id, lane, .. } = new;
-        self.requests.insert(id, Request::new(new, now));
-        if !self.queue.arrives(lane) || self.next_idle().is_none() {
-            return self.wait(id, lane, now);
-        }
+        let (id, lane) = (new.id, self.queue.lane(new.share));
+        self.requests.insert(id, Request::new(new, lane, now));
+        let may_start = self.queue.arrives(lane);
+        let Some(idle) = self.next_idle().filter(|_| may_start) else { return self.wait(id, lane, now) };
+        self.queue.occupy(lane);
         match self.joins(now).filter(|_| new.small) {
             Some(worker) => {
-                self.queue.occupy(lane);
                 self.queued += 1;
                 self.put_ahead(worker, id);
             }
-            None => self.give_to_idle(id, lane, now),
+            None => {
+                self.idle.pop();
+                self.assign(idle, id, now);
+                self.latest = Some((idle, now));
+            }
         }
         Ok(())
-    }
-
-    fn give_to_idle(&mut self, id: RequestId, lane: usize, now: Instant) {
-        if let Some(worker) = self.idle.pop() {
-            self.queue.occupy(lane);
-            self.assign(worker, id, now);
-            self.latest = Some((worker, now));
-        }
     }
 
     fn wait(&mut self, id: RequestId, lane: usize, now: Instant) -> Result<(), Failure> {
@@ -45,15 +40,6 @@ impl Pool {
         self.release_held();
         self.turn_away(now);
         Ok(())
-    }
-
-    /// Frees workers of slow clients, because a request waits: their responses go to files.
-    fn release_held(&mut self) {
-        if self.held > 0 {
-            let held = self.workers.values().filter(|worker| worker.held && !worker.stuck);
-            let held: Vec<_> = held.filter_map(|worker| worker.current).collect();
-            held.into_iter().for_each(|request| self.act(Action::Spill(request)));
-        }
     }
 
     fn assign(&mut self, worker: WorkerId, request: RequestId, now: Instant) {

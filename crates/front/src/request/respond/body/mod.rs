@@ -22,10 +22,8 @@ use bytes::Bytes;
 use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::base::failure::Truncated;
-use crate::log::entry::Ending;
 use crate::request::context::{RequestContext, RequestGuard};
-use crate::workers::{Promised, SharedExchange, Workers};
+use crate::workers::{Promised, Ticket};
 
 /// The source of a response's bytes.
 pub enum BodySource {
@@ -42,12 +40,6 @@ pub enum BodySource {
     Compressed(Box<Compressed>),
 }
 
-/// A claim on a worker's exchange. Dropping it abandons the exchange; the worker then finishes without a client.
-pub struct Ticket {
-    workers: Rc<Workers>,
-    exchange: SharedExchange,
-}
-
 /// A response's body, which counts the bytes sent for the access log.
 pub struct ResponseBody {
     kind: BodySource,
@@ -55,44 +47,6 @@ pub struct ResponseBody {
     kept: bool,
     /// The next poll returns the error and so ends the connection.
     broken: bool,
-}
-
-impl Ticket {
-    /// A claim on `exchange` with `workers`.
-    pub fn new(workers: Rc<Workers>, exchange: SharedExchange) -> Ticket {
-        Ticket { workers, exchange }
-    }
-
-    pub fn exchange(&self) -> &SharedExchange {
-        &self.exchange
-    }
-
-    /// The next bytes, at most `left` of the promised length. An error if the actual length differs.
-    fn poll(&self, left: &mut Option<u64>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Truncated>>> {
-        let mut exchange = self.exchange.borrow_mut();
-        if *left == Some(0) && exchange.length.is_exceeded() {
-            return Poll::Ready(Some(Err(Truncated)));
-        }
-        let mut chunk = ready!(exchange.poll_chunk(cx));
-        match (&mut chunk, left) {
-            (Some(Ok(bytes)), Some(left)) => {
-                bytes.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
-                *left -= bytes.len() as u64;
-            }
-            (None, Some(1..)) => {
-                exchange.length.check_end();
-                chunk = Some(Err(Truncated));
-            }
-            _ => {}
-        }
-        Poll::Ready(chunk)
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        self.workers.abandon(&self.exchange);
-    }
 }
 
 impl BodySource {
@@ -122,7 +76,7 @@ impl BodySource {
         match self {
             BodySource::Stream(ticket, Some(promised)) => {
                 let answer: Rc<dyn Promised> = record.clone();
-                ticket.exchange.borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
+                ticket.exchange().borrow_mut().length.promise(*promised, Rc::downgrade(&answer));
             }
             BodySource::Compressed(body) => body.inner().measure(record),
             _ => {}
@@ -166,7 +120,7 @@ impl ResponseBody {
 
     /// Marks the response as aborted: the client will not get the rest.
     pub fn cut(&self) {
-        self.context.ending.set(Ending::Aborted);
+        self.context.abort();
     }
 
     fn complete(&self) {
@@ -190,7 +144,7 @@ impl Body for ResponseBody {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match ready!(self.kind.poll(cx)) {
             Some(Ok(bytes)) => {
-                self.context.body_bytes.update(|sent| sent + bytes.len() as u64);
+                self.context.count_sent(bytes.len());
                 if self.is_end_stream() || self.kind.length() == Some(0) {
                     self.complete();
                 }
@@ -208,7 +162,7 @@ impl Body for ResponseBody {
         match &self.kind {
             BodySource::Empty => true,
             BodySource::Whole(_) => false,
-            BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange.borrow().is_exhausted(),
+            BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange().borrow().is_exhausted(),
             BodySource::File(file) => file.left == 0,
             BodySource::Teed(teed) => teed.is_over(),
             BodySource::Compressed(body) => body.is_over(),

@@ -63,10 +63,10 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Index of the lane for requests with this share.
-    pub fn lane(&self, share: Option<&PoolShare>) -> usize {
+    /// Index of the lane for requests of the share with this id.
+    pub fn lane(&self, share: Option<u32>) -> usize {
         let Some(share) = share else { return 0 };
-        let is_its = |lane: &Lane<T>| lane.share.as_ref().is_some_and(|(id, _)| *id == share.id);
+        let is_its = |lane: &Lane<T>| lane.share.as_ref().is_some_and(|(id, _)| *id == share);
         self.lanes.iter().position(is_its).unwrap_or(0)
     }
 

@@ -210,7 +210,7 @@ fn half() -> PoolShare {
 fn a_share_never_has_more_workers_than_its_part_and_holds_up_nobody_else() {
     let quarter = PoolShare { size: ShareSize::Percent(25), ..half() };
     let mut pool = Pool::new(10 * MS, std::slice::from_ref(&quarter));
-    let report = pool.queue.lane(Some(&quarter));
+    let report = pool.queue.lane(Some(quarter.id));
     let most = |pool: &Pool| pool.queue.lanes()[report].busy;
     for _ in 0..100 {
         pool.arrive(0);
@@ -229,7 +229,7 @@ fn a_share_never_has_more_workers_than_its_part_and_holds_up_nobody_else() {
 #[test]
 fn what_waits_for_its_share_does_not_wait_for_a_worker() {
     let mut queue = Queue::new(sizes(), [half()].iter(), Instant::now());
-    let (lane, since) = (queue.lane(Some(&half())), Instant::now());
+    let (lane, since) = (queue.lane(Some(half().id)), Instant::now());
     assert!(queue.arrives(lane));
     (0..2).for_each(|_| queue.occupy(lane));
     assert!(!queue.arrives(lane), "the share is used up");
@@ -244,7 +244,7 @@ fn what_waits_for_its_share_does_not_wait_for_a_worker() {
 #[test]
 fn a_share_waits_in_its_part_of_the_queue() {
     let mut queue = Queue::new(sizes(), [half()].iter(), Instant::now());
-    let (lane, since) = (queue.lane(Some(&half())), Instant::now());
+    let (lane, since) = (queue.lane(Some(half().id)), Instant::now());
     let waits = |n: &u64| queue.push(lane, Waiting { order: *n, since, item: *n }).is_ok();
     assert_eq!((0..1000).filter(waits).count(), 500);
     assert_eq!(queue.lanes()[lane].shed, 500);

@@ -162,7 +162,8 @@ impl World {
         let timeouts =
             RequestTimeouts { queue: millis(3_000), run: millis(1_000), most: millis(5_000), grace: millis(500) };
         let waited = self.pool.queue().lanes()[lane].len();
-        if self.pool.submit(NewRequest { id, lane, timeouts, small, charged_to }, self.now).is_err() {
+        let share = [None, Some(1), Some(2)][lane];
+        if self.pool.submit(NewRequest { id, share, timeouts, small, charged_to }, self.now).is_err() {
             self.open.remove(&id);
             self.give_turn_back(id);
             let length = [QUEUE_LENGTH, QUEUE_LENGTH.div_ceil(MAX_WORKERS), (2 * QUEUE_LENGTH).div_ceil(MAX_WORKERS)];

@@ -9,8 +9,9 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use super::body::source::Source;
-use super::context::RequestContext;
+use super::RequestBody;
+use super::source::Source;
+use crate::request::context::RequestContext;
 
 /// The longest body that is read and discarded, in bytes.
 const MOST: u64 = 64 * 1024;
@@ -28,18 +29,20 @@ pub enum Left {
     TooLarge,
 }
 
-/// Reads and discards the rest of the body, if that is worthwhile. An HTTP/2 body blocks no other request.
-pub async fn clear(context: &RequestContext, body: Option<Source>) -> Left {
-    match body {
-        Some(body @ Source::Http1(_)) if !body.is_end_stream() => {
-            if !is_worth_it(context, &body) {
-                return Left::InTheWay;
+impl RequestBody {
+    /// Reads and discards a body that nobody received, if that is worthwhile. An HTTP/2 body blocks no other request.
+    pub async fn drain(self, context: &RequestContext) -> Left {
+        match self.0 {
+            Some(body @ Source::Http1(_)) if !body.is_end_stream() => {
+                if !is_worth_it(context, &body) {
+                    return Left::InTheWay;
+                }
+                let limit = context.route().as_ref().map_or(0, |route| route.settings.limit_request_body);
+                let patience = context.generation.config.timeouts.client.min(PATIENCE);
+                timeout(patience, drain(body, limit)).await.unwrap_or(Left::InTheWay)
             }
-            let limit = context.route.borrow().as_ref().map_or(0, |route| route.settings.limit_request_body);
-            let patience = context.generation.config.timeouts.client.min(PATIENCE);
-            timeout(patience, drain(body, limit)).await.unwrap_or(Left::InTheWay)
+            _ => Left::Nothing,
         }
-        _ => Left::Nothing,
     }
 }
 

@@ -1,0 +1,143 @@
+//! The end of a request: when its response was sent and its worker is done, the request is logged and counted.
+
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use wire::control::SlowRequest;
+
+use super::answered::ResponseTally;
+use super::span::span_of;
+use super::{RequestContext, variables};
+use crate::base::measures::{Finished, Worked};
+use crate::client::Pending;
+use crate::log::entry::{Entry, Place, Worker};
+use crate::workers::{Exchange, Label, Promised, Stage};
+use base::printable;
+
+impl Promised for RequestContext {
+    fn is_broken(&self, why: std::fmt::Arguments<'_>) {
+        if let Some(route) = &*self.route() {
+            self.complain(route, &why);
+        }
+    }
+
+    /// Closes the connection, for HTTP/1 only: an HTTP/2 stream ends on its own.
+    fn end_connection(&self) {
+        if self.stream.is_none() {
+            self.keeps_no_connection();
+            self.client.close();
+            self.client.wake();
+        }
+    }
+}
+
+impl Pending for RequestContext {
+    fn flushed(self: Rc<Self>, received: u64, sent: u64, now: Instant) {
+        let took = now.duration_since(self.started);
+        let tally = ResponseTally { received_bytes: received, sent_bytes: sent, took, ..self.answered.tally.get() };
+        self.answered.tally.set(tally);
+        self.finish(tally);
+    }
+
+    fn cut(&self) {
+        self.abort();
+    }
+
+    fn hang_up(&self) -> bool {
+        self.tell_hung_up()
+    }
+}
+
+impl RequestContext {
+    /// Ends the request: logs it now, or when its worker has ended.
+    fn finish(self: Rc<Self>, tally: ResponseTally) {
+        let counters = &self.services.shared.counters;
+        counters.bytes.fetch_add(tally.body_bytes, Relaxed);
+        counters.duration_us.fetch_add(tally.took.as_micros() as u64, Relaxed);
+        let Some(exchange) = self.take_exchange() else { return self.write(None) };
+        let mut exchange = exchange.borrow_mut();
+        match exchange.stage {
+            Stage::Over => self.write(Some(&exchange)),
+            Stage::Queued | Stage::Running => {
+                exchange.on_end = Some(Box::new(move |exchange| self.write(Some(exchange))))
+            }
+        }
+    }
+
+    /// Writes the request to the access logs of its host, and to the statistics.
+    fn write(&self, exchange: Option<&Exchange>) {
+        let tally = self.answered.tally.get();
+        let worker = exchange.and_then(|exchange| Some((exchange.begun?, exchange.had_for)));
+        let worker = worker.map(|(begun, served)| Worked { waited: begun.waited, served });
+        let finished = Finished { status: tally.status, took: tally.took, worker };
+        self.services.shared.measures.note(self.services.generations.thread(), &finished);
+        if let (Some(exchange), Some(Worked { waited, served })) = (exchange, finished.worker) {
+            self.services.shared.slowest.note(waited + served, || self.as_slow(exchange, waited, served));
+        }
+        let (route, visitor) = (self.route(), self.visitor());
+        let entry = Entry {
+            host: &self.generation.config.hosts[self.host()],
+            head: &self.head,
+            changed: self.changed_headers(),
+            client: self.remote(),
+            client_name: visitor.name().map(|name| &**name),
+            user: visitor.user().map(|user| &*user.name),
+            peer: &self.client.remote,
+            local: &self.client.local,
+            earlier: self.served,
+            is_secure: self.is_secure(),
+            tls: &|name| self.client.session().and_then(|session| session.variable(name)),
+            variables: &self.variables(),
+            place: route.as_ref().map(|route| Place {
+                path: &route.path,
+                file: &route.filename,
+                host_asked: &route.server_name,
+            }),
+            status: tally.status,
+            answer: self.answered.headers.get(),
+            number: self.number(),
+            trace_id: self.trace.map(|trace| trace.trace_id()),
+            received: self.received,
+            took: tally.took,
+            body_bytes: tally.body_bytes,
+            received_bytes: tally.received_bytes,
+            sent_bytes: tally.sent_bytes,
+            ending: tally.ending,
+            worker: exchange.map(|exchange| Worker {
+                waited: exchange.begun.map(|begun| begun.waited).unwrap_or_default(),
+                began: exchange.begun.map(|begun| begun.since.duration_since(self.started)).unwrap_or_default(),
+                served: exchange.had_for,
+                served_by: exchange.begun.map(|begun| (begun.worker.slot, begun.pid)),
+                end: exchange.outcome.as_ref().and_then(|outcome| outcome.as_ref().ok()),
+            }),
+        };
+        self.generation.access_logs.write(self.host(), &entry, |condition| variables::holds(self, condition));
+        self.services.shared.clock.start();
+        self.export(&entry);
+    }
+
+    /// Offers a sampled request to the exporter.
+    fn export(&self, entry: &Entry<'_>) {
+        if let (Some(exporter), Some(trace)) = (&self.generation.exporter, self.trace.filter(|trace| trace.is_sampled))
+        {
+            exporter.offer(span_of(entry, trace, self.generation.number));
+        }
+    }
+
+    fn as_slow(&self, exchange: &Exchange, waited: Duration, served: Duration) -> SlowRequest {
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let route = self.route();
+        let target = route.as_ref().map(|route| route.path.as_slice().into()).unwrap_or_default();
+        let host = self.generation.config.hosts.get(self.host()).and_then(|host| host.server_name.as_deref());
+        SlowRequest {
+            request: Label { host: 0, method: self.head.method.clone(), target }.shown(),
+            host: host.map(printable::line).unwrap_or_default(),
+            status: self.answered.tally.get().status,
+            ended_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            waited_us: micros(waited),
+            served_us: micros(served),
+            worker: exchange.begun.map_or(0, |begun| begun.worker.slot),
+        }
+    }
+}

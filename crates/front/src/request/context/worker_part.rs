@@ -1,0 +1,55 @@
+//! The worker's part in a request.
+
+use wire::control::PoolNumber;
+
+use super::RequestContext;
+use crate::workers::SharedExchange;
+
+/// What a request has to do with a worker.
+#[derive(Default)]
+pub struct WorkerPart {
+    /// The exchange with a worker of this pool, if one was asked.
+    exchange: Option<(PoolNumber, SharedExchange)>,
+    /// The client's hang-up may have reached the program, which may then have cut its response short.
+    told_hung_up: bool,
+    /// The response is being stored in the cache, which needs all of it. The program is not notified when the client
+    /// leaves.
+    is_for_cache: bool,
+}
+
+impl RequestContext {
+    /// Notes that a worker of `pool` was asked.
+    pub fn asks(&self, pool: PoolNumber, exchange: SharedExchange) {
+        self.worker.borrow_mut().exchange = Some((pool, exchange));
+    }
+
+    /// Takes the exchange with the worker, at the end of the request.
+    pub(super) fn take_exchange(&self) -> Option<SharedExchange> {
+        self.worker.borrow_mut().exchange.take().map(|(_, exchange)| exchange)
+    }
+
+    /// Notifies the worker of a client that sends nothing more. Returns whether the client still gets the response.
+    pub(super) fn tell_hung_up(&self) -> bool {
+        let exchange = {
+            let mut worker = self.worker.borrow_mut();
+            if worker.is_for_cache {
+                return true;
+            }
+            worker.told_hung_up |= worker.exchange.is_some();
+            worker.exchange.clone()
+        };
+        exchange.is_none_or(|(pool, exchange)| self.generation.workers.of(pool).hang_up(&exchange))
+    }
+
+    /// Notes that the response is being stored in the cache.
+    pub fn begin_storing(&self) {
+        self.worker.borrow_mut().is_for_cache = true;
+    }
+
+    /// Ends [`RequestContext::begin_storing`]. Returns whether the program may have noticed its client's departure.
+    pub fn end_storing(&self) -> bool {
+        let mut worker = self.worker.borrow_mut();
+        worker.is_for_cache = false;
+        worker.told_hung_up
+    }
+}

@@ -122,8 +122,8 @@ impl Backends {
             }
         };
         self.down.borrow_mut().remove(key);
-        let mut builder = Builder::new();
-        let (sender, connection) = builder
+
+        let (sender, connection) = Builder::new()
             .max_headers(FIELDS)
             .max_buf_size(HEAD)
             .handshake(TokioIo::new(link))

@@ -315,8 +315,8 @@ mod tests {
     #[test]
     fn a_harmless_value_is_ignored() {
         let fate = |name: &str, value: &str| find(name, &[value.to_owned()]).map(|(fate, _)| fate);
-        assert_eq!(fate("ProxyRequests", "Off"), Some(Ignored));
-        assert_eq!(fate("proxyrequests", "on"), Some(Refused));
+        assert_eq!(fate("ProxyPassInterpolateEnv", "Off"), Some(Ignored));
+        assert_eq!(fate("proxypassinterpolateenv", "on"), Some(Refused));
         assert_eq!(fate("ServerLimit", "4"), Some(Ignored));
         assert_eq!(fate("mod_gzip_on", "Yes"), Some(Ignored));
         let dh = ["DHParameters".to_owned(), "/etc/dh.pem".to_owned()];

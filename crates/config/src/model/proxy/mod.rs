@@ -43,6 +43,7 @@ settings! {
 /// `ProxyErrorOverride`: statuses of backends that are answered with this server's own error pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErrorOverride {
+    /// None.
     Off,
     /// All statuses from 400 on.
     All,

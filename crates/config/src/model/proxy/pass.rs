@@ -7,6 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::url::BackendUrl;
 use crate::syntax::pattern::Pattern;
+use crate::syntax::tree::At;
 use base::path::Text;
 
 /// Maximum length in bytes of a path for a backend that groups of an expression make.
@@ -14,17 +15,36 @@ const LONGEST: usize = 64 << 10;
 
 /// Bytes that are escaped in the path for a backend: those that httpd's `ap_proxy_canonenc` escapes.
 const CANONICAL: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'$').remove(b'-').remove(b'_').remove(b'.').remove(b'+').remove(b'!').remove(b'*').remove(b'\'')
-    .remove(b'(').remove(b')').remove(b',').remove(b';').remove(b':').remove(b'@').remove(b'&').remove(b'=')
-    .remove(b'/').remove(b'~');
+    .remove(b'$')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'+')
+    .remove(b'!')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b',')
+    .remove(b';')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'&')
+    .remove(b'=')
+    .remove(b'/')
+    .remove(b'~');
 
 /// A line of `ProxyPass` or `ProxyPassMatch`.
 #[derive(Debug, Clone)]
 pub struct ProxyPass {
+    /// The paths.
     pub from: PassFrom,
     /// The backend, as written, perhaps with `$1` in its path. `None` for `!`: these paths are not passed on.
     pub to: Option<BackendUrl>,
+    /// Its parameters.
     pub parameters: Arc<BackendParameters>,
+    /// Its position.
+    pub at: At,
 }
 
 /// Paths of a `ProxyPass`.
@@ -32,6 +52,7 @@ pub struct ProxyPass {
 pub enum PassFrom {
     /// A prefix, which need not end with a segment, as in httpd: `/a` is for `/ab` too.
     Prefix(String),
+    /// Paths that match the expression.
     Match(Pattern),
 }
 
@@ -59,7 +80,10 @@ pub struct BackendParameters {
 pub struct Passed {
     /// The backend, with the whole path for it; without the request's query.
     pub url: BackendUrl,
+    /// The parameters of the line.
     pub parameters: Arc<BackendParameters>,
+    /// The position of the line.
+    pub at: At,
 }
 
 impl ProxyPass {
@@ -89,7 +113,7 @@ impl ProxyPass {
             (PassFrom::Match(_), None) => return None,
         };
         let path = if path.starts_with('/') { path } else { format!("/{path}") };
-        Some(Some(Passed { url: to.at(path), parameters: self.parameters.clone() }))
+        Some(Some(Passed { url: to.at(path), parameters: self.parameters.clone(), at: self.at.clone() }))
     }
 }
 
@@ -100,11 +124,14 @@ mod tests {
 
     fn pass(from: &str, to: &str, nocanon: bool) -> ProxyPass {
         let from = match from.strip_prefix('~') {
-            Some(regex) => PassFrom::Match(Budget::of_the_administrator().compile(regex, Case::Exact).expect("a pattern")),
+            Some(regex) => {
+                PassFrom::Match(Budget::of_the_administrator().compile(regex, Case::Exact).expect("a pattern"))
+            }
             None => PassFrom::Prefix(from.to_owned()),
         };
         let to = (to != "!").then(|| BackendUrl::parse(to).expect("a backend"));
-        ProxyPass { from, to, parameters: Arc::new(BackendParameters { nocanon, ..Default::default() }) }
+        let parameters = Arc::new(BackendParameters { nocanon, ..Default::default() });
+        ProxyPass { from, to, parameters, at: At { file: "httpd.conf".into(), line: 1 } }
     }
 
     fn led(pass: &ProxyPass, path: &str) -> Option<Option<String>> {
@@ -128,6 +155,9 @@ mod tests {
 
     #[test]
     fn groups_of_an_expression_stand_in_the_path_of_the_backend() {
-        assert_eq!(led(&pass("~^/x/(.*)$", "http://one/y/$1", false), "/x/a b"), Some(Some("http://one/y/a%20b".to_owned())));
+        assert_eq!(
+            led(&pass("~^/x/(.*)$", "http://one/y/$1", false), "/x/a b"),
+            Some(Some("http://one/y/a%20b".to_owned()))
+        );
     }
 }

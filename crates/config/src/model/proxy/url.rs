@@ -6,7 +6,9 @@ use std::path::PathBuf;
 /// Protocol of a backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BackendScheme {
+    /// `http://`
     Http,
+    /// `https://`
     Https,
 }
 
@@ -22,7 +24,9 @@ pub enum BackendAddress {
 /// Address of a backend, with the beginning of the path there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BackendUrl {
+    /// The protocol.
     pub scheme: BackendScheme,
+    /// Where the backend listens.
     pub address: BackendAddress,
     /// Host, and port unless it is the scheme's own: the `Host` header field for the backend.
     pub authority: String,
@@ -50,7 +54,7 @@ impl BackendScheme {
 impl BackendUrl {
     /// Reads an address. The error follows "expected …".
     pub fn parse(text: &str) -> Result<BackendUrl, String> {
-        const FORM: &str = "expected http://host[:port]/path, https://… or unix:/socket|http://host/path";
+        const FORM: &str = "expected http://host[:port]/path or unix:/socket|http://host/path";
         let refused = || format!("{FORM}, got \"{text}\"");
         let (socket, url) = match text.strip_prefix("unix:") {
             Some(rest) => {
@@ -66,7 +70,8 @@ impl BackendUrl {
         let scheme = match scheme.to_ascii_lowercase().as_str() {
             "http" => BackendScheme::Http,
             "https" => BackendScheme::Https,
-            other @ ("fcgi" | "scgi" | "uwsgi" | "ajp" | "ftp" | "ws" | "wss" | "h2" | "h2c" | "balancer" | "fdpass") => {
+            other @ ("fcgi" | "scgi" | "uwsgi" | "ajp" | "ftp" | "ws" | "wss" | "h2" | "h2c" | "balancer"
+            | "fdpass") => {
                 return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
             }
             _ => return Err(refused()),
@@ -142,7 +147,17 @@ mod tests {
 
     #[test]
     fn texts_that_name_no_backend_are_refused() {
-        for text in ["", "one", "/a", "http:///a", "http://one:x/", "http://one:99999/", "unix:run|http://one/", "unix:/run", "ftp://one/"] {
+        for text in [
+            "",
+            "one",
+            "/a",
+            "http:///a",
+            "http://one:x/",
+            "http://one:99999/",
+            "unix:run|http://one/",
+            "unix:/run",
+            "ftp://one/",
+        ] {
             assert!(BackendUrl::parse(text).is_err(), "{text}");
         }
     }

@@ -7,7 +7,7 @@ use crate::draft::{Draft, Opened};
 use crate::model::context::{Context, Rank, Scope};
 use crate::model::proxy::pass::ProxyPass;
 use crate::model::proxy::reverse::ReverseMap;
-use crate::model::proxy::{BackendParameters, BackendUrl, ErrorOverride, PassFrom, Via};
+use crate::model::proxy::{BackendParameters, BackendScheme, BackendUrl, ErrorOverride, PassFrom, Via};
 use crate::syntax::tree::Directive;
 use crate::syntax::value::duration;
 use crate::syntax::wildcard::{self, Slash};
@@ -22,7 +22,7 @@ pub static ROWS: &[Row] = &[
         contexts: PASSES,
         takes: Takes::Words("[/url-path] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(d, args, Kind::Prefix)),
         because: "requests are answered here",
-        about: "Passes requests for paths that begin with /url-path to a backend: `http://host:port/path`, `https://…` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
+        about: "Passes requests for paths that begin with /url-path to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
             `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
             words: nocanon, noquery. Bodies stream in both directions.",
         ..ROW
@@ -125,7 +125,10 @@ pub static ROWS: &[Row] = &[
         contexts: HOSTS,
         takes: Takes::Word("off", |_, word| match word.eq_ignore_ascii_case("off") {
             true => Ok(()),
-            false => Err("a forward proxy is not supported: strangers would send requests to every server through it".to_owned()),
+            false => {
+                Err("a forward proxy is not supported: strangers would send requests to every server through it"
+                    .to_owned())
+            }
         }),
         default: Some("off"),
         because: "an open proxy harms everybody",
@@ -173,8 +176,11 @@ fn pass(draft: &mut Draft, args: &[String], kind: Kind) -> Result<(), String> {
     };
     let [to, parameters @ ..] = rest else { return Err("expected a URL or !".to_owned()) };
     let to = if to == "!" { None } else { Some(BackendUrl::parse(to)?) };
+    if to.as_ref().is_some_and(|to| to.scheme == BackendScheme::Https) {
+        return Err("backends of https:// are not supported: let the backend listen on http:// at 127.0.0.1, or on a unix: socket".to_owned());
+    }
     let parameters = Arc::new(self::parameters(draft, parameters)?);
-    let pass = ProxyPass { from, to, parameters };
+    let pass = ProxyPass { from, to, parameters, at: draft.at.clone() };
     match in_place {
         true => draft.settings().proxy.of_place = Some(pass),
         false => draft.settings().proxy.passes.push(pass),
@@ -196,7 +202,9 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
     let mut all = BackendParameters::default();
     for word in words {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        let time = || -> Result<Option<Duration>, String> { duration(value).map(Some).map_err(|why| format!("{name}: {why}")) };
+        let time = || -> Result<Option<Duration>, String> {
+            duration(value).map(Some).map_err(|why| format!("{name}: {why}"))
+        };
         match name.to_ascii_lowercase().as_str() {
             "nocanon" => all.nocanon = true,
             "noquery" => all.noquery = true,
@@ -207,7 +215,8 @@ fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, 
             "disablereuse" => all.disable_reuse = flag(value)?,
             "enablereuse" => all.disable_reuse = !flag(value)?,
             // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
-            "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize" | "receivebuffersize" | "responsefieldsize" => {
+            "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
+            | "receivebuffersize" | "responsefieldsize" => {
                 draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));
             }
             _ => {
@@ -234,7 +243,9 @@ fn reverse(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let (here, there) = match args[..] {
         [there] if draft.is_in_container() => match place(draft)? {
             PassFrom::Prefix(path) => (path, there.clone()),
-            PassFrom::Match(_) => return Err("is not allowed in <LocationMatch>: write the path and put the line outside".to_owned()),
+            PassFrom::Match(_) => {
+                return Err("is not allowed in <LocationMatch>: write the path and put the line outside".to_owned());
+            }
         },
         [here, there] => (here.clone(), there.clone()),
         _ => return Err("expected a path and a URL".to_owned()),

@@ -51,7 +51,10 @@ impl Download {
         let why = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         request.complain(
             &self.route,
-            &format_args!("backend {backend}: its response ends after {} bytes of the body: {error}{why}", self.received),
+            &format_args!(
+                "backend {backend}: its response ends after {} bytes of the body: {error}{why}",
+                self.received
+            ),
         );
     }
 }

@@ -23,7 +23,8 @@ pub fn rewrite(context: &RequestContext, head: &Parts, route: &Route, headers: &
         return;
     }
     for value in headers.iter_mut().filter(|(name, _)| **name == SET_COOKIE).map(|(_, value)| value) {
-        let here = value.to_str().ok().and_then(|said| reverse::cookie(said, &proxy.cookie_domains, &proxy.cookie_paths));
+        let here =
+            value.to_str().ok().and_then(|said| reverse::cookie(said, &proxy.cookie_domains, &proxy.cookie_paths));
         if let Some(here) = here.and_then(|here| HeaderValue::from_str(&here).ok()) {
             *value = here;
         }

@@ -45,6 +45,8 @@ mod perl_api;
 mod pools;
 /// `cameleer profile`, exact profiles, the slow log.
 mod profile;
+/// Backends that answer requests.
+mod proxy;
 /// PSGI 1.1.
 mod psgi;
 /// Apache::Registry scripts.

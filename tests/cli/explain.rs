@@ -4,7 +4,7 @@ use crate::support::Site;
 
 const CONF: &str = "Include base.conf\nOptions -Indexes\n<IfModule mod_perl.c>\nPerlSetVar Outer 1\n</IfModule>\n\
     NameVirtualHost *\n<VirtualHost *>\nServerName shop.example\nDocumentRoot htdocs\nRedirect /old http://new.example\n\
-    CustomLog access.log combined\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
+    CustomLog access.log combined\nProxyPass /app/ http://127.0.0.1:81/a/\nProxyPass /other/ http://127.0.0.1:82/\n<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\n\
     <Location /shop>\nSetHandler perl-script\nPerlHandler My::Shop\nRequestTimeout 3s\n</Location>\n\
     <Location /closed>\nOrder deny,allow\nDeny from all\nPerlAccessHandler My::Access\nSetHandler perl-script\nPerlHandler My::Shop\n\
     </Location>\n</VirtualHost>\n";
@@ -30,7 +30,7 @@ fn the_handler_and_its_lines_are_explained() {
     assert!(said.starts_with("GET shop.example/shop/basket\n"), "{said}");
     says(&said, "virtual host shop.example /site.conf:7");
     says(&said, "file /htdocs/shop/basket (does not exist)");
-    says(&said, "answered by a worker, by My::Shop /site.conf:17");
+    says(&said, "answered by a worker, by My::Shop /site.conf:19");
     says(&said, "Handler worker: My::Shop");
     says(&said, "RequestTimeout 3 s");
     let at = |line: &str| said.find(line).unwrap_or_else(|| panic!("{line}: {said}"));
@@ -80,4 +80,11 @@ fn explain_takes_paths_and_urls() {
     site.cameleer(["explain", "-f", "site.conf", "GET", "page"]).failed(2, "expected a path that begins with /");
     site.cameleer(["explain", "-f", "none.conf", "GET", "/"]).failed(78, "none.conf");
     says(&site.cameleer(["explain", "-f", "site.conf", "GET", "http://x"]).succeeded().out, "GET x/");
+}
+
+#[test]
+fn a_path_of_a_backend_has_no_file() {
+    let said = explained("http://shop.example/app/x");
+    says(&said, "file none: a backend answers");
+    says(&said, "answered by the backend http://127.0.0.1:81/a/x /site.conf:12");
 }

@@ -15,7 +15,7 @@ const ORDER: &[&[&str]] = &[
     &["toolkit"],
     &["bench", "compat", "front", "master", "monitor"],
     &["profiler", "worker"],
-    &["access", "apr", "files", "status", "tls"],
+    &["access", "apr", "files", "proxy", "status", "tls"],
     &["apache", "config", "machine"],
     &["form", "libperl", "sys"],
     &["base", "libperl-sys", "wire"],

@@ -110,6 +110,7 @@ fn scope(scope: &Scope) -> String {
         Scope::Files(regex) => format!("files ~ {regex}"),
         Scope::Location(path) => format!("location {path}"),
         Scope::LocationMatch(regex) => format!("location ~ {regex}"),
+        Scope::Backend(regex) => format!("proxy ~ {regex}"),
     }
 }
 

@@ -43,7 +43,9 @@ pub use model::settings::{PartialSettings, Section, Settings};
 pub use model::start_up::warm_up::{WarmUp, WarmUpSite, WarmUpSource, WarmUpUrl};
 pub use model::start_up::{PsgiApp, StartUp, StartUpStep, in_order_of_mod_perl_2};
 pub use model::traces::{TraceCollector, Traces};
-pub use model::{access, budget, log_format, program, protocols, remote_ip, response, scheduling, strictness, tls};
+pub use model::{
+    access, budget, log_format, program, protocols, proxy, remote_ip, response, scheduling, strictness, tls,
+};
 pub use resolve::htaccess::{Applied, ChainLoad, Htaccess, LONGEST_HTACCESS, TOO_HEAVY};
 pub use resolve::{Mapping, Spoken, without_port};
 pub use syntax::envvars::Envvars;

@@ -48,6 +48,9 @@ fn host(config: &Config, route: &Route) -> String {
 }
 
 fn file(route: &Route) -> String {
+    if route.backend.is_some() {
+        return "none: a backend answers".to_owned();
+    }
     let exists = match std::fs::symlink_metadata(&route.filename) {
         Ok(about) if about.is_dir() => "a folder",
         Ok(_) => "exists",
@@ -64,6 +67,9 @@ fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
     if let Some(redirect) = &route.redirect {
         let to = redirect.location.as_deref().unwrap_or("no other place");
         return format!("the front: {} to {to}{}", redirect.status, at(route, lines, &REDIRECTS));
+    }
+    if let Some(to) = &route.backend {
+        return format!("the backend {}  {}", to.url, to.at);
     }
     let settings = &route.settings;
     let handled = at(route, lines, &["SetHandler", "AddHandler"]);

@@ -48,6 +48,8 @@ impl Rank {
     pub const HOST: Rank = Rank(0, 0);
     /// `<DirectoryMatch>`
     pub const DIRECTORY_MATCH: Rank = Rank(0, usize::MAX);
+    /// `<Proxy>` and `<ProxyMatch>`
+    pub const BACKEND: Rank = Rank(1, usize::MAX);
     /// `<Location>` and `<LocationMatch>`
     pub const LOCATION: Rank = Rank(2, 0);
 
@@ -73,6 +75,8 @@ pub enum Scope {
     Location(String),
     /// `<LocationMatch re>` or `<Location ~ re>`
     LocationMatch(Pattern),
+    /// `<Proxy url>` or `<ProxyMatch re>`: requests that are passed to a backend with such a URL.
+    Backend(Pattern),
 }
 
 impl Scope {
@@ -85,6 +89,7 @@ impl Scope {
             Scope::Files(_) => "Files",
             Scope::Location(_) => "Location",
             Scope::LocationMatch(_) => "LocationMatch",
+            Scope::Backend(_) => "ProxyMatch",
         }
     }
 
@@ -104,9 +109,10 @@ impl Scope {
             Scope::Host => String::new(),
             Scope::Directory(path) => path.to_string_lossy().into_owned(),
             Scope::Location(path) => path.clone(),
-            Scope::DirectoryMatch(regex) | Scope::Files(regex) | Scope::LocationMatch(regex) => {
-                regex.as_str().to_owned()
-            }
+            Scope::DirectoryMatch(regex)
+            | Scope::Files(regex)
+            | Scope::LocationMatch(regex)
+            | Scope::Backend(regex) => regex.as_str().to_owned(),
         }
     }
 }

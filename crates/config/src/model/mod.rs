@@ -17,6 +17,7 @@ pub mod perl;
 pub mod pools;
 pub mod program;
 pub mod protocols;
+pub mod proxy;
 pub mod remote_ip;
 pub mod response;
 pub mod scheduling;

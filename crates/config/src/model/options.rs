@@ -141,7 +141,7 @@ impl Options {
         let next = self.after(change);
         match scope {
             Scope::Host | Scope::Directory(_) | Scope::DirectoryMatch(_) | Scope::Files(_) => next,
-            Scope::Location(_) | Scope::LocationMatch(_) => Options {
+            Scope::Location(_) | Scope::LocationMatch(_) | Scope::Backend(_) => Options {
                 follow_sym_links: self.follow_sym_links,
                 sym_links_if_owner_match: self.sym_links_if_owner_match,
                 ..next

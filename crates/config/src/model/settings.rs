@@ -16,7 +16,7 @@ use crate::model::perl::phases::{Phase, Phases};
 use crate::model::response::ResponseRules;
 use crate::model::response::cache::{Caching, PartialCaching};
 use crate::model::start_up::PsgiApp;
-use crate::model::{access, program, scheduling};
+use crate::model::{access, program, proxy, scheduling};
 use crate::syntax::tree::At;
 
 /// Settings that apply to a part of the site.
@@ -108,6 +108,8 @@ settings! {
     scheduling: scheduling::PartialScheduling => scheduling::Scheduling, scheduling::Scheduling::merge;
     /// Caching of responses.
     caching: PartialCaching => Caching, Caching::merge;
+    /// The reverse proxy.
+    proxy: proxy::ProxyRules => proxy::ProxyRules, proxy::ProxyRules::merge;
     /// CGI programs.
     program: program::PartialProgram => program::ProgramLimits, program::ProgramLimits::merge;
 }

@@ -52,6 +52,12 @@ impl Config {
         self.sections_of(host, &MatchedRequest::without_file(path))
     }
 
+    /// Sections of a request that is passed to the backend with this URL.
+    pub fn sections_of_backend(&self, host: u16, path: &str, url: &str) -> Vec<u16> {
+        let no_file = MatchedRequest::new(path, Path::new(""));
+        self.sections_of(host, &MatchedRequest { backend: Some(url), ..no_file })
+    }
+
     /// Sections outside of containers.
     pub fn sections_of_host(&self, host: u16) -> Vec<u16> {
         let mut all = vec![self.hosts[0].base];
@@ -120,18 +126,20 @@ pub(super) struct MatchedRequest<'a> {
     text: &'a str,
     /// Last component of `filename`; empty for a folder.
     name: &'a str,
+    /// URL of the backend that gets the request. Such a request is for no file.
+    backend: Option<&'a str>,
 }
 
 impl<'a> MatchedRequest<'a> {
     pub fn new(path: &'a str, filename: &'a Path) -> Self {
         let text = filename.to_str().unwrap_or_default();
         let name = text.rsplit('/').next().unwrap_or_default();
-        MatchedRequest { path, sent: None, filename, text, name }
+        MatchedRequest { path, sent: None, filename, text, name, backend: None }
     }
 
     fn without_file(path: &'a str) -> Self {
         let name = path.rsplit('/').next().unwrap_or_default();
-        MatchedRequest { path, sent: None, filename: Path::new(""), text: "", name }
+        MatchedRequest { path, sent: None, filename: Path::new(""), text: "", name, backend: None }
     }
 
     fn paths(&self) -> impl Iterator<Item = &'a str> {
@@ -149,6 +157,7 @@ impl<'a> MatchedRequest<'a> {
                 .paths()
                 .any(|path| path.strip_prefix(prefix.as_str()).is_some_and(|rest| ends_at_segment(prefix, rest))),
             Scope::LocationMatch(regex) => self.paths().any(|path| regex.is_match(path)),
+            Scope::Backend(regex) => self.backend.is_some_and(|url| regex.is_match(url)),
         }
     }
 }

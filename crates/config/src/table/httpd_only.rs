@@ -37,11 +37,10 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "put a proxy in front, or let a Perl program ask the other server",
-        names: "ProxyPass ProxyPassMatch ProxyPassReverse ProxyPassReverseCookieDomain ProxyPassReverseCookiePath \
-            ProxyPassInherit ProxyPassInterpolateEnv ProxyRequests=off ProxyPreserveHost=off ProxyRemote ProxyRemoteMatch \
-            ProxyBlock ProxyDomain NoProxy ProxySet ProxyAddHeaders ProxyErrorOverride Proxy100Continue ProxySourceAddress \
-            Proxy ProxyMatch BalancerMember BalancerGrowth BalancerInherit BalancerPersist AllowCONNECT ProxyExpressEnable=off \
+        advice: "ProxyPass knows backends of http://, https:// and unix:; let a proxy in front do the rest",
+        names: "ProxyPassInherit=on ProxyPassInterpolateEnv=off ProxyRemote ProxyRemoteMatch \
+            ProxyBlock ProxyDomain NoProxy ProxySet Proxy100Continue=on ProxySourceAddress \
+            BalancerMember BalancerGrowth BalancerInherit BalancerPersist AllowCONNECT ProxyExpressEnable=off \
             ProxyExpressDBMFile ProxyExpressDBMType ProxyFCGIBackendType ProxyFCGISetEnvIf ProxyHTMLEnable=off ProxyHTMLBufSize \
             ProxyHTMLCharsetOut ProxyHTMLDocType ProxyHTMLEvents ProxyHTMLExtended ProxyHTMLFixups ProxyHTMLInterp \
             ProxyHTMLLinks ProxyHTMLMeta ProxyHTMLStripComments ProxyHTMLURLMap ProxySCGIInternalRedirect ProxySCGISendfile \
@@ -49,8 +48,8 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Ignored,
-        advice: "there is no proxy to which it applies",
-        names: "ProxyVia ProxyTimeout ProxyBadHeader ProxyMaxForwards ProxyIOBufferSize ProxyReceiveBufferSize ProxyStatus \
+        advice: "the reverse proxy works without it",
+        names: "ProxyBadHeader ProxyMaxForwards ProxyIOBufferSize ProxyReceiveBufferSize ProxyStatus \
             ProxyFtpDirCharset ProxyFtpEscapeWildcards ProxyFtpListOnWildcard NoCache HeartbeatAddress HeartbeatListen \
             HeartbeatMaxServers HeartbeatStorage",
     },
@@ -283,8 +282,8 @@ mod tests {
     #[test]
     fn a_harmless_value_is_ignored() {
         let fate = |name: &str, value: &str| find(name, &[value.to_owned()]).map(|(fate, _)| fate);
-        assert_eq!(fate("ProxyRequests", "Off"), Some(Ignored));
-        assert_eq!(fate("proxyrequests", "on"), Some(Refused));
+        assert_eq!(fate("ProxyPassInterpolateEnv", "Off"), Some(Ignored));
+        assert_eq!(fate("proxypassinterpolateenv", "on"), Some(Refused));
         assert_eq!(fate("ServerLimit", "4"), Some(Ignored));
         assert_eq!(fate("mod_gzip_on", "Yes"), Some(Ignored));
         let dh = ["DHParameters".to_owned(), "/etc/dh.pem".to_owned()];

@@ -92,6 +92,7 @@ pub fn all() -> impl Iterator<Item = &'static Row> {
         content::folders::ROWS,
         content::redirects::ROWS,
         content::rewriting::ROWS,
+        content::proxy::ROWS,
         content::headers::ROWS,
         content::filters::ROWS,
         content::caching::ROWS,

@@ -81,6 +81,11 @@ const MODULES: &[(&str, &str)] = &[
         PerlTypeHandler PerlWarn",
     ),
     (
+        "mod_proxy.c",
+        "Proxy ProxyAddHeaders ProxyErrorOverride ProxyMatch ProxyPass ProxyPassMatch ProxyPassReverse ProxyPassReverseCookieDomain \
+        ProxyPassReverseCookiePath ProxyPreserveHost ProxyRequests ProxyTimeout ProxyVia",
+    ),
+    (
         "mod_remoteip.c",
         "RemoteIPHeader RemoteIPInternalProxy RemoteIPInternalProxyList RemoteIPProxiesHeader RemoteIPProxyProtocol \
         RemoteIPProxyProtocolExceptions RemoteIPTrustedProxy RemoteIPTrustedProxyList",

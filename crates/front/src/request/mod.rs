@@ -11,6 +11,7 @@ pub mod files;
 pub mod frame;
 mod head_check;
 mod pages;
+pub mod proxied;
 pub mod repeated;
 pub mod respond;
 mod rewrite;
@@ -181,6 +182,12 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     };
     let head = here.as_deref().unwrap_or(head);
     redirect(&route, head, |_| true)?;
+    if let Some(to) = route.backend.clone() {
+        admit(context, head, &route).await?;
+        take_turn(context, head, &route)?;
+        let head = headers::asked(context, head, &route)?;
+        return proxied::answer(context, &head, &route, &to, body).await.map(Dispatched::Response);
+    }
     if cached::purge::is_one(head, &route) {
         admit(context, head, &route).await?;
         return cached::purge::answer(context, head, &route).map(Dispatched::Response);

@@ -16,6 +16,7 @@ use crate::client::registry::Connections;
 use crate::generation::{Generation, Generations, View, Views};
 use crate::workers::SharedPool;
 use access::names::System;
+use proxy::Backends;
 
 /// Maximum number of idle clients listed in a status; the total count is always included.
 const SHOWN_CLIENTS: usize = 100;
@@ -43,6 +44,8 @@ pub struct Services {
     pub passwords: Passwords,
     /// Reverse DNS of clients.
     pub names: ReverseDns,
+    /// This thread's connections to backends.
+    pub backends: Backends,
 }
 
 /// The connection of a request.
@@ -70,6 +73,7 @@ impl Services {
             generations: Views::new(common.generations.clone(), thread),
             passwords: Passwords::default(),
             names: ReverseDns::new(Arc::new(System)),
+            backends: Backends::default(),
         }
     }
 

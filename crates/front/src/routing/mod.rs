@@ -26,6 +26,7 @@ use http::StatusCode;
 
 use base::cache::Cache;
 use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
+use config::proxy::BackendUrl;
 use config::{Applied, Config, Handler, Htaccess, Scope, Settings};
 use files::open::root;
 use htaccess::{Chain, RECHECK, Store, Unread};
@@ -136,7 +137,11 @@ impl Routes {
         let filename = Text::bytes_of(mapping.filename);
         let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
         let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
-        let found = self.look(config, &place)?;
+        let mut found = self.look(config, &place)?;
+        let backend = found.settings.proxy.backend(&text.0, asked.path);
+        if let Some(to) = &backend {
+            found = self.look_at_backend(config, host, &text.0, &to.url);
+        }
         let settings = found.settings;
         // Only the settings show whether a PSGI program answers.
         if is_for_psgi && !settings.is_psgi() {
@@ -157,6 +162,7 @@ impl Routes {
             sections: found.sections,
             settings,
             redirect,
+            backend: backend.map(Rc::new),
             script_length,
             resolved: false,
             overrides: found.overrides,
@@ -194,6 +200,22 @@ impl Routes {
             ambiguous,
             until: chain.brief.then(|| Instant::now() + RECHECK),
         })
+    }
+
+    /// The settings of a path that leads to a backend: no file, and no `.htaccess` file.
+    fn look_at_backend(&self, config: &Config, host: u16, path: &str, url: &BackendUrl) -> Applicable {
+        let sections = config.sections_of_backend(host, path, &url.to_string());
+        let chain = Chain::default();
+        let applied = config.apply(sections, chain.files, path, Path::new(""));
+        Applicable {
+            files: applied.files.as_slice().into(),
+            settings: self.settings(config, &applied, false, &chain.texts, Path::new("")),
+            sections: applied.sections,
+            overrides: chain.texts,
+            refusal: None,
+            ambiguous: false,
+            until: None,
+        }
     }
 
     /// Merged settings of a list of sections; merged once for each list and handler.
@@ -249,6 +271,7 @@ impl Routes {
             sections: found.sections,
             settings: found.settings,
             redirect,
+            backend: None,
             overrides: found.overrides,
             files: found.files,
             refusal: found.refusal,

@@ -12,6 +12,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use super::htaccess::complain;
 use crate::base::refusal::Refusal;
 use base::stamp::Stamp;
+use config::proxy::Passed;
 use config::response::redirect::RedirectResponse;
 use config::{Handler, Htaccess, Settings};
 
@@ -40,6 +41,8 @@ pub struct Route {
     pub settings: Rc<Settings>,
     /// Redirection of the path, if any.
     pub redirect: Option<RedirectResponse>,
+    /// The backend that gets the request: see `ProxyPass`.
+    pub backend: Option<Rc<Passed>>,
     /// Number of bytes of the path that name the script, if known.
     pub script_length: Option<u32>,
     /// Whether `filename` was found on disk.

@@ -59,7 +59,7 @@ impl Body {
 }
 
 /// Timeouts for receiving a body.
-struct Patience {
+pub struct Patience {
     /// `Timeout`: the maximum wait for the next piece.
     piece: Duration,
     /// `RequestReadTimeout body=`: the limit for the whole body.
@@ -67,14 +67,16 @@ struct Patience {
 }
 
 impl Patience {
-    fn of(context: &RequestContext, route: &Route) -> Patience {
+    /// The timeouts at `route`.
+    pub fn of(context: &RequestContext, route: &Route) -> Patience {
         let config = &context.generation.config;
         let host = config.hosts.get(usize::from(route.host));
         let whole = host.and_then(|host| host.read_timeouts.body).unwrap_or_default();
         Patience { piece: config.timeouts.client, whole }
     }
 
-    fn deadline(&self, begun: Instant, received: u64) -> Instant {
+    /// When a body that `begun` then, and of which this many bytes have come, is late.
+    pub fn deadline(&self, begun: Instant, received: u64) -> Instant {
         let piece = Instant::now() + self.piece;
         self.whole.deadline(begun, received).map_or(piece, |whole| whole.min(piece))
     }
@@ -94,18 +96,28 @@ impl RequestBody {
         self.0.as_ref().is_none_or(Source::is_end_stream)
     }
 
+    /// The body, if there is one. Afterwards there is nothing more to receive.
+    pub fn take(&mut self) -> Option<Source> {
+        self.0.take().filter(|source| !source.is_end_stream())
+    }
+
     /// Receives the whole body, by the limits of `route`. Afterwards there is nothing more to receive.
     pub async fn receive(&mut self, context: &RequestContext, route: &Route) -> Result<Body, Refusal> {
-        let limit = match route.settings.limit_request_body {
-            0 => u64::MAX,
-            limit => limit,
-        };
-        match self.0.take().filter(|source| !source.is_end_stream()) {
+        let limit = limit(route);
+        match self.take() {
             Some(source) => {
                 receive(source, limit, Patience::of(context, route), &context.generation.config.spooling).await
             }
             None => Ok(Body::Memory(Bytes::new())),
         }
+    }
+}
+
+/// `LimitRequestBody` at `route`, in bytes.
+pub fn limit(route: &Route) -> u64 {
+    match route.settings.limit_request_body {
+        0 => u64::MAX,
+        limit => limit,
     }
 }
 

@@ -12,6 +12,7 @@ use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, SERVER};
 use http::{Method, Response, StatusCode, Version};
 
 use super::context::RequestGuard;
+use super::proxied::OfBackend;
 use crate::routing::server_name;
 use body::{BodySource, ResponseBody};
 
@@ -44,7 +45,9 @@ pub fn finish(context: RequestGuard, response: Response<BodySource>, ending: End
         head.version = Version::HTTP_10;
     }
     let is_head = context.head.method == Method::HEAD;
-    head.headers.insert(SERVER, server_name::header(&context.generation.software));
+    if head.extensions.remove::<OfBackend>().is_none() {
+        head.headers.insert(SERVER, server_name::header(&context.generation.software));
+    }
     if head.status == StatusCode::RESET_CONTENT {
         // A 205 has no content, and sends a zero length (RFC 9110, section 15.3.6).
         head.headers.insert(CONTENT_LENGTH, 0.into());

@@ -23,6 +23,7 @@ use http::Method;
 use http_body::{Body, Frame, SizeHint};
 
 use crate::request::context::{RequestContext, RequestGuard};
+use crate::request::proxied::Download;
 use crate::workers::{Promised, Ticket};
 
 /// The source of a response's bytes.
@@ -34,6 +35,8 @@ pub enum BodySource {
     Stream(Ticket, Option<u64>),
     /// A file or some of its ranges.
     File(FileBody),
+    /// The response of a backend as it arrives.
+    Backend(Box<Download>),
     /// A worker's output, which is also collected for the cache.
     Teed(Teed),
     /// Another body, compressed while it is sent.
@@ -61,6 +64,7 @@ impl BodySource {
             BodySource::Whole(bytes) => Some(bytes.len() as u64),
             BodySource::Stream(_, length) => *length,
             BodySource::File(file) => Some(file.left),
+            BodySource::Backend(body) => body.length(),
             BodySource::Teed(teed) => teed.length(),
             BodySource::Compressed(_) => None,
         }
@@ -97,6 +101,7 @@ impl BodySource {
                 Poll::Ready(piece.map(|piece| piece.map_err(io::Error::other)))
             }
             BodySource::File(file) => file.poll(cx),
+            BodySource::Backend(body) => body.poll(cx),
             BodySource::Teed(teed) => teed.poll(cx),
             BodySource::Compressed(body) => body.poll(cx),
         }
@@ -164,6 +169,7 @@ impl Body for ResponseBody {
             BodySource::Whole(_) => false,
             BodySource::Stream(ticket, left) => left.unwrap_or(0) == 0 && ticket.exchange().borrow().is_exhausted(),
             BodySource::File(file) => file.left == 0,
+            BodySource::Backend(body) => body.is_over(),
             BodySource::Teed(teed) => teed.is_over(),
             BodySource::Compressed(body) => body.is_over(),
         }

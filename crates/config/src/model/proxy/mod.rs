@@ -1,0 +1,82 @@
+//! Reverse proxy: which requests are answered by a backend, and how. The meaning is that of httpd 2.4's mod_proxy.
+
+pub mod pass;
+pub mod reverse;
+pub mod url;
+
+use std::time::Duration;
+
+use crate::model::merge::{append, keep, settings};
+use pass::ProxyPass;
+use reverse::ReverseMap;
+
+pub use pass::{BackendParameters, PassFrom, Passed};
+pub use url::{BackendAddress, BackendScheme, BackendUrl};
+
+settings! {
+    /// Settings of the reverse proxy. `None` and empty: not set, the outer value applies.
+    #[derive(Clone, Default)]
+    place struct ProxyRules {
+        /// `ProxyPass` and `ProxyPassMatch` of servers and hosts, in the order in which they are tried.
+        pub passes: Vec<ProxyPass>, append;
+        /// `ProxyPass` in a `<Location>`, which comes before those of the host.
+        pub of_place: Option<ProxyPass>, keep;
+        /// `ProxyPassReverse`
+        pub reverses: Vec<ReverseMap>, append;
+        /// `ProxyPassReverseCookieDomain`: the backend's domain, and ours.
+        pub cookie_domains: Vec<(String, String)>, append;
+        /// `ProxyPassReverseCookiePath`: the backend's path, and ours.
+        pub cookie_paths: Vec<(String, String)>, append;
+        /// `ProxyPreserveHost`; default off.
+        pub preserve_host: Option<bool>, keep;
+        /// `ProxyAddHeaders`; default on.
+        pub add_headers: Option<bool>, keep;
+        /// `ProxyErrorOverride`; default off.
+        pub error_override: Option<ErrorOverride>, keep;
+        /// `ProxyTimeout`; default `Timeout`.
+        pub timeout: Option<Duration>, keep;
+        /// `ProxyVia`; default off.
+        pub via: Option<Via>, keep;
+    }
+}
+
+/// `ProxyErrorOverride`: statuses of backends that are answered with this server's own error pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ErrorOverride {
+    /// None.
+    Off,
+    /// All statuses from 400 on.
+    All,
+    /// These statuses.
+    These(Vec<u16>),
+}
+
+/// `ProxyVia`: what happens to `Via` header fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// They stay as they are.
+    Off,
+    /// This server is added.
+    On,
+    /// This server is added, with its version as a comment.
+    Full,
+    /// All are removed.
+    Block,
+}
+
+impl ProxyRules {
+    /// The backend for a decoded path; `raw` is the path as the client sent it. `None` if the request is not passed on.
+    pub fn backend(&self, path: &str, raw: &str) -> Option<Passed> {
+        let first = self.of_place.iter().chain(&self.passes).find_map(|pass| pass.answer(path, raw));
+        first.flatten()
+    }
+
+    /// Whether the backend's page for `status` is replaced by this server's.
+    pub fn overrides(&self, status: u16) -> bool {
+        match &self.error_override {
+            None | Some(ErrorOverride::Off) => false,
+            Some(ErrorOverride::All) => (400..600).contains(&status),
+            Some(ErrorOverride::These(statuses)) => statuses.contains(&status),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `ProxyPass`, `ProxyPassMatch`: which paths lead to which backend.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+
+use super::url::BackendUrl;
+use crate::syntax::pattern::Pattern;
+use crate::syntax::tree::At;
+use base::path::Text;
+
+/// Maximum length in bytes of a path for a backend that groups of an expression make.
+const LONGEST: usize = 64 << 10;
+
+/// Bytes that are escaped in the path for a backend: those that httpd's `ap_proxy_canonenc` escapes.
+const CANONICAL: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'$')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'+')
+    .remove(b'!')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b',')
+    .remove(b';')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'&')
+    .remove(b'=')
+    .remove(b'/')
+    .remove(b'~');
+
+/// A line of `ProxyPass` or `ProxyPassMatch`.
+#[derive(Debug, Clone)]
+pub struct ProxyPass {
+    /// The paths.
+    pub from: PassFrom,
+    /// The backend, as written, perhaps with `$1` in its path. `None` for `!`: these paths are not passed on.
+    pub to: Option<BackendUrl>,
+    /// Its parameters.
+    pub parameters: Arc<BackendParameters>,
+    /// Its position.
+    pub at: At,
+}
+
+/// Paths of a `ProxyPass`.
+#[derive(Debug, Clone)]
+pub enum PassFrom {
+    /// A prefix, which need not end with a segment, as in httpd: `/a` is for `/ab` too.
+    Prefix(String),
+    /// Paths that match the expression.
+    Match(Pattern),
+}
+
+/// Parameters of a `ProxyPass`, as `retry=5`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BackendParameters {
+    /// `nocanon`: the backend gets the path as the client sent it.
+    pub nocanon: bool,
+    /// `noquery`: the backend gets no query.
+    pub noquery: bool,
+    /// `timeout`: wait for each piece; `None` for `ProxyTimeout`.
+    pub timeout: Option<Duration>,
+    /// `connectiontimeout`: wait for a connection; `None` for `timeout`.
+    pub connection_timeout: Option<Duration>,
+    /// `retry`: time without requests after a connection could not be made; `None` for 60 s.
+    pub retry: Option<Duration>,
+    /// `disablereuse`: each request has a connection of its own.
+    pub disable_reuse: bool,
+    /// `ttl`: idle connections are closed after this time.
+    pub ttl: Option<Duration>,
+}
+
+/// The backend of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passed {
+    /// The backend, with the whole path for it; without the request's query.
+    pub url: BackendUrl,
+    /// The parameters of the line.
+    pub parameters: Arc<BackendParameters>,
+    /// The position of the line.
+    pub at: At,
+}
+
+impl ProxyPass {
+    /// The backend of a decoded path; `raw` is the path as sent. `None`: the line is for other paths. `Some(None)`: the
+    /// path is not passed on.
+    pub fn answer(&self, path: &str, raw: &str) -> Option<Option<Passed>> {
+        let canonical = |part: &str| percent_encode(&Text::bytes_in(part), CANONICAL).to_string();
+        let groups = match &self.from {
+            PassFrom::Prefix(prefix) => {
+                path.strip_prefix(prefix.as_str())?;
+                None
+            }
+            PassFrom::Match(pattern) => Some(pattern.find(path)?),
+        };
+        let Some(to) = &self.to else { return Some(None) };
+        let raw = Some(raw).filter(|_| self.parameters.nocanon);
+        let path = match (&self.from, groups) {
+            (PassFrom::Prefix(prefix), _) => match raw.and_then(|raw| raw.strip_prefix(prefix.as_str())) {
+                Some(rest) => format!("{}{rest}", to.path),
+                None => format!("{}{}", to.path, canonical(path.strip_prefix(prefix.as_str())?)),
+            },
+            // Without a group in the backend's path, httpd appends the whole path.
+            (PassFrom::Match(_), Some(_)) if !to.path.contains('$') => {
+                format!("{}{}", to.path.trim_end_matches('/'), raw.map_or_else(|| canonical(path), str::to_owned))
+            }
+            (PassFrom::Match(_), Some(groups)) => groups.expand(&to.path, &canonical, LONGEST).ok()?,
+            (PassFrom::Match(_), None) => return None,
+        };
+        let path = if path.starts_with('/') { path } else { format!("/{path}") };
+        Some(Some(Passed { url: to.at(path), parameters: self.parameters.clone(), at: self.at.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::pattern::{Budget, Case};
+
+    fn pass(from: &str, to: &str, nocanon: bool) -> ProxyPass {
+        let from = match from.strip_prefix('~') {
+            Some(regex) => {
+                PassFrom::Match(Budget::of_the_administrator().compile(regex, Case::Exact).expect("a pattern"))
+            }
+            None => PassFrom::Prefix(from.to_owned()),
+        };
+        let to = (to != "!").then(|| BackendUrl::parse(to).expect("a backend"));
+        let parameters = Arc::new(BackendParameters { nocanon, ..Default::default() });
+        ProxyPass { from, to, parameters, at: At { file: "httpd.conf".into(), line: 1 } }
+    }
+
+    fn led(pass: &ProxyPass, path: &str) -> Option<Option<String>> {
+        Some(pass.answer(path, &path.replace(' ', "%20"))?.map(|passed| passed.url.to_string()))
+    }
+
+    #[test]
+    fn a_prefix_is_replaced_by_the_path_of_the_backend() {
+        let line = pass("/a/", "http://one:81/b/", false);
+        assert_eq!(led(&line, "/a/c d/?"), Some(Some("http://one:81/b/c%20d/%3F".to_owned())));
+        assert_eq!(led(&line, "/b"), None);
+        assert_eq!(led(&pass("/a", "http://one", false), "/ab"), Some(Some("http://one/b".to_owned())));
+        assert_eq!(led(&pass("/a", "!", false), "/a/b"), Some(None));
+    }
+
+    #[test]
+    fn nocanon_leaves_the_path_as_it_was_sent() {
+        let line = pass("/", "http://one/", true);
+        assert_eq!(line.answer("/a/b", "/a%2Fb").flatten().map(|passed| passed.url.path), Some("/a%2Fb".to_owned()));
+    }
+
+    #[test]
+    fn groups_of_an_expression_stand_in_the_path_of_the_backend() {
+        assert_eq!(
+            led(&pass("~^/x/(.*)$", "http://one/y/$1", false), "/x/a b"),
+            Some(Some("http://one/y/a%20b".to_owned()))
+        );
+    }
+}

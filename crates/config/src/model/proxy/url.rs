@@ -1,0 +1,164 @@
+//! Addresses of backends: `http://host:port/path`, `unix:/socket|http://host/path`.
+
+use std::fmt::{self, Display};
+use std::path::PathBuf;
+
+/// Protocol of a backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BackendScheme {
+    /// `http://`
+    Http,
+    /// `https://`
+    Https,
+}
+
+/// Where a backend listens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BackendAddress {
+    /// A name or an address, and a port.
+    Tcp(String, u16),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+/// Address of a backend, with the beginning of the path there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BackendUrl {
+    /// The protocol.
+    pub scheme: BackendScheme,
+    /// Where the backend listens.
+    pub address: BackendAddress,
+    /// Host, and port unless it is the scheme's own: the `Host` header field for the backend.
+    pub authority: String,
+    /// Path and query; begins with a slash.
+    pub path: String,
+}
+
+impl BackendScheme {
+    /// The name in URLs.
+    pub fn name(self) -> &'static str {
+        match self {
+            BackendScheme::Http => "http",
+            BackendScheme::Https => "https",
+        }
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            BackendScheme::Http => 80,
+            BackendScheme::Https => 443,
+        }
+    }
+}
+
+impl BackendUrl {
+    /// Reads an address. The error follows "expected …".
+    pub fn parse(text: &str) -> Result<BackendUrl, String> {
+        const FORM: &str = "expected http://host[:port]/path or unix:/socket|http://host/path";
+        let refused = || format!("{FORM}, got \"{text}\"");
+        let (socket, url) = match text.strip_prefix("unix:") {
+            Some(rest) => {
+                let (socket, url) = rest.split_once('|').ok_or_else(refused)?;
+                if !socket.starts_with('/') {
+                    return Err(format!("expected the absolute path of a socket behind unix:, got \"{socket}\""));
+                }
+                (Some(PathBuf::from(socket)), url)
+            }
+            None => (None, text),
+        };
+        let (scheme, rest) = url.split_once("://").ok_or_else(refused)?;
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "http" => BackendScheme::Http,
+            "https" => BackendScheme::Https,
+            other @ ("fcgi" | "scgi" | "uwsgi" | "ajp" | "ftp" | "ws" | "wss" | "h2" | "h2c" | "balancer"
+            | "fdpass") => {
+                return Err(format!("backends of the scheme {other}:// are not supported: {FORM}"));
+            }
+            _ => return Err(refused()),
+        };
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (host, path) = rest.split_at(end);
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let (name, port) = split_port(host).ok_or_else(refused)?;
+        if name.is_empty() && socket.is_none() {
+            return Err(refused());
+        }
+        let is_usual = port.is_none_or(|port| port == scheme.port());
+        let authority = if is_usual { name.to_owned() } else { host.to_owned() };
+        let address = match socket {
+            Some(socket) => BackendAddress::Unix(socket),
+            None => {
+                let bare = name.trim_start_matches('[').trim_end_matches(']');
+                BackendAddress::Tcp(bare.to_owned(), port.unwrap_or(scheme.port()))
+            }
+        };
+        Ok(BackendUrl { scheme, address, authority, path })
+    }
+
+    /// The same backend with another path.
+    pub fn at(&self, path: String) -> BackendUrl {
+        BackendUrl { path, ..self.clone() }
+    }
+
+    /// The URL without the socket and the path.
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.scheme.name(), self.authority)
+    }
+}
+
+/// `host:port`, `[::1]:port`; `None` for a port that is no number.
+fn split_port(host: &str) -> Option<(&str, Option<u16>)> {
+    match host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+        Some((name, port)) => Some((name, Some(port.parse().ok()?))),
+        None => Some((host, None)),
+    }
+}
+
+impl Display for BackendUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let BackendAddress::Unix(socket) = &self.address {
+            write!(f, "unix:{}|", socket.display())?;
+        }
+        write!(f, "{}{}", self.origin(), self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_host_for_the_backend_and_a_place_to_connect_to() {
+        let tcp = |host: &str, port| BackendAddress::Tcp(host.to_owned(), port);
+        let cases = [
+            ("http://one", tcp("one", 80), "one", "/"),
+            ("http://one:80/a/", tcp("one", 80), "one", "/a/"),
+            ("HTTPS://one:8443/a?b", tcp("one", 8443), "one:8443", "/a?b"),
+            ("http://[::1]:5000/", tcp("::1", 5000), "[::1]:5000", "/"),
+            ("http://[::1]/", tcp("::1", 80), "[::1]", "/"),
+            ("unix:/run/one.sock|http://one/a", BackendAddress::Unix("/run/one.sock".into()), "one", "/a"),
+        ];
+        for (text, address, authority, path) in cases {
+            let url = BackendUrl::parse(text).expect(text);
+            assert_eq!((url.address, &*url.authority, &*url.path), (address, authority, path), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_that_name_no_backend_are_refused() {
+        for text in [
+            "",
+            "one",
+            "/a",
+            "http:///a",
+            "http://one:x/",
+            "http://one:99999/",
+            "unix:run|http://one/",
+            "unix:/run",
+            "ftp://one/",
+        ] {
+            assert!(BackendUrl::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Reverse proxy: backends that answer requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::draft::{Draft, Opened};
+use crate::model::context::{Context, Rank, Scope};
+use crate::model::proxy::pass::ProxyPass;
+use crate::model::proxy::reverse::ReverseMap;
+use crate::model::proxy::{BackendParameters, BackendScheme, BackendUrl, ErrorOverride, PassFrom, Via};
+use crate::syntax::tree::Directive;
+use crate::syntax::value::duration;
+use crate::syntax::wildcard::{self, Slash};
+use crate::table::row::{ANYWHERE, Contexts, HOSTS, MANY, ROW, Row, Takes, places};
+
+/// Hosts, and `<Location>` whose path then stands for the argument.
+const PASSES: Contexts = places(HOSTS.places | Context::Location as u8);
+
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "ProxyPass",
+        contexts: PASSES,
+        takes: Takes::Words("[/url-path] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(d, args, Kind::Prefix)),
+        because: "requests are answered here",
+        about: "Passes requests for paths that begin with /url-path to a backend: `http://host:port/path` or `unix:/socket|http://host/path`. The rest of the path follows the backend's path. \
+            `!` excludes paths. Lines are tried in the order of the file, after that of a `<Location>`, where the path is the section's. Parameters: timeout, connectiontimeout, retry, ttl (seconds), disablereuse=On; \
+            words: nocanon, noquery. Bodies stream in both directions.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyPassMatch",
+        contexts: PASSES,
+        takes: Takes::Words("[regex] URL|! [parameter=value]…", 1..=MANY, |d, args| pass(d, args, Kind::Match)),
+        because: "see ProxyPass",
+        about: "As ProxyPass, for paths that match the regular expression; `$1` in the backend's path is the text of its first group. Without such a group the whole path follows.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyPassReverse",
+        contexts: PASSES,
+        takes: Takes::Words("[/url-path] URL", 1..=3, reverse),
+        because: "backends may know their public address",
+        about: "Rewrites Location, Content-Location and URI fields of backends: a URL that begins with URL becomes one of this server that begins with /url-path. Bodies stay as they are.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyPassReverseCookieDomain",
+        contexts: PASSES,
+        takes: Takes::Words("internal-domain public-domain", 2..=3, |d, args| {
+            let [there, here, ..] = args else { return Ok(()) };
+            d.settings().proxy.cookie_domains.push((there.clone(), here.clone()));
+            Ok(())
+        }),
+        because: "see ProxyPassReverse",
+        about: "Replaces the domain of cookies that backends set.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyPassReverseCookiePath",
+        contexts: PASSES,
+        takes: Takes::Words("internal-path public-path", 2..=3, |d, args| {
+            let [there, here, ..] = args else { return Ok(()) };
+            d.settings().proxy.cookie_paths.push((there.clone(), here.clone()));
+            Ok(())
+        }),
+        because: "see ProxyPassReverse",
+        about: "Replaces the beginning of the path of cookies that backends set.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyPreserveHost",
+        contexts: ANYWHERE,
+        takes: Takes::Flag(|d, on| d.settings().proxy.preserve_host = Some(on)),
+        default: Some("off"),
+        because: "as in httpd: the backend gets the host of its own address",
+        about: "Passes the client's Host field to the backend.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyAddHeaders",
+        contexts: ANYWHERE,
+        takes: Takes::Flag(|d, on| d.settings().proxy.add_headers = Some(on)),
+        default: Some("on"),
+        because: "backends want to know their clients",
+        about: "Adds X-Forwarded-For, X-Forwarded-Host and X-Forwarded-Server to requests for backends.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyErrorOverride",
+        contexts: ANYWHERE,
+        takes: Takes::Words("on|off [status…]", 1..=MANY, error_override),
+        default: Some("off"),
+        because: "the backend's page tells most",
+        about: "Replaces a backend's error pages, of all statuses from 400 on or of the listed ones, by those of this server and by ErrorDocument.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyTimeout",
+        contexts: PASSES,
+        takes: Takes::Duration(|d, time| d.settings().proxy.timeout = Some(time)),
+        because: "Timeout applies",
+        about: "Longest wait for the next piece from a backend; then the client gets 504, or the rest of its response is missing.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyVia",
+        contexts: PASSES,
+        takes: Takes::Word("on|off|full|block", |d, word| {
+            d.settings().proxy.via = Some(match word.to_ascii_lowercase().as_str() {
+                "off" => Via::Off,
+                "on" => Via::On,
+                "full" => Via::Full,
+                "block" => Via::Block,
+                _ => return Err(format!("expected on, off, full or block, got \"{word}\"")),
+            });
+            Ok(())
+        }),
+        default: Some("off"),
+        because: "few want to know of proxies",
+        about: "Adds this server to Via fields of requests and responses; `block` removes them.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyRequests",
+        contexts: HOSTS,
+        takes: Takes::Word("off", |_, word| match word.eq_ignore_ascii_case("off") {
+            true => Ok(()),
+            false => {
+                Err("a forward proxy is not supported: strangers would send requests to every server through it"
+                    .to_owned())
+            }
+        }),
+        default: Some("off"),
+        because: "an open proxy harms everybody",
+        about: "Only `off`: this server passes requests to its own backends alone.",
+        ..ROW
+    },
+    Row {
+        name: "Proxy",
+        contexts: HOSTS,
+        takes: Takes::Section("URL", 1..=2, proxy),
+        because: "see the directives in it",
+        about: "Settings for requests that are passed to a backend whose URL begins with URL; `*` stands for any text. `<Directory>`, `<Files>` and `.htaccess` do not apply to such requests.",
+        ..ROW
+    },
+    Row {
+        name: "ProxyMatch",
+        contexts: HOSTS,
+        takes: Takes::Section("regex", 1..=1, |d, args, _| {
+            let pattern = d.pattern(args.first().map_or("", String::as_str))?;
+            d.container(Context::Location, Scope::Backend(pattern), Rank::BACKEND)
+        }),
+        because: "see Proxy",
+        about: "As Proxy, for URLs of backends that match the regular expression.",
+        ..ROW
+    },
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Prefix,
+    Match,
+}
+
+/// `ProxyPass [/path] URL|! [parameter=value]…`
+fn pass(draft: &mut Draft, args: &[String], kind: Kind) -> Result<(), String> {
+    let in_place = draft.is_in_container();
+    let (from, rest) = match (in_place, args) {
+        (true, rest) => (place(draft)?, rest),
+        (false, [from, rest @ ..]) if !rest.is_empty() => match kind {
+            Kind::Match => (PassFrom::Match(draft.pattern(from)?), rest),
+            Kind::Prefix if from.starts_with('/') => (PassFrom::Prefix(from.clone()), rest),
+            Kind::Prefix => return Err(format!("expected a path that begins with /, got \"{from}\"")),
+        },
+        _ => return Err("expected a path and a URL".to_owned()),
+    };
+    let [to, parameters @ ..] = rest else { return Err("expected a URL or !".to_owned()) };
+    let to = if to == "!" { None } else { Some(BackendUrl::parse(to)?) };
+    if to.as_ref().is_some_and(|to| to.scheme == BackendScheme::Https) {
+        return Err("backends of https:// are not supported: let the backend listen on http:// at 127.0.0.1, or on a unix: socket".to_owned());
+    }
+    let parameters = Arc::new(self::parameters(draft, parameters)?);
+    let pass = ProxyPass { from, to, parameters, at: draft.at.clone() };
+    match in_place {
+        true => draft.settings().proxy.of_place = Some(pass),
+        false => draft.settings().proxy.passes.push(pass),
+    }
+    Ok(())
+}
+
+/// The paths of the current `<Location>`.
+fn place(draft: &mut Draft) -> Result<PassFrom, String> {
+    let section = usize::from(draft.position.section);
+    match draft.config.sections.get(section).map(|section| &section.scope) {
+        Some(Scope::Location(path)) => Ok(PassFrom::Prefix(path.clone())),
+        Some(Scope::LocationMatch(pattern)) => Ok(PassFrom::Match(pattern.clone())),
+        _ => Err("is only allowed in the server, a virtual host or <Location>".to_owned()),
+    }
+}
+
+fn parameters(draft: &mut Draft, words: &[String]) -> Result<BackendParameters, String> {
+    let mut all = BackendParameters::default();
+    for word in words {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let time = || -> Result<Option<Duration>, String> {
+            duration(value).map(Some).map_err(|why| format!("{name}: {why}"))
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "nocanon" => all.nocanon = true,
+            "noquery" => all.noquery = true,
+            "timeout" => all.timeout = time()?,
+            "connectiontimeout" => all.connection_timeout = time()?,
+            "retry" => all.retry = time()?,
+            "ttl" => all.ttl = time()?,
+            "disablereuse" => all.disable_reuse = flag(value)?,
+            "enablereuse" => all.disable_reuse = !flag(value)?,
+            // Each thread keeps as many idle connections as it needed lately; the kernel sizes buffers.
+            "min" | "max" | "smax" | "acquire" | "keepalive" | "flushpackets" | "flushwait" | "iobuffersize"
+            | "receivebuffersize" | "responsefieldsize" => {
+                draft.warn(&format!("{name} has no effect: connections to backends are kept as they are needed"));
+            }
+            _ => {
+                return Err(format!(
+                    "the parameter {name} is not supported; expected nocanon, noquery, timeout, connectiontimeout, retry, ttl or disablereuse"
+                ));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn flag(value: &str) -> Result<bool, String> {
+    match value.to_ascii_lowercase().as_str() {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("expected On or Off, got \"{value}\"")),
+    }
+}
+
+/// `ProxyPassReverse [/path] URL`
+fn reverse(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let args: Vec<&String> = args.iter().filter(|arg| !arg.eq_ignore_ascii_case("interpolate")).collect();
+    let (here, there) = match args[..] {
+        [there] if draft.is_in_container() => match place(draft)? {
+            PassFrom::Prefix(path) => (path, there.clone()),
+            PassFrom::Match(_) => {
+                return Err("is not allowed in <LocationMatch>: write the path and put the line outside".to_owned());
+            }
+        },
+        [here, there] => (here.clone(), there.clone()),
+        _ => return Err("expected a path and a URL".to_owned()),
+    };
+    // A socket is no part of the URLs that a backend names.
+    let there = there.split_once('|').map_or(there.clone(), |(_, url)| url.to_owned());
+    draft.settings().proxy.reverses.push(ReverseMap { here, there });
+    Ok(())
+}
+
+/// `ProxyErrorOverride on|off [status…]`
+fn error_override(draft: &mut Draft, args: &[String]) -> Result<(), String> {
+    let [word, statuses @ ..] = args else { return Ok(()) };
+    let statuses = statuses.iter().map(|status| {
+        let number = status.parse().ok().filter(|number| (400..600).contains(number));
+        number.ok_or_else(|| format!("expected a status from 400 to 599, got \"{status}\""))
+    });
+    let statuses: Vec<u16> = statuses.collect::<Result<_, _>>()?;
+    draft.settings().proxy.error_override = Some(match flag(word)? {
+        false => ErrorOverride::Off,
+        true if statuses.is_empty() => ErrorOverride::All,
+        true => ErrorOverride::These(statuses),
+    });
+    Ok(())
+}
+
+/// `<Proxy URL>`, `<Proxy ~ regex>`
+fn proxy(draft: &mut Draft, args: &[String], _: &[Directive]) -> Opened {
+    let pattern = match args {
+        [tilde, regex] if tilde == "~" => draft.pattern(regex)?,
+        [url] if wildcard::is_pattern(url) => draft.pattern(&wildcard::whole(url, Slash::Ordinary))?,
+        [url] => draft.pattern(&format!("^{}", wildcard::to_regex(url, Slash::Ordinary)))?,
+        _ => return Err("expected one URL".to_owned()),
+    };
+    draft.container(Context::Location, Scope::Backend(pattern), Rank::BACKEND)
+}

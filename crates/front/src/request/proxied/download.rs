@@ -1,0 +1,60 @@
+//! The body of a backend's response on its way to the client.
+
+use std::io;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+
+use crate::request::context::RequestContext;
+use crate::routing::Route;
+use proxy::BackendBody;
+
+/// The body of a backend's response. A backend that breaks off is named in the error log.
+pub struct Download {
+    body: BackendBody,
+    request: Option<Rc<RequestContext>>,
+    route: Rc<Route>,
+    received: u64,
+}
+
+impl Download {
+    /// The body of the response to `context`.
+    pub fn new(context: &RequestContext, route: &Rc<Route>, body: BackendBody) -> Download {
+        Download { body, request: context.itself(), route: route.clone(), received: 0 }
+    }
+
+    /// The number of bytes that are still to come, if the backend has said it.
+    pub fn length(&self) -> Option<u64> {
+        self.body.length()
+    }
+
+    /// Whether nothing more comes.
+    pub fn is_over(&self) -> bool {
+        self.body.is_over()
+    }
+
+    /// The next bytes.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        let piece = ready!(self.body.poll(cx));
+        match &piece {
+            Some(Ok(bytes)) => self.received += bytes.len() as u64,
+            Some(Err(error)) => self.complain(error),
+            None => {}
+        }
+        Poll::Ready(piece)
+    }
+
+    fn complain(&mut self, error: &io::Error) {
+        let Some(request) = self.request.take() else { return };
+        let backend = self.route.backend.as_ref().map(|to| to.url.origin()).unwrap_or_default();
+        let why = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        request.complain(
+            &self.route,
+            &format_args!(
+                "backend {backend}: its response ends after {} bytes of the body: {error}{why}",
+                self.received
+            ),
+        );
+    }
+}

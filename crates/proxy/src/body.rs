@@ -1,0 +1,117 @@
+//! Bodies on their way to a backend and back.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::waits::Progress;
+
+type Source = Pin<Box<dyn Body<Data = Bytes, Error = io::Error>>>;
+
+/// The body of a request to a backend.
+pub struct RequestBody {
+    source: Option<Source>,
+    progress: Progress,
+}
+
+/// The body of a backend's response. At its end it gives the connection back; dropped before, it closes it.
+pub struct BackendBody {
+    incoming: Incoming,
+    piece: Duration,
+    /// When the backend has been silent for `piece`.
+    silence: Pin<Box<Sleep>>,
+    /// Gives the connection back.
+    at_end: Option<Box<dyn FnOnce()>>,
+}
+
+impl RequestBody {
+    pub(crate) fn new(source: Option<Source>, progress: Progress) -> RequestBody {
+        RequestBody { source, progress }
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        // The connection asks for a piece when the backend has taken the last one.
+        self.progress.note();
+        let frame = match &mut self.source {
+            Some(source) => ready!(source.as_mut().poll_frame(cx)),
+            None => None,
+        };
+        self.progress.note();
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.source.as_ref().is_none_or(|source| source.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.source.as_ref().map_or_else(|| SizeHint::with_exact(0), |source| source.size_hint())
+    }
+}
+
+impl BackendBody {
+    pub(crate) fn new(incoming: Incoming, piece: Duration, at_end: Box<dyn FnOnce()>) -> BackendBody {
+        let mut body = BackendBody { incoming, piece, silence: Box::pin(sleep(piece)), at_end: Some(at_end) };
+        if body.is_over() {
+            body.end();
+        }
+        body
+    }
+
+    /// The number of bytes that are still to come, if the backend has said it.
+    pub fn length(&self) -> Option<u64> {
+        self.incoming.size_hint().exact()
+    }
+
+    /// Whether nothing more comes.
+    pub fn is_over(&self) -> bool {
+        self.incoming.is_end_stream()
+    }
+
+    fn end(&mut self) {
+        if let Some(at_end) = self.at_end.take() {
+            at_end();
+        }
+    }
+
+    /// The next bytes. An error if the backend breaks off, or is silent for too long.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        loop {
+            let frame = match Pin::new(&mut self.incoming).poll_frame(cx) {
+                Poll::Ready(frame) => frame,
+                Poll::Pending => {
+                    ready!(self.silence.as_mut().poll(cx));
+                    return Poll::Ready(Some(Err(io::ErrorKind::TimedOut.into())));
+                }
+            };
+            self.silence.as_mut().reset(Instant::now() + self.piece);
+            let piece = match frame {
+                None => {
+                    self.end();
+                    return Poll::Ready(None);
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(io::Error::other(error)))),
+                // Trailers of a backend are not passed on.
+                Some(Ok(frame)) => frame.into_data().ok(),
+            };
+            if self.is_over() {
+                self.end();
+            }
+            if let Some(piece) = piece {
+                return Poll::Ready(Some(Ok(piece)));
+            }
+        }
+    }
+}

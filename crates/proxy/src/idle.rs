@@ -1,0 +1,81 @@
+//! Connections that wait for the next request.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use config::proxy::{BackendAddress, BackendScheme};
+use hyper::client::conn::http1::SendRequest;
+use tokio::task::spawn_local;
+use tokio::time::{Instant, sleep};
+
+use crate::body::RequestBody;
+
+/// Most idle connections to one backend.
+const MOST: usize = 64;
+/// Time after which an idle connection is closed, unless `ttl` says otherwise.
+const USUAL_TTL: Duration = Duration::from_secs(60);
+
+/// What connections of one backend have in common.
+pub(crate) type Key = (BackendScheme, BackendAddress);
+
+/// The idle connections of one thread.
+#[derive(Default)]
+pub(crate) struct Idle {
+    connections: RefCell<HashMap<Key, Vec<Waiting>>>,
+}
+
+struct Waiting {
+    sender: SendRequest<RequestBody>,
+    until: Instant,
+}
+
+impl Idle {
+    /// The connection to the backend that was used last.
+    pub fn take(&self, key: &Key) -> Option<SendRequest<RequestBody>> {
+        let mut connections = self.connections.borrow_mut();
+        let waiting = connections.get_mut(key)?;
+        let now = Instant::now();
+        while let Some(Waiting { sender, until }) = waiting.pop() {
+            if until > now && sender.is_ready() {
+                return Some(sender);
+            }
+        }
+        None
+    }
+
+    /// Keeps a connection that can take a request.
+    pub fn put(self: &Rc<Idle>, key: Key, sender: SendRequest<RequestBody>, ttl: Option<Duration>) {
+        let mut connections = self.connections.borrow_mut();
+        if connections.is_empty() {
+            spawn_local(close_in_time(Rc::downgrade(self)));
+        }
+        let waiting = connections.entry(key).or_default();
+        waiting.push(Waiting { sender, until: Instant::now() + ttl.unwrap_or(USUAL_TTL) });
+        if waiting.len() > MOST {
+            waiting.remove(0);
+        }
+    }
+
+    /// Closes connections whose time is over, and forgets those that the backend has closed.
+    fn clear(&self) {
+        let now = Instant::now();
+        self.connections.borrow_mut().retain(|_, waiting| {
+            waiting.retain(|one| one.until > now && !one.sender.is_closed());
+            !waiting.is_empty()
+        });
+    }
+}
+
+/// Closes idle connections in time, as long as there are some.
+async fn close_in_time(idle: Weak<Idle>) {
+    loop {
+        sleep(Duration::from_secs(1)).await;
+        let Some(idle) = idle.upgrade() else { return };
+        idle.clear();
+        if idle.connections.borrow().is_empty() {
+            return;
+        }
+    }
+}

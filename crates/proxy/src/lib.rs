@@ -1,0 +1,24 @@
+//! The reverse proxy's side towards backends: connections, requests, responses. It knows nothing of clients, places and
+//! logs; the front does.
+//!
+//! ```text
+//!   front ──Request──▶ Backends::send ──▶ an idle connection, or a new one ──▶ backend
+//!         ◀─Response──  BackendBody, which gives the connection back at its end
+//! ```
+//!
+//! All types belong to one thread of the front, as its requests do.
+
+#![forbid(unsafe_code)]
+
+mod backends;
+mod body;
+mod connect;
+mod failure;
+pub mod fields;
+mod idle;
+mod waits;
+
+pub use backends::Backends;
+pub use body::{BackendBody, RequestBody};
+pub use failure::BackendFailure;
+pub use waits::Waits;

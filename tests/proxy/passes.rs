@@ -1,0 +1,181 @@
+//! Which requests are passed to which backend, and what it gets.
+
+use std::io::Write;
+use std::os::unix::net::UnixListener;
+use std::thread::spawn;
+
+use super::{Backend, ok};
+use crate::support::{Request, Site};
+
+/// A backend that answers with the request line.
+fn echo() -> Backend {
+    Backend::new(|request| ok(request.line()))
+}
+
+#[test]
+fn a_prefix_leads_to_the_path_of_the_backend() {
+    let (one, two) = (echo(), echo());
+    let server = Site::new().file("htdocs/a/no.txt", "a file").serve(&format!(
+        "ProxyPass /a/no.txt !\nProxyPass /a/deep {}\nProxyPass /a/ {}\nProxyPassMatch ^/n/(\\d+)$ {}\n\
+         <Location /place>\nProxyPass {}\n</Location>\nProxyPass /place/no !\n",
+        two.url("/d"),
+        one.url("/b/"),
+        two.url("/item?n=$1"),
+        one.url("/here"),
+    ));
+    for (target, expected) in [
+        ("/a/", "GET /b/ HTTP/1.1"),
+        ("/a/c%20d?q=1&r", "GET /b/c%20d?q=1&r HTTP/1.1"),
+        ("/a/%c3%a9//x/../y", "GET /b/%C3%A9/y HTTP/1.1"),
+        ("/a/deeper", "GET /der HTTP/1.1"),
+        ("/n/42", "GET /item?n=42 HTTP/1.1"),
+        ("/n/42?m=1", "GET /item?n=42&m=1 HTTP/1.1"),
+        ("/place/no", "GET /here/no HTTP/1.1"),
+        ("/a/no.txt", "a file"),
+    ] {
+        assert_eq!(server.text(target), expected, "{target}");
+    }
+    assert_eq!(server.get("/n/x").status, 404);
+}
+
+#[test]
+fn nocanon_and_noquery_change_what_follows_the_path() {
+    let backend = echo();
+    let server = Site::new().serve(&format!(
+        "AllowEncodedSlashes NoDecode\nProxyPass /raw/ {} nocanon\nProxyPass /bare/ {} noquery\n",
+        backend.url("/"),
+        backend.url("/"),
+    ));
+    assert_eq!(server.text("/raw/a%2Fb%7e?c"), "GET /a%2Fb%7e?c HTTP/1.1");
+    assert_eq!(server.text("/bare/a?c"), "GET /a HTTP/1.1");
+}
+
+#[test]
+fn a_backend_gets_the_fields_of_the_client_but_those_of_its_connection() {
+    let backend = echo();
+    let server = Site::new().serve(&format!("ServerName www.example\nProxyPass / {}\n", backend.url("/")));
+    let request = Request::get("/x")
+        .header("Host", "public.example:81")
+        .header("Connection", "X-Hop")
+        .header("X-Hop", "1")
+        .header("TE", "trailers")
+        .header("Upgrade", "h2c")
+        .header("Proxy-Authorization", "Basic eA==")
+        .header("Authorization", "Basic eTp6")
+        .header("X-Forwarded-For", "10.0.0.1")
+        .header("X-Twice", "a")
+        .header("X-Twice", "b");
+    assert_eq!(server.send(request).status, 200);
+    let got = backend.only();
+    assert_eq!(got.field("Host"), format!("127.0.0.1:{}", backend.port));
+    assert_eq!(got.field("X-Forwarded-For"), "10.0.0.1, 127.0.0.1");
+    assert_eq!(got.field("X-Forwarded-Host"), "public.example:81");
+    assert_eq!(got.field("X-Forwarded-Server"), "www.example");
+    assert_eq!(got.field("Authorization"), "Basic eTp6");
+    assert_eq!(got.all("X-Twice").join(", "), "a, b");
+    for name in ["Connection", "X-Hop", "TE", "Upgrade", "Proxy-Authorization", "Transfer-Encoding"] {
+        assert_eq!(got.all(name), Vec::<&str>::new(), "{name}");
+    }
+}
+
+#[test]
+fn the_host_is_kept_and_nothing_added_where_the_site_says_so() {
+    let backend = echo();
+    let server = Site::new().serve(&format!(
+        "ProxyPreserveHost On\nProxyAddHeaders Off\nProxyVia On\nRequestHeader set X-Mine yes\nProxyPass / {}\n",
+        backend.url("/")
+    ));
+    assert_eq!(server.send(Request::get("/").header("Host", "public.example:81")).status, 200);
+    let got = backend.only();
+    assert_eq!(got.field("Host"), "public.example:81");
+    assert_eq!(got.field("X-Forwarded-For"), "");
+    assert_eq!(got.field("Via"), "1.1 localhost");
+    assert_eq!(got.field("X-Mine"), "yes");
+}
+
+#[test]
+fn addresses_in_a_response_become_this_servers() {
+    let backend = Backend::new(|request| {
+        let host = request.field("Host");
+        format!(
+            "HTTP/1.1 302 Found\r\nLocation: http://{host}/app/next?a=b\r\nContent-Location: http://other.example/app/\r\n\
+             Set-Cookie: s=1; Path=/app/x; Domain=inner.example\r\nSet-Cookie: t=2; Path=/else\r\n\
+             Connection: X-Hop\r\nX-Hop: 1\r\nServer: inner\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n"
+        )
+        .into_bytes()
+    });
+    let url = backend.url("/app/");
+    let server = Site::new().serve(&format!(
+        "ProxyPass /pub/ {url}\nProxyPassReverse /pub/ {url}\nProxyPassReverseCookiePath /app/ /pub/\n\
+         ProxyPassReverseCookieDomain inner.example www.example\n"
+    ));
+    let response = server.get("/pub/x");
+    let all = |name: &str| {
+        let fields = response.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        fields.map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(response.status, 302);
+    assert_eq!(all("Location"), [format!("http://localhost:{}/pub/next?a=b", server.site.port)]);
+    assert_eq!(all("Content-Location"), ["http://other.example/app/"]);
+    assert_eq!(all("Set-Cookie"), ["s=1; Path=/pub/x; Domain=www.example", "t=2; Path=/else"]);
+    assert_eq!(all("Server"), ["inner"]);
+    assert_eq!(all("Date"), ["Thu, 01 Jan 2026 00:00:00 GMT"]);
+    assert_eq!(all("X-Hop"), Vec::<&str>::new());
+}
+
+#[test]
+fn access_rules_of_places_and_of_proxy_sections_hold() {
+    let backend = echo();
+    let url = backend.url("/");
+    let server = Site::new().file("htdocs/.htaccess", "Require all denied\n").serve(&format!(
+        "<Directory @DIR@/htdocs>\nAllowOverride All\nRequire all denied\n</Directory>\n\
+         ProxyPass /open/ {url}\nProxyPass /shut/ {url}shut/\nProxyPass /place/ {url}\n\
+         <Proxy {url}shut>\nRequire all denied\n</Proxy>\n<Proxy *>\nHeader set X-Of-Proxy yes\n</Proxy>\n\
+         <Location /place/secret>\nRequire all denied\n</Location>\n"
+    ));
+    assert_eq!(server.get("/open/x").header("X-Of-Proxy").as_deref(), Some("yes"));
+    for (target, status) in [("/open/x", 200), ("/shut/x", 403), ("/place/x", 200), ("/place/secret", 403)] {
+        assert_eq!(server.get(target).status, status, "{target}");
+    }
+}
+
+#[test]
+fn a_socket_of_the_file_system_is_a_backend() {
+    let site = Site::new();
+    let listener = UnixListener::bind(site.path("backend.sock")).expect("a socket");
+    let server = site.serve("ProxyPass / unix:@DIR@/backend.sock|http://inner.example/p/\n");
+    spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = Vec::new();
+            let mut byte = [0];
+            while !head.ends_with(b"\r\n\r\n")
+                && std::io::Read::read(&mut stream, &mut byte).is_ok_and(|read| read == 1)
+            {
+                head.extend_from_slice(&byte);
+            }
+            let _ = stream.write_all(&ok(&String::from_utf8_lossy(&head)));
+        }
+    });
+    let text = server.text("/x").to_ascii_lowercase();
+    assert!(text.starts_with("get /p/x http/1.1\r\n"), "{text}");
+    assert!(text.contains("\r\nhost: inner.example\r\n"), "{text}");
+}
+
+#[test]
+fn connections_to_a_backend_are_used_again_unless_they_must_not() {
+    let backend = echo();
+    let server = Site::new().serve(&format!(
+        "ProxyPass /kept/ {}\nProxyPass /fresh/ {} disablereuse=On\nFrontThreads 1\n",
+        backend.url("/"),
+        backend.url("/"),
+    ));
+    let used = |targets: [&str; 3]| {
+        let before = backend.received().len();
+        targets.iter().for_each(|target| drop(server.text(target)));
+        let all = backend.received();
+        all[before..].iter().map(|request| request.connection).collect::<std::collections::HashSet<_>>().len()
+    };
+    assert_eq!(used(["/kept/1", "/kept/2", "/kept/3"]), 1);
+    // The connection that is kept is not for requests that want their own; each of those is closed.
+    assert_eq!(used(["/fresh/1", "/fresh/2", "/fresh/3"]), 3);
+}

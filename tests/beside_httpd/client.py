@@ -21,9 +21,10 @@ class Response:
 
 
 def ask(port, method, target, fields, body):
-    """Sends one request to 127.0.0.1 and reads the response."""
+    """Sends one request to 127.0.0.1 and reads the response. The method may end with a version of HTTP: GET/1.0."""
+    method, _, version = method.partition("/")
     names = {field.partition(":")[0].lower() for field in fields}
-    lines = [f"{method} {target} HTTP/1.1"]
+    lines = [f"{method} {target} HTTP/{version or '1.1'}"]
     lines += [] if "host" in names else ["Host: localhost"]
     lines += [] if "connection" in names else ["Connection: close"]
     lines += [f"Content-Length: {len(body)}"] if body else []
@@ -51,8 +52,8 @@ def answer_lines(response, shown, masks, places):
 
     lines = [f"answer {response.status}"]
     is_error_page = ERROR_PAGE.search(response.body)
-    if is_error_page:
-        shown = [name for name in shown if name != "Content-Length"]
+    is_listed = "Variants" in shown
+    shown = [name for name in shown if name != "Variants" and not (is_error_page and name == "Content-Length")]
     names = list(shown) + (["Location"] if "Location" not in shown else [])
     for name in names:
         values = [value for field, value in fields if field.lower() == name.lower()]
@@ -60,8 +61,8 @@ def answer_lines(response, shown, masks, places):
         if not values and name != "Location":
             lines.append(f"< {name}: (none)")
     if is_error_page:
-        lines.append("< (error page)")
-        return lines
+        variants = re.findall(rb"<li>.*", response.body) if is_listed else []
+        return lines + ["< (error page)"] + ["    " + line.decode() for line in variants]
     body = response.body
     try:
         body = normal(body.decode()).encode()

@@ -12,6 +12,8 @@ import glob
 import os
 import sys
 
+sys.dont_write_bytecode = True
+
 import backend
 from cases import CaseError, CaseFile
 from client import answer_lines, ask

@@ -26,6 +26,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, body = 404, b'<!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML 2.0//EN">\n<html><head>\n<title>404 Not Found</title>'
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
+        if status == 404:
+            self.send_header("Content-Type", "text/html; charset=iso-8859-1")
         if status == 200:
             self.send_header("Content-Type", mimetypes.guess_type(path)[0] or "text/html")
             self.send_header("Accept-Ranges", "bytes")

@@ -2,6 +2,7 @@
 import grp
 import os
 import pwd
+import re
 import shlex
 import signal
 import socket
@@ -160,4 +161,7 @@ class Running:
             if os.path.exists(f"{self.root}/{name}"):
                 with open(f"{self.root}/{name}", encoding="utf-8", errors="replace") as file:
                     text += file.read()
-        return text[-1500:]
+        line = re.search(r"on line (\d+) of", text)
+        with open(f"{self.root}/site.conf", encoding="utf-8") as conf:
+            lines = conf.read().split("\n")
+        return text[-1500:] + (lines[int(line[1]) - 1] if line and int(line[1]) <= len(lines) else "")

@@ -29,7 +29,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if status == 404:
             self.send_header("Content-Type", "text/html; charset=iso-8859-1")
         if status == 200:
-            self.send_header("Content-Type", mimetypes.guess_type(path)[0] or "text/html")
+            self.send_header("Content-Type", mimetypes.guess_type(path)[0] or "text/x-unknown")
             self.send_header("Accept-Ranges", "bytes")
             self.send_header("Last-Modified", email.utils.formatdate(os.stat(path).st_mtime, usegmt=True))
         self.end_headers()

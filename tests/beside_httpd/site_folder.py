@@ -49,6 +49,8 @@ class Running:
         for case in self.site.cases:
             for item in self.site.every + case.items:
                 self.lay(item, conf, self.of_case(case))
+        for folder, _, _ in os.walk(f"{self.root}/htdocs"):
+            self.set_time(folder, MODIFIED)
         path = f"{self.root}/site.conf"
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.head() + "".join(conf))

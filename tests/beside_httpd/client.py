@@ -21,7 +21,11 @@ class Response:
 
 
 def ask(port, method, target, fields, body):
-    """Sends one request to 127.0.0.1 and reads the response. The method may end with a version of HTTP: GET/1.0."""
+    """Sends one request to 127.0.0.1 and reads the response.
+
+    The method may end with a version of HTTP: GET/1.0. The target may end with the client's address: / from 127.0.0.2.
+    """
+    target, _, source = target.partition(" from ")
     method, _, version = method.partition("/")
     names = {field.partition(":")[0].lower() for field in fields}
     lines = [f"{method} {target} HTTP/{version or '1.1'}"]
@@ -29,7 +33,7 @@ def ask(port, method, target, fields, body):
     lines += [] if "connection" in names else ["Connection: close"]
     lines += [f"Content-Length: {len(body)}"] if body else []
     head = "\r\n".join(lines + fields + ["", ""]).encode("latin-1")
-    with socket.create_connection(("127.0.0.1", port), 20) as client:
+    with socket.create_connection(("127.0.0.1", port), 20, (source or "127.0.0.1", 0)) as client:
         client.settimeout(20)
         client.sendall(head + body)
         response = http.client.HTTPResponse(client, method=method)

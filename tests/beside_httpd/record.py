@@ -15,6 +15,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import backend
+import credentials
 from cases import CaseError, CaseFile
 from client import answer_lines, ask
 from site_folder import Running
@@ -27,6 +28,16 @@ def settings(site, case, keyword):
     return [item.argument for item in items]
 
 
+def with_credentials(port, method, target, fields):
+    """The headers with the answer to the server's challenge, if one of them asks for it."""
+    others = [field for field in fields if not credentials.PATTERN.search(field)]
+
+    def challenge():
+        return dict(ask(port, method, target, others, b"").fields).get("WWW-Authenticate", "")
+
+    return [credentials.filled(field, method, target, challenge) for field in fields]
+
+
 def answers_of(case, site, running):
     """The answers to the requests of a case: a list of lines for each."""
     shown = [name for argument in settings(site, case, "show") for name in argument.split()]
@@ -37,6 +48,7 @@ def answers_of(case, site, running):
         method, _, target = running.fill(argument, running.of_case(case)).partition(" ")
         fields = [running.fill(field, running.of_case(case)) for field in item.request_fields]
         try:
+            fields = with_credentials(running.port, method, target, fields)
             response = ask(running.port, method, target, fields, item.text().encode())
             answers.append(answer_lines(response, shown, masks, running.places + [(case.name, "@CASE@")]))
         except (OSError, ValueError) as error:

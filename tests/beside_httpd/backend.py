@@ -1,6 +1,7 @@
 """The server behind the proxy: it answers with what it was asked, or as its path says."""
 import http.server
 import threading
+import urllib.parse
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -19,7 +20,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "Content-Length" not in dict(fields) and status not in (204, 304):
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.command != "HEAD":
+        if self.command != "HEAD" and status not in (204, 304):
             self.wfile.write(body)
 
     def respond(self):
@@ -31,7 +32,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "/header/" in path:
             # /header/NAME/VALUE: a response with this header; "~" stands for a slash, "^" for a blank.
             name, value = path.split("/header/")[1].split("/", 1)
-            value = value.replace("~", "/").replace("^", " ")
+            value = urllib.parse.unquote(value).replace("~", "/").replace("^", " ")
             status = 302 if name in ("Location", "URI") else 200
             return self.reply(status, [("Content-Type", "text/plain"), (name, value)], b"header\n")
         if path.startswith("/drop"):
@@ -50,9 +51,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_OPTIONS = do_PATCH = respond
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A proxy may close a connection at any time."""
+
+
 def start():
     """Starts the backend on a free port of 127.0.0.1, in threads that end with this program."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_port

@@ -35,8 +35,10 @@ class Running:
         self.root = os.path.realpath(self.temporary.name)
         self.port = free_port()
         self.places = [(self.root, "@ROOT@"), (f":{self.port}", ":@PORT@")]
-        self.values = {"@ROOT@": self.root, "@PORT@": str(self.port), "@BACKEND@": str(backend)}
-        self.places.append((f":{backend}", ":@BACKEND@"))
+        closed = free_port()
+        self.values = {
+            "@ROOT@": self.root, "@PORT@": str(self.port), "@BACKEND@": str(backend), "@CLOSED@": str(closed)}
+        self.places += [(f":{backend}", ":@BACKEND@"), (f":{closed}", ":@CLOSED@")]
         self.server = None
 
     def __enter__(self):

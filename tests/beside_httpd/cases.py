@@ -5,7 +5,7 @@ README.md describes the format.
 import re
 
 # Keywords of a site or a case that take an indented block.
-BLOCKS = {"conf", "file", "bytes", "program", "it", "every"}
+BLOCKS = {"conf", "file", "bytes", "program", "it", "every", "accepts", "refuses"}
 SIMPLE = {"module", "site", "case", "ask", "answer", "show", "mask", "time", "mode", "owner", "link", "folder", "run", "control"}
 INDENT = "    "
 
@@ -34,8 +34,14 @@ class Case:
         self.items = []
         self.is_control = False
 
+    def trials(self):
+        """Configurations that the server must start or refuse."""
+        return [item for item in self.items if item.keyword in ("accepts", "refuses")]
+
     def asks(self, site):
         """The requests of the case, or those that each case of the site makes."""
+        if self.trials():
+            return []
         own = [item for item in self.items if item.keyword == "ask"]
         return own or [item for item in site.every if item.argument.startswith("ask ")]
 
@@ -53,6 +59,11 @@ class Site:
     def __init__(self, title, place):
         self.title, self.place = title, place
         self.items, self.every, self.cases = [], [], []
+
+    def own_items(self):
+        """What the cases of the site have beside the site's own lines."""
+        lines = [Item(*item.argument.partition(" ")[::2], item.place) for item in self.every]
+        return lines + [item for case in self.cases for item in case.items]
 
 
 class CaseFile:
@@ -129,7 +140,7 @@ class CaseFile:
             if line.keyword == "case":
                 number += 1
                 pending = list(answers[f"case{number}"])
-            elif line.keyword == "ask" and pending:
+            elif line.keyword in ("ask", "accepts", "refuses") and pending:
                 text += pending.pop(0)
         return "\n".join(text + sum(pending, []) + gap) + "\n"
 

@@ -29,8 +29,10 @@ def free_port():
 class Running:
     """A site's folder and server, from `with` to its end."""
 
-    def __init__(self, site, modules, command, backend):
-        self.site, self.modules, self.command = site, modules, command
+    def __init__(self, site, cases, modules, command, backend, last=None):
+        self.site, self.cases, self.modules, self.command = site, cases, modules, command
+        # An item whose lines stand at the end of the configuration.
+        self.last = last
         self.temporary = tempfile.TemporaryDirectory(prefix="site-")
         self.root = os.path.realpath(self.temporary.name)
         self.port = free_port()
@@ -48,14 +50,14 @@ class Running:
         conf = []
         for item in self.site.items:
             self.lay(item, conf, {})
-        for case in self.site.cases:
+        for case in self.cases:
             for item in self.site.every + case.items:
                 self.lay(item, conf, self.of_case(case))
         for folder, _, _ in os.walk(f"{self.root}/htdocs"):
             self.set_time(folder, MODIFIED)
         path = f"{self.root}/site.conf"
         with open(path, "w", encoding="utf-8") as file:
-            file.write(self.head() + "".join(conf))
+            file.write(self.head() + "".join(conf) + (self.fill(self.last.text(), {}) if self.last else ""))
         self.start(path)
         return self
 
@@ -151,7 +153,7 @@ class Running:
             if self.server.poll() is not None or time.monotonic() > end:
                 said = self.said()
                 self.stop()
-                raise CaseError(f"{self.site.place}: the server did not start: {said}")
+                raise CaseError(f"{self.site.place}: the server did not start: {said.replace(self.root, '@ROOT@')}")
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return

@@ -15,115 +15,46 @@ import sys
 sys.dont_write_bytecode = True
 
 import backend
-import credentials
+from asking import answers_in
 from cases import CaseError, CaseFile
-from client import answer_lines, ask
-from site_folder import Running
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def settings(site, case, keyword):
-    items = [item for item in site.items + case.items if item.keyword == keyword]
-    return [item.argument for item in items]
-
-
-def with_credentials(port, method, target, fields):
-    """The headers with the answer to the server's challenge, if one of them asks for it."""
-    others = [field for field in fields if not credentials.PATTERN.search(field)]
-
-    def challenge():
-        return dict(ask(port, method, target, others, b"").fields).get("WWW-Authenticate", "")
-
-    return [credentials.filled(field, method, target, challenge) for field in fields]
-
-
-def answers_of(case, site, running):
-    """The answers to the requests of a case: a list of lines for each."""
-    shown = [name for argument in settings(site, case, "show") for name in argument.split()]
-    masks = [argument.rsplit(" ", 1) for argument in settings(site, case, "mask")]
-    answers = []
-    for item in case.asks(site):
-        argument = item.argument.removeprefix("ask ") if item.keyword == "every" else item.argument
-        method, _, target = running.fill(argument, running.of_case(case)).partition(" ")
-        fields = [running.fill(field, running.of_case(case)) for field in item.request_fields]
-        try:
-            fields = with_credentials(running.port, method, target, fields)
-            response = ask(running.port, method, target, fields, item.text().encode())
-            answers.append(answer_lines(response, shown, masks, running.places + [(case.name, "@CASE@")]))
-        except (OSError, ValueError) as error:
-            answers.append([f"answer none: {type(error).__name__}"])
-        except Exception as error:  # http.client's own errors share no useful base with OSError.
-            answers.append([f"answer none: {type(error).__name__}"])
-    return answers
-
-
-def answers_together(site, cases, file, command, port):
-    """The answers to `cases` by name, from one server with the lines of these cases."""
-    asking = [case for case in cases if not case.trials()]
-    answers = {}
-    if asking:
-        with Running(site, asking, file.modules, command, port) as running:
-            answers = {case.name: answers_of(case, site, running) for case in asking}
-    for case in cases:
-        if case.trials():
-            answers[case.name] = [started(item, site, file.modules, command, port) for item in case.trials()]
-    return answers
-
-
-def started(item, site, modules, command, port):
-    """Whether the server starts with the site's lines and those of `item`."""
-    try:
-        with Running(site, [], modules, command, port, item):
-            return ["answer started"]
-    except CaseError:
-        return ["answer refused"]
-
-
-def answers_in(file, command, port):
-    """The answers to all cases of a file by case name; for a site that does not start, the reason by its cases."""
-    answers, broken = {}, {}
-    for site in file.sites:
-        try:
-            answers |= answers_together(site, site.cases, file, command, port)
-        except CaseError as error:
-            if command is None:
-                raise
-            # Another server may lack a directive of one case only.
-            for case in site.cases:
-                try:
-                    if not any(item.keyword == "conf" for item in site.own_items()):
-                        raise error
-                    answers |= answers_together(site, [case], file, command, port)
-                except CaseError as reason:
-                    broken[case.name] = str(reason)
-    return answers, broken
 
 
 def compare(file, command, port, options):
     """Prints how many cases of a file are answered as the file says; returns this number and that of all."""
     answers, broken = answers_in(file, command, port)
-    passed = total = 0
-    for site in file.sites:
-        reported = None
-        for case in site.cases:
-            expected, found = [item.lines for item in case.answers()], answers.get(case.name, [])
-            total += 1
-            is_same = case.name not in broken and expected == found
-            passed += is_same
-            if is_same and options.passed and not case.is_control:
+    cases = [case for site in file.sites for case in site.cases]
+    passed, reason = 0, None
+    for case in cases:
+        expected, found = [item.lines for item in case.answers()], answers.get(case.name)
+        passed += expected == found
+        if expected == found:
+            if options.passed and not case.is_control:
                 print(f"  passed {case.place}: {case.title}")
-            if is_same or not (options.failed or options.why):
-                continue
-            if case.name in broken and broken[case.name] != reported:
-                reported = broken[case.name]
-                print(f"  {reported.strip()}")
+        elif options.failed or options.why:
+            if broken.get(case.name, reason) != reason:
+                reason = broken[case.name]
+                print(f"  {reason.strip()}")
             print(f"  failed {case.place}: {case.title}")
-            if options.why and case.name not in broken:
-                diff = difflib.unified_diff(sum(expected, []), sum(found, []), "expected", "found", lineterm="", n=9)
-                print("".join(f"      {line}\n" for line in list(diff)[2:]), end="")
-    print(f"{os.path.relpath(file.path, HERE)}: {passed} of {total}", flush=True)
-    return passed, total
+            if options.why and found is not None:
+                print_difference(expected, found)
+    print(f"{os.path.relpath(file.path, HERE)}: {passed} of {len(cases)}", flush=True)
+    return passed, len(cases)
+
+
+def print_difference(expected, found):
+    lines = difflib.unified_diff(sum(expected, []), sum(found, []), lineterm="", n=9)
+    print("".join(f"      {line}\n" for line in list(lines)[2:]), end="")
+
+
+def renew(file, port):
+    """Writes httpd's answers into the file."""
+    answers, _ = answers_in(file, None, port)
+    text = file.with_answers(answers)
+    with open(file.path, "w", encoding="utf-8") as out:
+        out.write(text)
+    print(f"{os.path.relpath(file.path, HERE)}: {len(answers)} cases", flush=True)
 
 
 def main():
@@ -135,23 +66,18 @@ def main():
     parser.add_argument("--why", action="store_true")
     parser.add_argument("--passed", action="store_true", help="list the cases that pass and are not marked `control`")
     options = parser.parse_args()
+    os.umask(0o022)
     port = backend.start()
     paths = options.files or sorted(glob.glob(f"{HERE}/**/*.txt", recursive=True))
-    counts = []
-    for path in paths:
-        file = CaseFile(os.path.relpath(path))
-        if options.check or options.compare:
-            counts.append(compare(file, options.compare, port, options))
-            continue
-        answers, _ = answers_in(file, None, port)
-        text = file.with_answers(answers)
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(text)
-        print(f"{os.path.relpath(path, HERE)}: {sum(len(site.cases) for site in file.sites)} cases", flush=True)
-    passed, total = sum(count for count, _ in counts), sum(count for _, count in counts)
-    if counts:
-        print(f"{passed} passed, {total - passed} failed")
-    sys.exit(1 if passed != total else 0)
+    files = [CaseFile(os.path.relpath(path)) for path in paths]
+    if not (options.check or options.compare):
+        for file in files:
+            renew(file, port)
+        return
+    counts = [compare(file, options.compare, port, options) for file in files]
+    passed, total = (sum(numbers) for numbers in zip(*counts))
+    print(f"{passed} passed, {total - passed} failed")
+    sys.exit(passed != total)
 
 
 try:

@@ -26,6 +26,10 @@ def free_port():
         return free.getsockname()[1]
 
 
+class Refused(CaseError):
+    """The server ended before it listened."""
+
+
 class Running:
     """A site's folder and server, from `with` to its end."""
 
@@ -151,9 +155,10 @@ class Running:
         end = time.monotonic() + PATIENCE_SECONDS
         while True:
             if self.server.poll() is not None or time.monotonic() > end:
-                said = self.said()
+                error = Refused if self.server.poll() is not None else CaseError
+                said = self.said().replace(self.root, "@ROOT@")
                 self.stop()
-                raise CaseError(f"{self.site.place}: the server did not start: {said.replace(self.root, '@ROOT@')}")
+                raise error(f"{self.site.place}: the server did not start: {said}")
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return

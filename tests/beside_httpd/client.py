@@ -10,6 +10,8 @@ from cases import escaped
 
 # The page that httpd writes for an error. Its wording belongs to the server, not to the feature.
 ERROR_PAGE = re.compile(rb"\A<!DOCTYPE html[^>]*>\s*<html[^>]*>\s*<head>\s*<title>[345]\d\d ", re.IGNORECASE)
+# Headers that describe the page and not the response.
+OF_PAGE = {"Content-Type", "Content-Length"}
 HTTP_DATE = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT")
 # Dates this far from now are written relative to the response's Date.
 FAR_SECONDS = 400 * 86400
@@ -57,7 +59,7 @@ def answer_lines(response, shown, masks, places):
     lines = [f"answer {response.status}"]
     is_error_page = ERROR_PAGE.search(response.body)
     is_listed = "Variants" in shown
-    shown = [name for name in shown if name != "Variants" and not (is_error_page and name == "Content-Length")]
+    shown = [name for name in shown if name != "Variants" and not (is_error_page and name in OF_PAGE)]
     names = list(shown) + (["Location"] if "Location" not in shown else [])
     for name in names:
         values = [value for field, value in fields if field.lower() == name.lower()]

@@ -17,6 +17,15 @@ MODULES = "/usr/lib/apache2/modules"
 BASE_MODULES = "mpm_prefork authz_core mime dir alias env setenvif headers cgi"
 # The modification time of each file, unless a `time` line gives another.
 MODIFIED = "Thu, 02 Jan 2020 03:04:05 GMT"
+# The system's file of types differs from release to release.
+TYPES = """text/html html htm
+text/plain txt
+text/css css
+image/png png
+image/gif gif
+image/jpeg jpeg jpg
+application/x-tar tar
+"""
 PATIENCE_SECONDS = 20
 
 
@@ -51,6 +60,8 @@ class Running:
         os.chmod(self.root, 0o755)
         for folder in ("htdocs", "run"):
             os.mkdir(f"{self.root}/{folder}")
+        with open(f"{self.root}/mime.types", "w", encoding="utf-8") as file:
+            file.write(TYPES)
         conf = []
         for item in self.site.items:
             self.lay(item, conf, {})
@@ -136,10 +147,10 @@ class Running:
             for module in f"{BASE_MODULES} {' '.join(self.modules)}".split():
                 load += f"LoadModule {module}_module {MODULES}/mod_{module}.so\n"
             load += f"PidFile {self.root}/run/pid\nUser www-data\nGroup www-data\nDefaultRuntimeDir {self.root}/run\n"
-            load += "StartServers 1\nTypesConfig /etc/mime.types\n"
+            load += "StartServers 1\n"
         return (
             f"ServerRoot {self.root}\n{load}ServerName localhost\nListen 127.0.0.1:{self.port}\n"
-            f"ErrorLog {self.root}/error.log\nDocumentRoot {self.root}/htdocs\n"
+            f"ErrorLog {self.root}/error.log\nDocumentRoot {self.root}/htdocs\nTypesConfig {self.root}/mime.types\n"
             f"<Directory {self.root}>\nRequire all granted\n</Directory>\n"
         )
 

@@ -64,6 +64,7 @@ def main():
     parser.add_argument("--compare", metavar="COMMAND")
     parser.add_argument("--failed", action="store_true")
     parser.add_argument("--why", action="store_true")
+    parser.add_argument("--only", metavar="TEXT", help="with --check or --compare: cases whose title contains this")
     parser.add_argument("--passed", action="store_true", help="list the cases that pass and are not marked `control`")
     options = parser.parse_args()
     os.umask(0o022)
@@ -74,6 +75,8 @@ def main():
         for file in files:
             renew(file, port)
         return
+    for site in [site for file in files for site in file.sites] if options.only else []:
+        site.cases = [case for case in site.cases if options.only in case.title]
     counts = [compare(file, options.compare, port, options) for file in files]
     passed, total = (sum(numbers) for numbers in zip(*counts))
     print(f"{passed} passed, {total - passed} failed")

@@ -39,6 +39,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
             # The connection ends before any response.
             self.close_connection = True
             return None
+        if path.startswith("/hang"):
+            # No response until the proxy gives up.
+            self.rfile.read()
+            self.close_connection = True
+            return None
+        if path.startswith("/short"):
+            self.close_connection = True
+            return self.reply(200, [("Content-Type", "text/plain"), ("Content-Length", "100")], b"less than that\n")
+        if path.startswith("/chunked"):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            return self.wfile.write(b"4\r\none \r\n4\r\ntwo\n\r\n0\r\n\r\n")
         if path.startswith("/bad"):
             self.close_connection = True
             return self.wfile.write(b"this is no HTTP\r\n\r\n")

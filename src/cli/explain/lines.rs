@@ -7,8 +7,17 @@ use config::{At, Config, Directive, Scope, is_about_requests};
 use front::Route;
 
 /// Containers that begin a section; other containers only group lines.
-const SECTIONS: [&str; 9] =
-    ["VirtualHost", "Directory", "DirectoryMatch", "Files", "FilesMatch", "Location", "LocationMatch", "Proxy", "ProxyMatch"];
+const SECTIONS: [&str; 9] = [
+    "VirtualHost",
+    "Directory",
+    "DirectoryMatch",
+    "Files",
+    "FilesMatch",
+    "Location",
+    "LocationMatch",
+    "Proxy",
+    "ProxyMatch",
+];
 
 /// All lines of a report, by section.
 pub struct Lines<'a> {

@@ -43,7 +43,7 @@ pub(crate) fn frame(r: &RequestRec, to: &Target, changes: &[(Field, &[u8])]) -> 
         ..Default::default()
     };
     for field in Field::ALL {
-        request.fields[*field as usize] = r.frame.field(*field);
+        request.fields[field as usize] = r.frame.field(field);
     }
     for (field, value) in changes.iter().filter(|(field, value)| *field == Field::Env || !value.is_empty()) {
         request.fields[*field as usize] = value;

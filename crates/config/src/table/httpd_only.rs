@@ -37,7 +37,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         fate: Refused,
-        advice: "ProxyPass knows backends of http://, https:// and unix:; let a proxy in front do the rest",
+        advice: "ProxyPass knows backends of http:// and unix: sockets; let a proxy in front do the rest",
         names: "ProxyPassInherit=on ProxyPassInterpolateEnv=off ProxyRemote ProxyRemoteMatch \
             ProxyBlock ProxyDomain NoProxy ProxySet Proxy100Continue=on ProxySourceAddress \
             BalancerMember BalancerGrowth BalancerInherit BalancerPersist AllowCONNECT ProxyExpressEnable=off \

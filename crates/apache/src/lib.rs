@@ -22,6 +22,7 @@ pub use log::{Level, complain, log_to, on_level, say};
 
 // `$r`.
 mod request_rec;
+pub use request_rec::cgi_program::is_handed_on;
 pub use request_rec::environment::{Api, api, speak};
 pub use request_rec::handler_stacks::Stack;
 pub use request_rec::target::Target;

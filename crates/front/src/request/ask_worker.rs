@@ -39,6 +39,8 @@ pub enum Said {
     File(Vec<u8>, Option<wire::reply::Head>),
     /// An internal redirect to a path of this server.
     Elsewhere(Vec<u8>),
+    /// No response: the front answers with its page for the status. The variables are for an ErrorDocument.
+    Refused(StatusCode, Vec<u8>),
 }
 
 /// Receives the body, submits the request and waits for the head of the answer.
@@ -67,7 +69,13 @@ pub async fn ask(
     if let Some(path) = moved {
         settle_at(context, &head, &path).await;
     }
-    Ok(said)
+    match said {
+        Said::Refused(status, variables) => {
+            context.failed.replace(variables);
+            Err(Refusal::new(status))
+        }
+        said => Ok(said),
+    }
 }
 
 /// The worker gave no usable reply, and no client waits for an error page.
@@ -97,6 +105,12 @@ async fn hear(
     answered.await?;
     let said = ticket.exchange().borrow_mut().head.take();
     let file = ticket.exchange().borrow_mut().file.take();
+    let refused = ticket.exchange().borrow_mut().refused.take();
+    if let Some((status, variables)) = refused {
+        let status =
+            StatusCode::from_u16(status).ok().filter(|status| status.is_client_error() || status.is_server_error());
+        return Ok(Ok(Said::Refused(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), variables)));
+    }
     Ok(match (file, said) {
         (Some(file), said) => Ok(Said::File(file, said)),
         (None, Some(said)) => from_worker::response(ticket, said).map(Said::Answer),
@@ -119,6 +133,7 @@ pub async fn deliver(
             send_file(context, head, &place, &file, said).await
         }
         Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
+        Said::Refused(status, _) => Err(Refusal::new(status)),
     }
 }
 

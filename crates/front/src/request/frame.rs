@@ -24,7 +24,7 @@ const TRACEPARENT: &str = "traceparent";
 pub fn submit(context: &RequestContext, head: &Parts, route: &Rc<Route>, body: Body) -> Result<Ticket, Refusal> {
     let ticket = submit_for_nobody(context, head, route, body)?;
     *context.exchange.borrow_mut() = Some(ticket.exchange().clone());
-    context.pool.set(route.settings.pool);
+    context.pool.set(context.generation.config.pool_for(&route.settings));
     Ok(ticket)
 }
 
@@ -35,6 +35,7 @@ pub fn submit_for_nobody(
     route: &Rc<Route>,
     body: Body,
 ) -> Result<Ticket, Refusal> {
+    let pool = context.generation.config.pool_for(&route.settings);
     let id = context.services.shared.next_id();
     let frame = encode(context, head, route, &body, id);
     let job = Job {
@@ -49,9 +50,9 @@ pub fn submit_for_nobody(
             most: route.settings.request_timeout_limit,
             grace: route.settings.request_timeout_grace,
         },
-        charged_to: context.visitor.borrow().charged_in(route.settings.pool),
+        charged_to: context.visitor.borrow().charged_in(pool),
     };
-    let workers = context.generation.workers.of(route.settings.pool);
+    let workers = context.generation.workers.of(pool);
     let exchange = workers.submit(job)?;
     Ok(Ticket::new(workers.clone(), exchange))
 }

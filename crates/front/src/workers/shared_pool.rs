@@ -20,9 +20,9 @@ use super::worker::Worker;
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::shared;
-use config::Config;
 use config::access::Throttle;
 use config::scheduling::{PoolShare, SpeedLimit};
+use config::{Config, pools};
 
 pub struct SharedPool {
     /// The generation and number of this pool.
@@ -74,7 +74,7 @@ impl SharedPool {
         };
         SharedPool {
             id,
-            is_alone: config.more_pools.is_empty(),
+            is_alone: config.more_pools.is_empty() && id.pool == pools::DEFAULT,
             front: front.clone(),
             mailboxes: mailboxes.clone(),
             state: Mutex::new(state),

@@ -12,7 +12,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use wire::control::{Exit, GenerationNumber, GenerationState, PoolId, PoolNumber};
+use wire::control::{Exit, GenerationNumber, GenerationState, PoolId, PoolNumber, ProgramFacts};
 
 use molds::{Member, Molds};
 
@@ -65,6 +65,8 @@ pub struct MoldPool {
     pub reforks: Refork,
     /// The address in the memory of its workers where they note what they do.
     pub activity: usize,
+    /// What CGI programs find of its code, once that is loaded.
+    pub facts: Option<ProgramFacts>,
     /// Since when a mold is stopped, unless it was continued.
     stopped: Option<Instant>,
     /// Between starts of the mold.
@@ -198,6 +200,13 @@ impl<C> Generations<C> {
         }
         (generation.state, generation.deadline) = (GenerationState::Starting, Some(now + generation.times.start));
         Some(GenerationAction::Start(id.generation))
+    }
+
+    /// A mold has reported what CGI programs find of its code.
+    pub fn note_facts(&mut self, id: PoolId, facts: ProgramFacts) {
+        if let Some(pool) = self.pool_mut(id) {
+            pool.facts = Some(facts);
+        }
     }
 
     /// A mold has ended.

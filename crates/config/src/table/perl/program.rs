@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::program::{CgiMode, Limit};
-use crate::table::row::{ANYWHERE, ROW, Row, Takes};
+use crate::table::row::{ANYWHERE, ROW, Row, SERVER, Takes};
 
 pub static ROWS: &[Row] = &[
     Row {
@@ -15,6 +15,17 @@ pub static ROWS: &[Row] = &[
             `fork`: each request runs in a child of the worker, which has compiled the script; globals start as they were after compilation, and end with \
             the request. `persistent`: the script is compiled once in the worker, and globals persist, as with Apache::Registry; for scripts written for \
             that. Files that are not Perl are always executed.",
+        ..ROW
+    },
+    Row {
+        name: "CgiMaxProcesses",
+        contexts: SERVER,
+        takes: Takes::Number(1..=20000, |d, n| d.config.max_programs = n as u32),
+        default: Some("64"),
+        because: "a Perl program takes 10 to 50 MB; more at once help only programs that wait for others",
+        about: "Maximum number of CGI programs at the same time where `CgiMode` is `program`. Each has a small process without Perl that starts and \
+            watches it. Further requests wait, up to QueueLength and QueueTimeout. Programs of places with Perl handlers or filters are not \
+            counted: a worker starts them, and MaxClients limits it.",
         ..ROW
     },
     Row {

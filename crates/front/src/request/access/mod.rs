@@ -169,7 +169,7 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
         return Ok(());
     }
-    let pool = route.settings.pool;
+    let pool = context.generation.config.pool_for(&route.settings);
     let mut visitor = context.visitor.borrow_mut();
     visitor.speed.take_if(|speed| speed.is_ok_and(|(of, _)| of != pool));
     let speed = visitor.speed.get_or_insert_with(|| {

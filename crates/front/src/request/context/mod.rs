@@ -87,6 +87,8 @@ pub struct RequestContext {
     pub basis: RefCell<Option<Basis>>,
     /// The variables from before an internal redirect to an error document or action.
     pub before: RefCell<Variables>,
+    /// The variables of a CGI program that gave no response, as [`variables::encode`] encodes them.
+    pub failed: RefCell<Vec<u8>>,
     /// The exchange with a worker, if one was asked.
     pub exchange: RefCell<Option<SharedExchange>>,
     /// Whether a rewrite rule with the flag `END` has stopped rewriting.
@@ -339,6 +341,7 @@ impl RequestGuard {
             variables: RefCell::default(),
             basis: RefCell::default(),
             before: RefCell::default(),
+            failed: RefCell::default(),
             exchange: RefCell::default(),
             rules_ended: Cell::default(),
             allowance: work::Allowance::default(),

@@ -34,6 +34,7 @@ use access::reverse_dns::named_by_dns;
 use access::{admit, take_turn};
 use base::path::{BadPath, MAX_SEGMENTS, PATH};
 use body::source::Source;
+use config::Handler;
 use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
@@ -185,7 +186,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
         admit(context, head, &route).await?;
         return cached::purge::answer(context, head, &route).map(Dispatched::Response);
     }
-    if route.is_static() && !route.settings.has_perl_phases() {
+    if !route.settings.has_perl_phases() && (route.is_static() || is_folder_of_programs(context, &route).await?) {
         let found = find_file(context, head, &route).await;
         measure(head, &route, &found)?;
         if let Some(onward) = actions::script(context, head, &route, &found)? {
@@ -232,6 +233,12 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     variables::settle(context, head, &route)?;
     let head = headers::asked(context, head, &route)?;
     cached::work(context, &head, route, body).await
+}
+
+/// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
+async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
+    let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
+    Ok(route.settings.handler == Handler::CgiScript && context.generation.ask(leads_on).await?)
 }
 
 /// Applies `Redirect` of the host or of a location.

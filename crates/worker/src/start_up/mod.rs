@@ -1,5 +1,6 @@
 //! Start-up: boots the interpreter and runs the configuration's steps in the order of the file.
 
+mod doubt;
 mod mistakes;
 mod scripts;
 mod trial;

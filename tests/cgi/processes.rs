@@ -5,7 +5,7 @@ use std::fs;
 use nix::sys::signal::Signal;
 use nix::unistd::getpgid;
 
-use super::{SH, URL, conf, runner, runners, serve};
+use super::{URL, conf, runner, runners, serve};
 use crate::support::{
     Connection, Load, Request, Server, Site, alive, children, eventually, name, own_memory, signal, until,
 };
@@ -312,6 +312,8 @@ fn the_status_names_them_and_a_refork_leaves_them_alone() {
         workers.iter().filter(|it| it["pool"] == pool).filter_map(|it| it["requests"].as_u64()).sum::<u64>()
     };
     assert_eq!(requests("cgi"), 20);
+    let shown = server.control(["status"]).succeeded().out;
+    assert!(shown.contains("  pool cgi  no Perl  mold "), "{shown}");
 }
 
 #[test]

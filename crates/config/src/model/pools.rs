@@ -98,6 +98,11 @@ impl Config {
         self.named(number).map_or(&self.perl, |named| &named.perl)
     }
 
+    /// mod_perl's API in a pool: 1 or 2; 0 in the pool of programs, which has no Perl.
+    pub fn api_number(&self, number: PoolNumber) -> u8 {
+        if self.is_of_programs(number) { 0 } else { self.perl_of(number).generation.number() }
+    }
+
     /// Name of a pool.
     pub fn pool_name(&self, number: PoolNumber) -> &str {
         self.named(number).map_or(DEFAULT_NAME, |named| &named.name)

@@ -87,6 +87,7 @@ impl Serve {
             sys::die_with(Pid::from_raw(shadow.owner))?;
         }
         origin.facts.shadow = self.shadow;
+        origin.facts.single = self.single;
         if self.single {
             return single::run(&origin);
         }

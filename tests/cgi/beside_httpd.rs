@@ -2,7 +2,7 @@
 //! and mod_perl 2.
 
 use super::{SH, conf};
-use crate::support::{Server, Site};
+use crate::support::{Request, Server, Site};
 
 /// A shell script that prints its environment.
 const ENV: &str = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nenv\n";
@@ -140,7 +140,12 @@ fn a_program_that_another_request_leads_to_finds_that_ones_variables_and_no_embe
             has(&server, target, &format!("REDIRECT_URL={}", target.split('?').next().unwrap_or_default()));
         }
         lacks(&server, "/cgi/broken", "CGI-Perl");
-        has(&server, "/my?404", "REDIRECT_REQUEST_METHOD=GET");
+        for target in ["/my?404", "/cgi/none", "/cgi/broken", "/none"] {
+            has(&server, target, "REDIRECT_REQUEST_METHOD=GET");
+            let posted = server.post(target, "a=b").text();
+            assert!(posted.lines().any(|line| line == "REDIRECT_REQUEST_METHOD=POST"), "{target}: {posted}");
+            assert!(posted.lines().any(|line| line == "REQUEST_METHOD=GET"), "{target}: {posted}");
+        }
         has(&server, "/cgi/broken", "REDIRECT_SCRIPT_NAME=/cgi/broken");
         has(&server, "/cgi/broken", "REDIRECT_GATEWAY_INTERFACE=CGI/1.1");
         has(&server, "/cgi/broken", "REDIRECT_CONTEXT_PREFIX=/cgi/");
@@ -196,5 +201,89 @@ fn a_folder_below_a_script_alias_has_its_slash_and_its_index() {
         let moved = server.get("/cgi/with?a").is(301);
         assert!(moved.header("location").is_some_and(|to| to.ends_with("/cgi/with/?a")), "{mode}");
         server.get("/cgi/without/").is(403);
+    }
+}
+
+#[test]
+fn an_error_document_knows_the_method_of_a_request_whose_handler_has_no_environment() {
+    let server = Site::new()
+        .script("scripts/env", ENV)
+        .file("lib/My.pm", "package My; use Apache2::RequestRec (); sub handler { 404 } 1;")
+        .serve(&format!(
+            "PerlGeneration 2\nPerlLib lib\nPerlModule My\nErrorDocument 404 /cgi/env\n{}\
+             <Location /my>\nSetHandler modperl\nPerlResponseHandler My\n</Location>\n",
+            conf("")
+        ));
+    has(&server, "/my", "REDIRECT_REQUEST_METHOD=GET");
+    for method in ["POST", "DELETE"] {
+        let text = server.send(Request::new(method, "/my")).is(404).text();
+        assert!(text.lines().any(|line| line == format!("REDIRECT_REQUEST_METHOD={method}")), "{text}");
+    }
+}
+
+#[test]
+fn a_location_without_a_status_is_a_redirect_with_the_servers_page() {
+    let print = |header: &str| format!("#!/bin/sh\nprintf '{header}\\n\\nown page'\n");
+    for mode in ["program", "fork"] {
+        let server = Site::new()
+            .script("scripts/away", &print("Location: http://example.org/x?a=b&c=<d>\\nContent-Type: text/x-own"))
+            .script("scripts/relative", &print("Location: page.html"))
+            .script("scripts/above", &print("Location: ../page.html?x=1"))
+            .script("scripts/query", &print("Location: ?a=b"))
+            .script("scripts/fields", &print("Set-Cookie: a=b\\nX-Own: own\\nLocation: http://example.org/x"))
+            .script("scripts/said", &print("Status: 302 Found\\nLocation: page.html\\nContent-Type: text/x-own"))
+            .script(
+                "scripts/moved",
+                &print("Status: 301 Moved\\nLocation: http://example.org/x\\nContent-Type: text/x-own"),
+            )
+            .serve(&conf(&format!("CgiMode {mode}")));
+        for (name, location, link) in [
+            ("away", "http://example.org/x?a=b&c=<d>", "href=\"http://example.org/x?a=b&amp;c=&lt;d&gt;\""),
+            ("relative", "page.html", "href=\"page.html\""),
+            ("above", "../page.html?x=1", "href=\"../page.html?x=1\""),
+            ("query", "?a=b", "href=\"?a=b\""),
+            ("fields", "http://example.org/x", "href=\"http://example.org/x\""),
+        ] {
+            let response = server.get(&format!("/cgi/{name}")).is(302);
+            assert_eq!(response.header("location").as_deref(), Some(location), "{mode} {name}");
+            assert!(response.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{mode} {name}");
+            let text = response.text();
+            assert!(text.contains(link) && !text.contains("own page"), "{mode} {name}: {text}");
+        }
+        let fields = server.get("/cgi/fields");
+        let names = ["set-cookie", "x-own"].map(|name| fields.header(name));
+        assert_eq!(names, [Some("a=b".to_owned()), Some("own".to_owned())], "{mode}");
+        for (name, status) in [("said", 302), ("moved", 301)] {
+            let response = server.get(&format!("/cgi/{name}")).is(status);
+            assert_eq!(
+                (response.header("content-type").as_deref(), response.text().as_str()),
+                (Some("text/x-own"), "own page")
+            );
+        }
+        let head = server.send(Request::new("HEAD", "/cgi/away")).is(302);
+        assert!(head.body.is_empty() && head.header("location").is_some());
+    }
+}
+
+#[test]
+fn a_form_sent_to_a_folder_comes_to_the_program_that_is_its_index() {
+    for mode in ["program", "fork", "persistent"] {
+        let echo = "#!/usr/bin/perl\nlocal $/; my $b = <STDIN>; print \"Content-Type: text/plain\\n\\n$ENV{REQUEST_METHOD} $ENV{SCRIPT_NAME} $ENV{CONTENT_LENGTH} $b\";";
+        let site = Site::new()
+            .script("scripts/index.pl", echo)
+            .script("scripts/with/index.pl", echo)
+            .script("htdocs/folder/index.cgi", echo);
+        let server = site.serve(&format!(
+            "{}DirectoryIndex index.pl index.cgi\nAddHandler cgi-script .cgi\nOptions +ExecCGI\n",
+            conf(&format!("CgiMode {mode}"))
+        ));
+        for (folder, script) in
+            [("/cgi/", "/cgi/index.pl"), ("/cgi/with/", "/cgi/with/index.pl"), ("/folder/", "/folder/index.cgi")]
+        {
+            assert_eq!(server.post(folder, "a=b").is(200).text(), format!("POST {script} 3 a=b"), "{mode}");
+            let large = "x".repeat(300_000);
+            let said = server.send(Request::new("PUT", folder).body(large.as_bytes())).is(200).text();
+            assert_eq!(said, format!("PUT {script} 300000 {large}"), "{mode}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The lifetime of a CGI program, and its output meanwhile.
 
-use super::{SH, URL, conf, serve, serve_with};
+use super::{SH, URL, conf, runner, serve, serve_with};
 use crate::support::{Site, alive, eventually, peak_memory, until};
 
 #[test]
@@ -18,7 +18,7 @@ fn output_streams_as_it_comes() {
 #[test]
 fn a_huge_output_passes_through_a_small_worker() {
     let server = serve(&format!("{SH}head -c 104857600 /dev/zero"));
-    let (worker, _) = server.workers()[0];
+    let worker = runner(&server);
     assert_eq!(server.get(URL).is(200).body.len(), 100 << 20);
     assert!(peak_memory(worker) < 100 << 20);
 }
@@ -28,7 +28,7 @@ fn stderr_of_a_program_is_logged_with_its_request() {
     let server = serve(&format!("{SH}echo 'a complaint' >&2; printf half >&2; echo said"));
     assert_eq!(server.text(URL), "said\n");
     let line = server.logged("a complaint");
-    assert!(line.contains("worker=0") && line.contains(URL), "{line}");
+    assert!(line.contains("worker=1") && line.contains(URL), "{line}");
     server.logged("half");
 }
 
@@ -46,7 +46,7 @@ fn a_client_that_leaves_ends_the_program() {
     let pid: i32 = server.site.read("pid").trim().parse().expect("a pid");
     drop(connection);
     until("the program has ended", || !alive(pid));
-    server.until_idle(1);
+    server.until_idle(2);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_program_that_takes_too_long_is_ended_with_all_that_it_started() {
         "#!/bin/sh\ntrap '' TERM\nsleep 1000 &\necho $! > @DIR@/kid\necho $$ > @DIR@/pid\nwait\nsleep 1000\n",
         "RequestTimeout 500ms\nRequestTimeoutGrace 60s",
     );
-    let (worker, _) = server.workers()[0];
+    let worker = runner(&server);
     until("a run has started both", || {
         server.get(URL).is(504);
         ["pid", "kid"].iter().all(|name| !server.site.read(name).is_empty())
@@ -65,8 +65,8 @@ fn a_program_that_takes_too_long_is_ended_with_all_that_it_started() {
         let pid: i32 = server.site.read(name).trim().parse().expect("a pid");
         until("it has ended", || !alive(pid));
     }
-    server.until_idle(1);
-    assert_eq!(server.workers()[0].0, worker);
+    server.until_idle(2);
+    assert_eq!(runner(&server), worker);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_program_that_reads_nothing_or_closes_its_output_does_no_harm() {
 #[test]
 fn a_worker_that_dies_takes_its_program_along() {
     let server = serve("#!/bin/sh\necho $$ > @DIR@/pid; exec sleep 1000\n");
-    let (worker, _) = server.workers()[0];
+    let worker = runner(&server);
     let mut connection = server.connect();
     connection.raw(format!("GET {URL} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     let pid: i32 = eventually("it runs", || server.site.read("pid").trim().parse().ok());

@@ -188,7 +188,7 @@ fn a_stream_leaves_piece_by_piece_and_ends_with_its_client() {
     assert_eq!(connection.head().status, 200);
     assert!(!connection.chunk().is_empty());
     drop(connection);
-    server.until_idle(1);
+    server.until_idle(2);
 }
 
 #[test]

@@ -2,13 +2,15 @@
 
 mod beside_httpd;
 mod ends;
+mod environment;
 mod execution;
 mod fork;
 mod perl;
+mod processes;
 
 use crate::support::{Server, Site};
 
-/// Serves `text` as /cgi/test with one worker.
+/// Serves `text` as /cgi/test with one process for programs, and one worker with Perl.
 #[track_caller]
 fn serve(text: &str) -> Server {
     serve_with(text, "")
@@ -22,8 +24,24 @@ fn serve_with(text: &str, inside: &str) -> Server {
 
 fn conf(inside: &str) -> String {
     format!(
-        "MaxClients 1\nStartServers 1\nMaxSpareServers 1\nScriptAlias /cgi/ @DIR@/scripts/\n<Directory @DIR@/scripts>\n{inside}\n</Directory>\n"
+        "MaxClients 1\nStartServers 1\nMaxSpareServers 1\nCgiMaxProcesses 1\nScriptAlias /cgi/ @DIR@/scripts/\n<Directory @DIR@/scripts>\n{inside}\n</Directory>\n"
     )
+}
+
+/// The processes that run programs without Perl, each with its state.
+fn runners(server: &Server) -> Vec<(i32, String)> {
+    let status = server.status();
+    let workers = status["front"]["workers"].as_array().cloned().unwrap_or_default();
+    let ours = workers.iter().filter(|worker| worker["pool"] == "cgi");
+    ours.map(|w| (w["pid"].as_i64().unwrap_or(0) as i32, w["state"].as_str().unwrap_or("").to_owned())).collect()
+}
+
+/// The only such process.
+#[track_caller]
+fn runner(server: &Server) -> i32 {
+    let found = runners(server);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0].0
 }
 
 const URL: &str = "/cgi/test";

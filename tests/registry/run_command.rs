@@ -143,3 +143,34 @@ fn scripts_whose_begin_blocks_end_the_process_are_named_and_the_others_serve() {
     let checked = site().cameleer(["check", "cgi-bin", "--cgi-mode", "fork"]).failed(78, "kill.cgi:1: ");
     assert!(named.iter().all(|name| checked.err.contains(name)), "{checked:?}");
 }
+
+#[test]
+fn a_script_whose_module_ends_the_process_runs_as_a_program_and_the_others_serve() {
+    for mode in ["fork", "persistent"] {
+        let server = Site::new()
+            .script("cgi-bin/a.cgi", &format!("{PERL}{TEXT}print 'first';"))
+            .script("cgi-bin/ends.cgi", &format!("{PERL}use lib 'lib';\nuse Outer;\n{TEXT}print 'never';"))
+            .script("cgi-bin/execs.cgi", &format!("{PERL}require './execs.pl';\nuse lib 'lib';\nuse Execs;\n{TEXT}"))
+            .script("cgi-bin/z.cgi", &format!("{PERL}{TEXT}print 'last';"))
+            .file("cgi-bin/lib/Outer.pm", "package Outer; use Inner; 1;")
+            .file("cgi-bin/lib/Inner.pm", "package Inner; require POSIX; POSIX::_exit(3); 1;")
+            .file(
+                "cgi-bin/lib/Execs.pm",
+                "package Execs; $| = 1; print qq(Content-Type: text/plain\n\n); exec '/bin/echo', 'by exec';",
+            )
+            .run_with_one_worker(["cgi-bin", "--cgi-mode", mode]);
+        for name in ["ends.cgi:1: ", "execs.cgi:1: "] {
+            assert!(server.log().contains(name), "{mode}: {name} in {}", server.log());
+        }
+        for (target, status, text) in [
+            ("/a.cgi", 200, "first"),
+            ("/ends.cgi", 500, ""),
+            ("/execs.cgi", 200, "by exec\n"),
+            ("/z.cgi", 200, "last"),
+        ] {
+            let response = server.get(target).is(status);
+            assert!(status == 500 || response.text() == text, "{mode} {target}: {}", response.text());
+        }
+        assert!(!server.log().contains(" lost GET"), "{mode}: no worker has ended: {}", server.log());
+    }
+}

@@ -76,7 +76,8 @@ fn depth(stack: &RequestStack, mut at: usize) -> usize {
 fn follower(r: &mut RequestRec, generation: u64, kind: InternalRequest, to: &Target) -> RequestRec {
     let env = match kind {
         InternalRequest::Sub => environment::handed_on(r),
-        InternalRequest::Redirect | InternalRequest::ErrorPage => redirected::variables(r),
+        InternalRequest::Redirect => redirected::variables(r),
+        InternalRequest::ErrorPage => redirected::variables_of_error(r),
     };
     let method: &[u8] = if kind == InternalRequest::Redirect { b"" } else { b"GET" };
     let protocol: &[u8] = if kind == InternalRequest::Sub { b"INCLUDED" } else { b"" };

@@ -23,6 +23,7 @@ pub use log::{complain, log_to, on_level, say};
 
 // `$r`.
 mod request_rec;
+pub use request_rec::cgi_program::is_handed_on;
 pub use request_rec::environment::{Api, api, speak};
 pub use request_rec::handler_stacks::Stack;
 pub use request_rec::target::Target;

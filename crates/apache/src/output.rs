@@ -69,6 +69,8 @@ pub(crate) struct Output {
     pub elsewhere: Option<Vec<u8>>,
     /// File that the front must send as the response.
     pub file: Option<Vec<u8>>,
+    /// The front is to answer with its page or ErrorDocument for this status.
+    pub refused: Option<u16>,
     /// The path of the site that the request was redirected to, until the front has got it.
     pub moved: Option<Vec<u8>>,
     /// The response is incomplete, and the client must see that.
@@ -108,7 +110,7 @@ impl Output {
         self.info = None;
         self.failed = None;
         self.elsewhere = None;
-        (self.file, self.moved) = (None, None);
+        (self.file, self.moved, self.refused) = (None, None, None);
         self.truncated = false;
         (self.client_is_gone, self.client_hung_up, self.front_is_lost) = (false, false, false);
         self.owes_end = None;

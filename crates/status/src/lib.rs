@@ -115,7 +115,7 @@ pub struct GenerationStatus {
 pub struct MoldStatus {
     /// Name of the pool.
     pub pool: String,
-    /// mod_perl's API in this pool: 1 or 2.
+    /// mod_perl's API in this pool: 1 or 2; 0 without Perl.
     pub perl_generation: u8,
     /// Process id of the mold that forks; 0 after its end.
     pub pid: i32,

@@ -15,7 +15,7 @@ use nix::sys::stat::{SFlag, fstat};
 use nix::unistd::{Pid, getpid, getppid};
 
 use super::fork::exit_now;
-use super::signals::{FOR_THE_MASTER, dispose, parent_signal, unblock_signals};
+use super::signals::{FOR_THE_MASTER, dispose, handle, parent_signal, unblock_signals};
 
 /// Descriptor of the control channel in front and mold.
 const CONTROL: RawFd = 3;
@@ -77,13 +77,8 @@ static FOLLOWED: AtomicI32 = AtomicI32::new(0);
 /// mold ends.
 pub fn follow(mold: Pid, master: Pid) -> io::Result<()> {
     FOLLOWED.store(master.as_raw(), Ordering::Relaxed);
-    let handler: extern "C" fn(i32) = parent_ended;
-    // SAFETY: an all-zero sigaction is valid.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as libc::sighandler_t;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: `parent_ended` makes only async-signal-safe system calls. SA_RESTART hides the signal from the site's code.
-    Errno::result(unsafe { libc::sigaction(parent_signal(), &action, std::ptr::null_mut()) })?;
+    // SA_RESTART hides the signal from the site's code.
+    handle(parent_signal(), parent_ended, libc::SA_RESTART)?;
     arm()?;
     let parent = getppid();
     if parent == mold || parent == master { Ok(()) } else { Err(Errno::ESRCH.into()) }

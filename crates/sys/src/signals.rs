@@ -70,14 +70,19 @@ pub struct Reaping(libc::sigaction);
 /// Reaps children that end from now on at once, even while this process waits elsewhere. Children that have already ended are not
 /// reaped. For periods in which no code waits for children.
 pub fn reap_at_once() -> io::Result<Reaping> {
-    let handler: extern "C" fn(c_int) = on_child;
+    handle(libc::SIGCHLD, on_child, libc::SA_RESTART | libc::SA_NOCLDSTOP).map(Reaping)
+}
+
+/// Installs a handler for a signal, which may be a real-time one. Returns the action before. The handler must make only
+/// async-signal-safe calls.
+pub(super) fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) -> io::Result<libc::sigaction> {
     // SAFETY: an all-zero sigaction is valid.
-    let (mut ours, mut theirs): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
+    let (mut ours, mut before): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
     ours.sa_sigaction = handler as libc::sighandler_t;
-    ours.sa_flags = libc::SA_RESTART | libc::SA_NOCLDSTOP;
-    // SAFETY: `on_child` makes only async-signal-safe calls and preserves errno. SA_RESTART hides it from blocking calls.
-    Errno::result(unsafe { libc::sigaction(libc::SIGCHLD, &ours, &mut theirs) })?;
-    Ok(Reaping(theirs))
+    ours.sa_flags = flags;
+    // SAFETY: the callers' handlers, all in this crate, do what this function requires.
+    Errno::result(unsafe { libc::sigaction(signal, &ours, &mut before) })?;
+    Ok(before)
 }
 
 impl Drop for Reaping {
@@ -128,6 +133,14 @@ pub(super) fn dispose(signal: Signal, handler: SigHandler) -> io::Result<()> {
 pub(super) fn parent_signal() -> i32 {
     libc::SIGRTMAX() - 1
 }
+
+/// Lets the deadline signal do nothing, in a process that keeps the time itself. A handler, because an ignored signal would
+/// stay ignored in programs.
+pub fn survive_deadline_signal() -> io::Result<()> {
+    handle(deadline_signal(), nothing, libc::SA_RESTART).map(drop)
+}
+
+extern "C" fn nothing(_: c_int) {}
 
 /// Signal for a request that takes too long.
 pub fn deadline_signal() -> i32 {

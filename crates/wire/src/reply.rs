@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The order of a response is `Info* [Moved] Head (Body|Lent)* [Complete] End`, or `[Moved] [Head] File [Complete] End`, or `[Moved] Elsewhere [Complete]
-//! End`; `id` is that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
+//! End`, or `Refused End`; `id` is that of the request. `Ready` comes once, with id 0, when the worker can take its first request, and `Greeted`, with id 0 too, to each further front. `Extend` may come anywhere before `End`.
 
 use serde::{Deserialize, Serialize};
 use strum::FromRepr;
@@ -54,7 +54,14 @@ pub enum Reply<'a> {
     /// The script redirected to a path of this server (CGI's local redirect, RFC 3875 6.2.2): the front answers
     /// with that path.
     Elsewhere(&'a [u8]),
-    /// The program requests this many milliseconds in addition to `RequestTimeout`.
+    /// A program gave no response: the front answers with its page or ErrorDocument for `status`.
+    Refused {
+        /// The status of the response.
+        status: u16,
+        /// Variables for the program that makes the page, `REDIRECT_NAME=value`, each followed by a zero byte.
+        variables: &'a [u8],
+    },
+    /// The program asks for this many milliseconds more than `RequestTimeout`.
     Extend(u32),
     /// The response is complete, but cleanup handlers still run: the client need not wait for `End`.
     Complete,
@@ -130,6 +137,7 @@ const EXTEND: u8 = 9;
 const GREETED: u8 = 10;
 const LENT: u8 = 11;
 const MOVED: u8 = 12;
+const REFUSED: u8 = 13;
 const LEAVING: u8 = 1;
 const TRUNCATED: u8 = 2;
 /// Position of the leave reason, three bits, in the flags.
@@ -224,6 +232,10 @@ impl Reply<'_> {
             Reply::Moved(path) => text(out, path, MOVED),
             Reply::File(path) => text(out, path, FILE),
             Reply::Elsewhere(target) => text(out, target, ELSEWHERE),
+            Reply::Refused { status, variables } => {
+                out.extend_from_slice(&status.to_le_bytes());
+                text(out, variables, REFUSED)
+            }
             Reply::Complete => COMPLETE,
             Reply::End(end) => end.put(out),
         };
@@ -291,6 +303,10 @@ impl<'a> Packet<'a> {
             EXTEND => Reply::Extend(Cursor(payload).u32()?),
             COMPLETE => Reply::Complete,
             ELSEWHERE => Reply::Elsewhere(payload),
+            REFUSED => {
+                let mut from = Cursor(payload);
+                Reply::Refused { status: from.u16()?, variables: from.0 }
+            }
             END => Reply::End(End::read(flags, Cursor(payload))?),
             _ => return Err(Malformed("unknown kind of message")),
         };
@@ -332,6 +348,7 @@ mod tests {
             Reply::Extend(1500),
             Reply::Head(head),
             Reply::Body(b"hello"),
+            Reply::Refused { status: 500, variables: b"REDIRECT_A=b\0" },
             Reply::End(end),
         ];
         let mut packet = Vec::new();

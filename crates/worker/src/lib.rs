@@ -9,6 +9,9 @@
 mod memory_pages;
 pub mod mold;
 
+// The processes that run CGI programs, without Perl.
+mod cgi;
+
 // A worker without a mold, for `-X`.
 pub mod single;
 
@@ -33,12 +36,15 @@ mod start_up;
 // Settings of a location.
 mod location;
 
+// CGI programs, whoever starts them.
+mod program;
+
 mod error_logs;
+mod forking;
 mod growth;
 mod log_context;
 mod memory_limit;
 mod place;
-mod program_kind;
 mod trace;
 
 // Reports of a process about its modules, objects and memory.
@@ -55,7 +61,7 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use wire::frame::Field;
+use wire::frame::{Field, Frame};
 use wire::reply::{LeaveReason, Reply};
 use wire::transport::{Inbound, WorkerPort};
 
@@ -72,6 +78,12 @@ use site::Site;
 /// A worker that exceeds its memory limit within this many requests needs the memory for loaded code; later growth
 /// points to a leak.
 const FIRST_REQUESTS: u64 = 10;
+
+/// Records the current request for the profiler.
+fn activity_begins(frame: &Frame) {
+    let texts = [Field::Method, Field::ServerName, Field::Target].map(|field| frame.field(field));
+    libperl::activity_begins(frame.id(), frame.received(), texts);
+}
 
 /// The channel to the front, shared between the loop (which waits on it) and the request's output (which fills it).
 type Port = Rc<std::cell::RefCell<WorkerPort>>;

@@ -1,9 +1,17 @@
 //! The configuration of a location or a server, as the Apache:: API shows it.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 use std::rc::Rc;
 
+use base::path::Text;
 use config::access::{Requirement, Satisfy};
-use config::{Config, Generation, Handler, Host, Listen, LogTarget, Settings, perl_api};
+use config::{AliasFrom, Config, Generation, Handler, Host, Listen, LogTarget, Settings, perl_api};
+use files::mime;
+
+/// Content type that httpd gives folders.
+const FOLDER: &str = "httpd/unix-directory";
 
 /// Settings that `Apache::Server` shows of a host, independent of the location.
 pub(super) fn server(config: &Config, host: u16) -> apache::Place {
@@ -52,6 +60,34 @@ pub(super) fn place(config: &Config, host: u16, settings: &Settings) -> apache::
         default_type: settings.default_type.clone().unwrap_or_else(|| "text/html".into()),
         ..Default::default()
     }
+}
+
+/// The content types of a location's files.
+pub(super) fn types_of(config: Rc<Config>, settings: Rc<Settings>) -> apache::FactOf<String> {
+    apache::FactOf::new(move |name| {
+        let path = Path::new(OsStr::from_bytes(name));
+        if path.is_dir() { Some(FOLDER.to_owned()) } else { mime::describe(&config, &settings, path).mime }
+    })
+}
+
+/// The aliases of a host.
+pub(super) fn aliases_of(config: Rc<Config>, host: u16) -> apache::FactOf<apache::PassedAlias> {
+    apache::FactOf::new(move |path| {
+        let (alias, file) = config.alias_of(host, &Text::new(path).0)?;
+        let AliasFrom::Prefix(prefix) = &alias.from else { return None };
+        let root = alias.to.to_string_lossy().into_owned();
+        let file = Text::bytes_of(file).into_os_string().into_vec();
+        Some(apache::PassedAlias { prefix: prefix.clone(), root, file })
+    })
+}
+
+/// Content-Language as mod_mime sets it in its Type phase: by the file's extensions, else DefaultLanguage. `None`
+/// without DefaultLanguage, where only files have a language.
+pub(super) fn language_of(config: &Config, settings: &Settings, request: u64) -> Option<String> {
+    settings.response.types.default_language.as_ref()?;
+    let name = apache::filename(request);
+    let described = mime::describe(config, settings, Path::new(OsStr::from_bytes(&name)));
+    Some(described.language.unwrap_or_default())
 }
 
 /// Names of the PerlOptions that are on, by default as in mod_perl 2.

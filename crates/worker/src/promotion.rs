@@ -10,15 +10,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use libperl::Interrupted;
-use wire::channel::Channel;
-use wire::control::{FromMold, GenerationNumber, ToMold};
+use wire::control::{FromMold, GenerationNumber};
 
+use super::forking::Master;
 use super::site::Site;
 use super::{WorkerIdentity, log_context};
 use base::log;
-
-/// The channel to the master, from the mold's side.
-pub type Master = Channel<FromMold, ToMold>;
 
 /// Number of last requests that must not have died before a worker is promoted.
 const HEALTHY: u64 = 10;
@@ -61,7 +58,7 @@ pub struct Successor {
 /// Forks a mold with `control` as its channel to the master, or reports there why not. Returns `Some` in the new
 /// mold.
 pub fn promote(site: Rc<Site>, control: OwnedFd, worker: WorkerIdentity, record: Record) -> Option<Successor> {
-    let master: Master = Channel::new(control);
+    let master = Master::new(control);
     let forked = Instant::now();
     match prepare(&site, record).and_then(|()| fork(&site)) {
         Ok(false) => None,

@@ -31,6 +31,13 @@ sub preload_script ($uri_and_file) {
     return $wrong // '';
 }
 
+# The folders of @INC that hold code of the site, separated by NUL.
+sub folders {
+    require Config;
+    my %own = map { $_ => 1 } @Config::Config{qw(privlibexp archlibexp)};
+    return join "\0", grep { !ref && !$own{$_} } @INC;
+}
+
 # Runs after the last start-up step.
 sub end {
     $Apache::ServerStarting = 0;

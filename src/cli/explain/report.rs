@@ -16,8 +16,11 @@ pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) ->
     if let Some(rules) = rules(config, route) {
         row(&mut text, "rewriting", &format!("{rules}{}", at(route, lines, &["RewriteRule"])));
     }
-    if !config.more_pools.is_empty() {
-        let pool = route.settings.pool;
+    let pool = config.pool_for(&route.settings);
+    if config.is_of_programs(pool) {
+        let most = config.pool_of(pool).max_clients;
+        row(&mut text, "workers", &format!("processes without Perl, at most {most} (CgiMaxProcesses)"));
+    } else if !config.more_pools.is_empty() {
         let generation = config.perl_of(pool).generation.number();
         let said = at(route, lines, &["PerlPool"]);
         let name = config.pool_name(pool);

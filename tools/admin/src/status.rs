@@ -112,10 +112,11 @@ fn pool(mold: &status::MoldStatus, status: &status::Status, text: &mut String) {
         let overloaded = if it.overloaded { ", overloaded" } else { "" };
         format!(" of {}, {} busy, {} queued{overloaded}", it.most, it.busy, it.queued)
     });
-    let _ = writeln!(
-        text,
-        "  pool {pool}  PerlGeneration {perl_generation}  mold {pid}{reforked}  {workers} workers{busy}"
-    );
+    let perl = match perl_generation {
+        0 => "no Perl".to_owned(),
+        number => format!("PerlGeneration {number}"),
+    };
+    let _ = writeln!(text, "  pool {pool}  {perl}  mold {pid}{reforked}  {workers} workers{busy}");
 }
 
 /// Response times and error counts, after the first responses.

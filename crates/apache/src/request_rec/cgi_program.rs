@@ -17,12 +17,17 @@ const HANDED_ON: [&[u8]; 2] = [b"PATH", b"LD_LIBRARY_PATH"];
 /// Names and values, sorted.
 pub type Variables = BTreeMap<Vec<u8>, Vec<u8>>;
 
+/// Whether programs get this variable of the environment that start-up code has left.
+pub fn is_handed_on(name: &[u8]) -> bool {
+    HANDED_ON.contains(&name)
+}
+
 pub(crate) fn variables(r: &mut RequestRec) -> Variables {
     r.ran_program = true;
     let mut all = Variables::from([(b"PATH".to_vec(), PATH.to_vec())]);
     let mut put = |name: &[u8], value: &[u8]| drop(all.insert(name.to_vec(), value.to_vec()));
     let place = r.place.clone();
-    for (name, value) in place.start_env.iter().filter(|(name, _)| HANDED_ON.contains(&name.as_slice())) {
+    for (name, value) in place.start_env.iter().filter(|(name, _)| is_handed_on(name)) {
         put(name, value);
     }
     put(b"REQUEST_SCHEME", if r.frame.flags().has(Flags::HTTPS) { b"https" } else { b"http" });

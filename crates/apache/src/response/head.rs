@@ -12,6 +12,9 @@ use crate::request_rec::tables::Id;
 use crate::request_rec::{RequestRec, status_of};
 use crate::unchunk::Unchunk;
 
+/// The status of a redirect to which the program gave none.
+const FOUND: u16 = 302;
+
 impl RequestRec {
     /// `$r->send_http_header`
     pub fn send_http_header(&mut self, content_type: Option<&[u8]>) {
@@ -178,13 +181,16 @@ impl RequestRec {
         if let Some(location) = header.location {
             self.redirect(location, header.status.is_none());
         }
+        let is_moved = self.output.failed == Some(FOUND);
         for (name, value) in header.others {
             match api() {
-                Api::One => self.tables.of_mut(Id::HeadersOut).add(&name, &value),
-                Api::Two => self.script_field(&name, &value),
+                Api::One if !is_moved => self.tables.of_mut(Id::HeadersOut).add(&name, &value),
+                _ => self.script_field(&name, &value),
             }
         }
-        self.end_header();
+        if !is_moved {
+            self.end_header();
+        }
     }
 
     /// Applies the status of a script's header. mod_perl 2 parses the header when the output is passed to the filters,
@@ -204,10 +210,13 @@ impl RequestRec {
             self.output.elsewhere = Some(location);
             return;
         }
-        if implied {
-            self.take_script_status(302);
-        }
         self.tables.of_mut(Id::HeadersOut).set(b"Location", &location);
+        if implied && self.ran_program {
+            // As under mod_cgi, the server's page replaces the program's, which has to give the status to send its own.
+            self.output.failed = Some(FOUND);
+        } else if implied {
+            self.take_script_status(FOUND);
+        }
     }
 
     /// `$r->cgi_header_out`: one line of a script's header. Returns false when it is invalid.

@@ -15,7 +15,7 @@ use crate::output::Stage;
 use crate::request_rec::environment::{Api, api};
 use crate::request_rec::field::Text;
 use crate::request_rec::tables::Id;
-use crate::request_rec::{Finished, RequestRec};
+use crate::request_rec::{Finished, RequestRec, redirected};
 
 impl RequestRec {
     /// Finishes the response: sends the rest of it.
@@ -25,8 +25,16 @@ impl RequestRec {
         if let Some(path) = self.output.file.take() {
             return self.refer(self.file_head(), &path, Reply::File);
         }
+        let plain = Head { status: 200, ..Head::default() };
         if let Some(target) = self.output.elsewhere.take() {
-            return self.refer(Head { status: 200, ..Head::default() }, &target, Reply::Elsewhere);
+            return self.refer(plain, &target, Reply::Elsewhere);
+        }
+        if let Some(status) = self.output.refused.take() {
+            let mut variables = redirected::variables_of_error(self);
+            if variables.len() > MAX_TARGET {
+                variables.clear();
+            }
+            return self.send_reference(plain, &Reply::Refused { status, variables: &variables });
         }
         self.commit();
         self.leave(self.output.truncated)
@@ -81,6 +89,19 @@ impl RequestRec {
         self.output.stage = Stage::Ready(Head { status, reason: self.reason(status), headers });
     }
 
+    /// Lets the front answer with its page or ErrorDocument for the status, unless a part of the response was sent.
+    pub fn refuse(&mut self, status: u16) {
+        if self.keeps_body() {
+            return self.append_page(status, Page::Ours(""));
+        }
+        if !self.output.discard() {
+            self.output.truncated = true;
+            return;
+        }
+        self.status = status;
+        self.output.refused = Some(status);
+    }
+
     fn append_page(&mut self, status: u16, text: Page<'_>) {
         if !is_bodyless(status) {
             let location = (300..400).contains(&status).then(|| self.location()).flatten();
@@ -117,8 +138,12 @@ impl RequestRec {
             self.send_page(500, Page::Ours(""));
             return self.leave(false);
         }
+        self.send_reference(head, &reply(to))
+    }
+
+    fn send_reference(&mut self, head: Head, to: &Reply<'_>) -> Finished {
         let last = self.last_word(false);
-        self.output.send_reference(self.frame.id(), head, &reply(to), &last, &mut *self.client);
+        self.output.send_reference(self.frame.id(), head, to, &last, &mut *self.client);
         self.finished()
     }
 

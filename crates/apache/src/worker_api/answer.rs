@@ -145,6 +145,11 @@ pub fn send_page(request: u64, status: u16, page: Page<'_>) {
     let _ = with(request, |r| r.send_page(status, page));
 }
 
+/// Lets the front answer with its page or ErrorDocument for the status.
+pub fn refuse(request: u64, status: u16) {
+    let _ = with(request, |r| r.refuse(status));
+}
+
 /// A handler died: drop its output and send this status, unless a part was sent.
 pub fn fail(request: u64, status: u16) {
     let _ = with(request, |r| r.output.failed = Some(status));

@@ -8,7 +8,7 @@ mod translation;
 
 pub use answer::{
     Outcome, begin_body, commit, custom_response, declined_file, discard, error_before, fail, failed, has_said,
-    outcome, say_language, say_type, send_file, send_page,
+    outcome, refuse, say_language, say_type, send_file, send_page,
 };
 pub use client::{
     addresses, change_variables, has_variable, header_in, headers_in, protocol, remote_host, set_challenge, user,

@@ -59,6 +59,7 @@ impl Answer {
                 | Reply::Greeted { .. }
                 | Reply::Extend(_)
                 | Reply::Lent { .. }
+                | Reply::Refused { .. }
                 | Reply::Moved(_) => {}
             }
         }

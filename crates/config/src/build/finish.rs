@@ -32,6 +32,7 @@ impl Draft {
         check_warm_up(self);
         handlers::check(self);
         self.checks();
+        self.add_program_pool();
         if let Some(shadow) = self.config.facts.shadow.clone() {
             shadow::separate(&mut self.config, &shadow);
         }

@@ -7,6 +7,7 @@ mod finish;
 mod handlers;
 mod logs;
 mod pools;
+mod programs;
 mod satisfy;
 mod shadow;
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use wire::control::PoolNumber;
 
 use crate::draft::Draft;
-use crate::model::pools::{DEFAULT, MOST};
+use crate::model::pools::{DEFAULT, MOST, PROGRAMS_NAME};
 use crate::model::server::{NamedPool, PerlSwitches, Pool};
 use crate::syntax::tree::{ConfigError, Directive};
 use crate::table::{Belongs, belongs, has_option, speaks_of};
@@ -55,6 +55,9 @@ impl Draft {
             Some((DEFAULT, _)) => {
                 "is the default pool, whose directives are written outside of all sections: use another name".to_owned()
             }
+            None if name.eq_ignore_ascii_case(PROGRAMS_NAME) => {
+                "is the pool of CGI programs, which CgiMaxProcesses sizes: use another name".to_owned()
+            }
             Some((_, at)) => {
                 format!("is already defined at {}: use another name for one of them", at.unwrap_or_default())
             }
@@ -71,7 +74,7 @@ impl Draft {
         let inside = host.section.as_deref().unwrap_or_default();
         let named = inside.iter().find(|directive| is(directive, "ServerName")).and_then(|it| it.args.first());
         let name = named.or(host.args.first()).cloned().unwrap_or_default();
-        let is_taken = |name: &str| self.config.pool_called(name).is_some();
+        let is_taken = |name: &str| name.eq_ignore_ascii_case(PROGRAMS_NAME) || self.config.pool_called(name).is_some();
         let mut others = (host.at.line..).map(|number| format!("{name}:{number}"));
         let free = if is_taken(&name) { others.find(|name| !is_taken(name)) } else { Some(name.clone()) };
         let before = self.config.pool_count();

@@ -45,6 +45,10 @@ pub struct Config {
     pub pool: Pool,
     /// Other pools of workers.
     pub more_pools: Vec<NamedPool>,
+    /// The pool of the processes that run CGI programs, without Perl. `None`: no place has programs, or workers run them.
+    pub program_pool: Option<Box<NamedPool>>,
+    /// `CgiMaxProcesses`
+    pub max_programs: u32,
     /// Whether pools use both of mod_perl's APIs.
     pub uses_both_apis: bool,
     /// The pool for which this copy was made: see [`Config::for_pool`].
@@ -138,6 +142,9 @@ pub struct Facts {
     pub reload: bool,
     /// Whether this is only a check: missing handlers are errors now, rather than at the first request.
     pub check: bool,
+    /// Whether the server is one process (`serve -X`), whose only worker answers all requests.
+    #[serde(default)]
+    pub single: bool,
     /// Set for a second instance that is measured beside the running server.
     #[serde(default)]
     pub shadow: Option<Shadow>,

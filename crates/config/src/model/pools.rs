@@ -5,12 +5,15 @@ use wire::control::PoolNumber;
 use crate::model::config::{Config, Facts};
 use crate::model::perl::api::{Generation, MODPERL2};
 use crate::model::server::{NamedPool, PerlSwitches, Pool};
+use crate::model::settings::Settings;
 use crate::syntax::tree::At;
 
 /// Number of the default pool, which handles requests outside of places with another pool.
 pub const DEFAULT: PoolNumber = 0;
 /// Name of the default pool in `PerlPool`, logs and status.
 pub const DEFAULT_NAME: &str = "default";
+/// Name of the pool of CGI programs in logs and status.
+pub const PROGRAMS_NAME: &str = "cgi";
 /// Error message for Perl code that would configure a place of another pool.
 pub const CODE_ELSEWHERE: &str = "Perl code can change the configuration only in places of the default pool, which runs the code: move it \
     elsewhere, or load the pool's code with PerlModule or PerlRequire";
@@ -18,9 +21,35 @@ pub const CODE_ELSEWHERE: &str = "Perl code can change the configuration only in
 pub const MOST: usize = 32;
 
 impl Config {
-    /// Number of pools, including the default pool.
+    /// Number of pools, including the default pool and that of CGI programs.
     pub fn pool_count(&self) -> PoolNumber {
-        PoolNumber::try_from(self.more_pools.len() + 1).unwrap_or(PoolNumber::MAX)
+        self.perl_pool_count() + PoolNumber::from(self.program_pool.is_some())
+    }
+
+    /// Number of pools whose processes run Perl. Their numbers come first.
+    fn perl_pool_count(&self) -> PoolNumber {
+        PoolNumber::try_from(self.more_pools.len() + 1).unwrap_or(PoolNumber::MAX - 1)
+    }
+
+    /// Numbers of the pools whose processes run Perl.
+    pub fn perl_pool_numbers(&self) -> impl Iterator<Item = PoolNumber> + use<> {
+        DEFAULT..self.perl_pool_count()
+    }
+
+    /// Number of the pool of CGI programs.
+    pub fn program_pool_number(&self) -> Option<PoolNumber> {
+        self.program_pool.is_some().then(|| self.perl_pool_count())
+    }
+
+    /// Whether the processes of this pool run CGI programs and no Perl.
+    pub fn is_of_programs(&self, number: PoolNumber) -> bool {
+        self.program_pool_number() == Some(number)
+    }
+
+    /// The pool that answers requests with these settings.
+    pub fn pool_for(&self, settings: &Settings) -> PoolNumber {
+        let programs = self.program_pool_number().filter(|_| settings.is_program_alone());
+        programs.unwrap_or(settings.pool)
     }
 
     /// Numbers of all pools.
@@ -55,7 +84,8 @@ impl Config {
     }
 
     fn named(&self, number: PoolNumber) -> Option<&NamedPool> {
-        self.more_pools.get(usize::from(number).checked_sub(1)?)
+        let programs = self.program_pool.as_deref().filter(|_| self.is_of_programs(number));
+        programs.or_else(|| self.more_pools.get(usize::from(number).checked_sub(1)?))
     }
 
     /// Settings of a pool.
@@ -68,14 +98,20 @@ impl Config {
         self.named(number).map_or(&self.perl, |named| &named.perl)
     }
 
+    /// mod_perl's API in a pool: 1 or 2; 0 in the pool of programs, which has no Perl.
+    pub fn api_number(&self, number: PoolNumber) -> u8 {
+        if self.is_of_programs(number) { 0 } else { self.perl_of(number).generation.number() }
+    }
+
     /// Name of a pool.
     pub fn pool_name(&self, number: PoolNumber) -> &str {
         self.named(number).map_or(DEFAULT_NAME, |named| &named.name)
     }
 
-    /// ` pool=old` for log lines, or nothing if there is only one pool.
+    /// ` pool=old` for log lines, or nothing for the default pool where it is the only one with Perl.
     pub fn pool_label(&self, number: PoolNumber) -> String {
-        if self.more_pools.is_empty() { String::new() } else { format!(" pool={}", self.pool_name(number)) }
+        let is_only = self.more_pools.is_empty() && number == DEFAULT;
+        if is_only { String::new() } else { format!(" pool={}", self.pool_name(number)) }
     }
 
     /// Whether the server's pools use both of mod_perl's APIs.

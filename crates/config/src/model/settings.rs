@@ -125,6 +125,12 @@ impl Settings {
             || self.access.asks_providers()
     }
 
+    /// Whether a CGI program answers, and no Perl code has a part in the request: no phase, no cleanup, no filter.
+    pub fn is_program_alone(&self) -> bool {
+        let is_program = self.handler == Handler::CgiScript && self.program.mode == program::CgiMode::Program;
+        is_program && !self.has_perl_phases() && self.cleanup_handlers.is_empty() && self.perl_filters.is_empty()
+    }
+
     /// Whether `%ENV` is filled for programs. mod_perl 2 does so for perl-script, or according to PerlOptions.
     pub fn sets_up_env(&self, generation: Generation) -> bool {
         match generation {

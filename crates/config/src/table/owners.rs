@@ -18,7 +18,7 @@ const CORE: &str = "AcceptPathInfo AccessConfig AccessFileName AddDefaultCharset
     UseCanonicalName User VirtualHost";
 
 /// Directives that no module of httpd has.
-const OURS: &str = "AdminListen AdminToken CacheSize CachePurgeFrom CgiMode ControlSocket FrontThreads FrontTimeout \
+const OURS: &str = "AdminListen AdminToken CacheSize CachePurgeFrom CgiMaxProcesses CgiMode ControlSocket FrontThreads FrontTimeout \
     H2MaxControlFramesPerSecond H2MaxResetsPerSecond HistoryFile KernelSamePageMerging LimitPasswordHash MaxAgePerChild MaxConnections \
     MaxConnectionsPerClient MaxGrowthPerChild MaxIdlePerChild MaxMemoryPerChild MemoryBudget MinSharedPerChild OpenFileCache \
     PerlEval PerlHtaccess PerlLib PerlOpmask PerlPool PerlWarmup PerlWarmupLog PoolShare PrecompressedFiles PsgiApp PsgiEval \

@@ -27,6 +27,8 @@ pub enum Said {
     File(Vec<u8>, Option<wire::reply::Head>),
     /// An internal redirect to a path of this server.
     Elsewhere(Vec<u8>),
+    /// No response: the front answers with its page for the status. The variables are for an ErrorDocument.
+    Refused(StatusCode, Vec<u8>),
 }
 
 /// Receives the body, submits the request and waits for the head of the answer.
@@ -39,7 +41,7 @@ pub async fn ask(
     keep_pace(context, route)?;
     let body = body.receive(context, route).await?;
     let (head, body) = inflate::unpacked(context, head, route, body).await?;
-    let pool = route.settings.pool;
+    let pool = context.generation.config.pool_for(&route.settings);
     let ticket = context.generation.workers.of(pool).submit(frame::job(context, &head, route, body))?;
     let exchange = ticket.exchange().clone();
     context.asks(pool, exchange.clone());
@@ -48,7 +50,13 @@ pub async fn ask(
     if let Some(path) = moved {
         settle_at(context, &head, &path).await;
     }
-    Ok(said)
+    match said {
+        Said::Refused(status, variables) => {
+            context.keep_failure(variables);
+            Err(Refusal::new(status))
+        }
+        said => Ok(said),
+    }
 }
 
 /// The worker gave no usable reply, and no client waits for an error page.
@@ -57,7 +65,12 @@ pub struct Unanswered;
 /// Like [`ask`], for a request without a body and without a waiting client.
 pub async fn ask_for_nobody(context: &RequestContext, head: &Parts, route: &Rc<Route>) -> Result<Said, Unanswered> {
     let job = frame::job(context, head, route, Body::Memory(Default::default()));
-    let ticket = context.generation.workers.of(route.settings.pool).submit(job).map_err(|_| Unanswered)?;
+    let ticket = context
+        .generation
+        .workers
+        .of(context.generation.config.pool_for(&route.settings))
+        .submit(job)
+        .map_err(|_| Unanswered)?;
     let said = hear(ticket, |_| ()).await.map_err(|_| Unanswered)?;
     said.map_err(|bad| {
         complain(context, route, &bad);
@@ -79,6 +92,12 @@ async fn hear(
     answered.await?;
     let said = ticket.exchange().borrow_mut().head.take();
     let file = ticket.exchange().borrow_mut().file.take();
+    let refused = ticket.exchange().borrow_mut().refused.take();
+    if let Some((status, variables)) = refused {
+        let status =
+            StatusCode::from_u16(status).ok().filter(|status| status.is_client_error() || status.is_server_error());
+        return Ok(Ok(Said::Refused(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), variables)));
+    }
     Ok(match (file, said) {
         (Some(file), said) => Ok(Said::File(file, said)),
         (None, Some(said)) => from_worker::response(ticket, said).map(Said::Answer),
@@ -101,6 +120,7 @@ pub async fn deliver(
             send_file(context, head, &place, &file, said).await
         }
         Said::Elsewhere(target) => Ok(Dispatched::InternalRedirect(target)),
+        Said::Refused(status, _) => Err(Refusal::new(status)),
     }
 }
 

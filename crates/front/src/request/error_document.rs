@@ -3,7 +3,7 @@
 use http::header::{
     HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LOCATION, RANGE,
 };
-use http::{Method, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use super::body::RequestBody;
 use super::context::{RequestContext, variables};
@@ -61,8 +61,11 @@ async fn local(context: &RequestContext, refusal: Refusal, target: &str, foot: &
 /// Sets the `REDIRECT_…` variables about the error, for the program that makes the page.
 fn explain(context: &RequestContext, refusal: &Refusal) {
     let mut variables = variables::pass_on(context, &context.head, refusal.status);
-    let method = &context.head.method;
-    variables.set("REDIRECT_REQUEST_METHOD", (method != Method::GET).then(|| method.to_string()));
-    variables.set("REDIRECT_ERROR_NOTES", Some(refusal.explanation().to_owned()));
+    variables.set("REDIRECT_REQUEST_METHOD", Some(context.head.method.to_string()));
+    let of_program = context.take_failure();
+    match of_program.is_empty() {
+        true => variables.set("REDIRECT_ERROR_NOTES", Some(refusal.explanation().to_owned())),
+        false => variables::add_encoded(&mut variables, &of_program),
+    }
     context.inherit_variables(variables);
 }

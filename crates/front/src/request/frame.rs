@@ -27,7 +27,7 @@ pub fn job<'a>(context: &RequestContext, head: &Parts, route: &'a Route, body: B
         label: Label { host: route.host, method: head.method.clone(), target: route.path.as_slice().into() },
         timeouts: RequestTimeouts::of(&route.settings),
         share: route.settings.scheduling.share.as_ref(),
-        charged_to: context.visitor().charged_in(route.settings.pool),
+        charged_to: context.visitor().charged_in(context.generation.config.pool_for(&route.settings)),
     }
 }
 

@@ -37,6 +37,7 @@ use body::RequestBody;
 use body::drain::Left;
 use body::source::Source;
 use cached::Lookup;
+use config::Handler;
 use config::response::redirect::RedirectResponse;
 use context::{RequestContext, RequestGuard, Stream, host_header, remote_ip, variables};
 use files::{LookupResult, autoindex, lookup};
@@ -192,7 +193,7 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         admit(context, head, &route).await?;
         return cached::purge::answer(context, head, &route).map(Dispatched::Response);
     }
-    if route.is_static() && !route.settings.has_perl_phases() {
+    if !route.settings.has_perl_phases() && (route.is_static() || is_folder_of_programs(context, &route).await?) {
         let found = find_file(context, head, &route).await;
         measure(head, &route, &found)?;
         if let Some(onward) = actions::script(context, head, &route, &found)? {
@@ -260,6 +261,12 @@ async fn run(
             answer
         }
     }
+}
+
+/// Whether the path is that of a folder of programs, whose index answers. As in mod_dir, the index gets the method and the body.
+async fn is_folder_of_programs(context: &RequestContext, route: &Rc<Route>) -> Result<bool, Refusal> {
+    let leads_on = || Ok(files::leads_to_an_index(&context.generation, route));
+    Ok(route.settings.handler == Handler::CgiScript && context.generation.ask(leads_on).await?)
 }
 
 /// Applies `Redirect` of the host or of a location.

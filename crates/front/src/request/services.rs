@@ -126,7 +126,7 @@ fn pools_of(serving: &Generation) -> Vec<PoolStatus> {
     let status = |pool: &Arc<SharedPool>| {
         let Load { id, idle, busy, queued } = pool.load();
         let name = serving.config.pool_name(id.pool).to_owned();
-        let generation = serving.config.perl_of(id.pool).generation.number();
+        let generation = serving.config.api_number(id.pool);
         let most = serving.config.pool_of(id.pool).max_clients;
         PoolStatus { name, perl_generation: generation, idle, busy, queued, most, overloaded: pool.is_overloaded() }
     };

@@ -209,6 +209,7 @@ impl Drop for Server {
     }
 }
 
+/// All workers of these tests are of one pool, as those of `serve -X`.
 fn facts() -> Facts {
-    Facts { server_root: Path::new("/").into(), ..Facts::default() }
+    Facts { server_root: Path::new("/").into(), single: true, ..Facts::default() }
 }

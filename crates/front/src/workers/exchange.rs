@@ -68,6 +68,8 @@ pub struct Exchange {
     pub moved: Option<Vec<u8>>,
     /// Path of this server that the front serves instead: a local redirect of CGI (RFC 3875, section 6.2.2).
     pub elsewhere: Option<Vec<u8>>,
+    /// Status of an error that the front answers, with variables for its ErrorDocument.
+    pub refused: Option<(u16, Vec<u8>)>,
     /// File to send as the body; `head`, if present, has its headers.
     pub file: Option<Vec<u8>>,
     /// Body bytes that the client has not read yet.
@@ -106,6 +108,7 @@ impl Exchange {
             head: None,
             moved: None,
             elsewhere: None,
+            refused: None,
             file: None,
             spool: Spool::new(store),
             length: ContentLength::default(),
@@ -125,7 +128,7 @@ impl Exchange {
     }
 
     /// Handles a message of the worker. Messages arrive in the order `Info* [Moved] Head Body* [Complete] End` or
-    /// `[Moved] [Head] File [Complete] End`.
+    /// `[Moved] [Head] File [Complete] End` or `Refused End`.
     pub fn hear(&mut self, reply: Reply<'_>) -> Result<(), Malformed> {
         if self.outcome.is_some() || (self.whole && !matches!(reply, Reply::End(_) | Reply::Extend(_))) {
             return Err(Malformed("a message after the end"));
@@ -148,6 +151,10 @@ impl Exchange {
             Reply::Elsewhere(target) if !self.said_head => {
                 self.said_head = true;
                 self.elsewhere = Some(target.to_vec());
+            }
+            Reply::Refused { status, variables } if !self.said_head && self.moved.is_none() => {
+                self.said_head = true;
+                self.refused = Some((status, variables.to_vec()));
             }
             Reply::Body(b"") if self.takes_body() => self.count_idle()?,
             Reply::Body(bytes) if self.takes_body() => self.keep(bytes.len(), || Bytes::copy_from_slice(bytes)),
@@ -185,12 +192,13 @@ impl Exchange {
     }
 
     fn takes_body(&self) -> bool {
-        self.said_head && self.file.is_none() && self.elsewhere.is_none()
+        self.said_head && self.file.is_none() && self.elsewhere.is_none() && self.refused.is_none()
     }
 
     /// A file may replace the body only while the client has neither the head nor any of the body.
     fn takes_file(&self) -> bool {
-        let untouched = self.elsewhere.is_none() && self.file.is_none() && self.spool.is_empty();
+        let untouched =
+            self.elsewhere.is_none() && self.refused.is_none() && self.file.is_none() && self.spool.is_empty();
         !self.said_head || (self.head.is_some() && untouched)
     }
 
@@ -305,9 +313,9 @@ impl Exchange {
         self.wake();
     }
 
-    /// Ready with a head, a file or a redirect, or with the failure.
+    /// Ready with a head, a file, a redirect or a refusal, or with the failure.
     pub fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
-        if self.head.is_some() || self.file.is_some() || self.elsewhere.is_some() {
+        if self.head.is_some() || self.file.is_some() || self.elsewhere.is_some() || self.refused.is_some() {
             return Poll::Ready(Ok(()));
         }
         if let Some(Err(failure)) = self.outcome {

@@ -21,9 +21,9 @@ use super::{Workers, ring};
 use crate::base::failure::Failure;
 use crate::base::lock::lock;
 use crate::base::shared;
-use config::Config;
 use config::access::Throttle;
 use config::scheduling::SpeedLimit;
+use config::{Config, pools};
 
 pub struct SharedPool {
     /// The generation and number of this pool.
@@ -75,7 +75,7 @@ impl SharedPool {
         };
         SharedPool {
             id,
-            is_alone: config.more_pools.is_empty(),
+            is_alone: config.more_pools.is_empty() && id.pool == pools::DEFAULT,
             front: front.clone(),
             mailboxes: mailboxes.clone(),
             state: Mutex::new(state),

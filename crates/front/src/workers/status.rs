@@ -73,7 +73,7 @@ impl SharedPool {
         WorkerStatus {
             slot: id.slot,
             generation: self.id.generation,
-            pool: if config.more_pools.is_empty() { String::new() } else { config.pool_name(self.id.pool).to_owned() },
+            pool: if config.pool_count() == 1 { String::new() } else { config.pool_name(self.id.pool).to_owned() },
             pid: state.workers.get(&id).map_or(0, |worker| worker.pid()),
             state: worker.state,
             activity: activity(worker),

@@ -20,7 +20,7 @@ pub fn compile(origin: &ConfigOrigin) -> anyhow::Result<Vec<ConfigError>> {
     origin.facts.check = true;
     let checked = expansion::read(&origin)?;
     privileges::account(checked.config.user.as_deref(), checked.config.group.as_deref())?;
-    checked.config.pool_numbers().try_for_each(|pool| compile_pool(&origin, &checked, pool))?;
+    checked.config.perl_pool_numbers().try_for_each(|pool| compile_pool(&origin, &checked, pool))?;
     Ok(checked.config.warnings)
 }
 

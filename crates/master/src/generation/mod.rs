@@ -12,7 +12,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use wire::control::{Exit, GenerationNumber, GenerationState, PoolId, PoolNumber};
+use wire::control::{Exit, GenerationNumber, GenerationState, PoolId, PoolNumber, ProgramFacts};
 
 use molds::{Member, Molds};
 
@@ -65,7 +65,9 @@ pub struct MoldPool {
     pub reforks: Refork,
     /// Address in the memory of the pool's workers at which each notes its current activity.
     pub activity: usize,
-    /// When a mold of the pool was found stopped; `None`: no mold is stopped.
+    /// What CGI programs find of its code, once that is loaded.
+    pub facts: Option<ProgramFacts>,
+    /// Since when a mold is stopped, unless it was continued.
     stopped: Option<Instant>,
     /// Waits between starts of the mold.
     backoff: Backoff,
@@ -201,7 +203,14 @@ impl<C> Generations<C> {
         Some(GenerationAction::Start(id.generation))
     }
 
-    /// Notes that a mold has ended, and returns the consequence.
+    /// A mold has reported what CGI programs find of its code.
+    pub fn note_facts(&mut self, id: PoolId, facts: ProgramFacts) {
+        if let Some(pool) = self.pool_mut(id) {
+            pool.facts = Some(facts);
+        }
+    }
+
+    /// A mold has ended.
     pub fn mold_ended(&mut self, id: MoldId, exit: Exit, now: Instant) -> MoldEnd {
         let state = self.get(id.pool.generation).map(|generation| generation.state);
         let Some(pool) = self.pool_mut(id.pool) else { return MoldEnd::Nothing };

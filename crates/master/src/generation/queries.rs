@@ -1,6 +1,6 @@
 //! The read-only part of [`Generations`].
 
-use wire::control::{GenerationNumber, GenerationState, PoolId};
+use wire::control::{GenerationNumber, GenerationState, PoolId, PoolNumber, ProgramFacts};
 
 use super::molds::Member;
 use super::{Generation, Generations, MoldPool};
@@ -40,6 +40,12 @@ impl<C> Generations<C> {
     /// A pool whose generation still has processes.
     pub fn pool(&self, id: PoolId) -> Option<&MoldPool> {
         self.get(id.generation)?.pools.get(usize::from(id.pool))
+    }
+
+    /// What CGI programs find of the code of each pool that has loaded it.
+    pub fn program_facts(&self, number: GenerationNumber) -> impl Iterator<Item = (PoolNumber, &ProgramFacts)> {
+        let pools = self.get(number).into_iter().flat_map(Generation::pools);
+        pools.filter_map(|(id, pool)| Some((id.pool, pool.facts.as_ref()?)))
     }
 
     /// The mold of a pool that forks now, or will.

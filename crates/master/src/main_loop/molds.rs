@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nix::unistd::Pid;
-use wire::control::{Exit, FromMold, LateCode, PoolId, ToMold};
+use wire::control::{Exit, FromMold, LateCode, PoolId, ProgramFacts, ToMold};
 
 use super::Master;
 use crate::children::{self, Mold, MoldId};
@@ -21,6 +21,11 @@ impl Master {
         // Only workers of the default pool report the code that they have loaded.
         let preload = if id.pool == pools::DEFAULT { self.preload.clone() } else { LateCode::default() };
         mold.peer.send(ToMold::Configure { pool: id, preload }, fds);
+        if checked.config.is_of_programs(id.pool) {
+            for (pool, facts) in self.generations.program_facts(id.generation) {
+                mold.peer.send(ToMold::ProgramFacts { pool, facts: facts.clone() }, vec![]);
+            }
+        }
         let label = checked.config.pool_label(id.pool);
         log::info("master", format_args!("mold pid={} gen={}{label} started", mold.pid, id.generation));
         Ok(mold)
@@ -42,7 +47,10 @@ impl Master {
     fn mold_reports(&mut self, id: MoldId, message: FromMold) {
         let name = self.name_of(id.pool);
         match message {
-            FromMold::Ready { load_ms, software, activity } => self.mold_ready(id, load_ms, software, activity),
+            FromMold::Ready { load_ms, software, activity, facts } => {
+                self.tell_programs(id.pool, facts);
+                self.mold_ready(id, load_ms, software, activity);
+            }
             FromMold::Promoted { .. } => {
                 log::error("master", format_args!("{name} sent an invalid control message: promoted twice"));
             }
@@ -59,6 +67,20 @@ impl Master {
                     self.worker_ended(slot, exit);
                 }
             }
+        }
+    }
+
+    /// A mold with Perl is ready: the mold of CGI programs needs the facts before it forks.
+    fn tell_programs(&mut self, from: PoolId, facts: ProgramFacts) {
+        let found = self.generations.get(from.generation);
+        let Some(programs) = found.and_then(|found| found.config.config.program_pool_number()) else { return };
+        if from.pool == programs {
+            return;
+        }
+        self.generations.note_facts(from, facts.clone());
+        let pool = PoolId { pool: programs, ..from };
+        if let Some(mold) = self.children.mold(MoldId { pool, refork: 0 }) {
+            mold.peer.send(ToMold::ProgramFacts { pool: from.pool, facts }, vec![]);
         }
     }
 

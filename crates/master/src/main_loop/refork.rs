@@ -19,7 +19,10 @@ impl Master {
         if !self.serves() {
             return self.answer(client, &ControlReply::failed("the server is not serving at present"));
         }
+        let config = &self.checked.config;
         let pools = self.generations.serving_pools().into_iter().map(|id| id.pool);
+        // Processes without Perl have nothing to share.
+        let pools = pools.filter(|pool| !config.is_of_programs(*pool));
         match self.refork.ask(client, pools, Instant::now()) {
             Ok(action) => self.do_refork(action),
             Err(why) => self.answer(client, &ControlReply::failed(why)),

@@ -75,7 +75,7 @@ impl Master {
             let forking = generation.forking(id.pool);
             MoldStatus {
                 pool: config.pool_name(id.pool).to_owned(),
-                perl_generation: config.perl_of(id.pool).generation.number(),
+                perl_generation: config.api_number(id.pool),
                 pid: forking.map_or(0, |member| member.pid),
                 refork: forking.map_or(0, |member| member.refork),
                 workers: u32::try_from(self.workers.of(id).count()).unwrap_or(u32::MAX),

@@ -214,6 +214,8 @@ pub enum ToMold {
         /// Code to load beyond the configuration's, where it loads without an error (`PerlPreload auto`).
         preload: LateCode,
     },
+    /// For the mold of CGI programs, before its first `Spawn`: what the code of another pool has set.
+    ProgramFacts { pool: PoolNumber, facts: ProgramFacts },
     /// Fork a worker. Descriptors: the worker's end of its socket, and the memory that it shares with the front, if any.
     Spawn { slot: Slot },
     /// The error log was reopened. Descriptor: the error log.
@@ -239,6 +241,8 @@ pub enum FromMold {
         software: String,
         /// Address, in the memory of each worker, where it records its current activity.
         activity: usize,
+        /// What CGI programs find of the code.
+        facts: ProgramFacts,
     },
     /// A worker has become this mold and can fork. The first message of a mold that gets no `Configure`.
     Promoted {
@@ -264,6 +268,15 @@ pub enum FromMold {
     },
     /// A worker has ended.
     Exited { slot: Slot, pid: i32, exit: Exit },
+}
+
+/// The parts of the environment of CGI programs that only the loaded Perl code of their pool determines.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramFacts {
+    /// Components that the code has added to `SERVER_SOFTWARE`.
+    pub components: Vec<String>,
+    /// Names and values in `%ENV` after the code was loaded, as far as programs get them.
+    pub variables: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Code that workers have loaded after the fork.

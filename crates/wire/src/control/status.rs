@@ -205,7 +205,7 @@ impl SlowRequest {
 pub struct PoolStatus {
     /// Name of the `WorkerPool`, or `default`.
     pub name: String,
-    /// The version of mod_perl's API that the pool speaks: 1 or 2.
+    /// The version of mod_perl's API that the pool speaks: 1 or 2; 0 without Perl.
     pub perl_generation: u8,
     /// Workers that wait for a request.
     pub idle: u32,

@@ -5,6 +5,9 @@ pub mod htaccess;
 pub mod htaccess_cache;
 
 use std::cell::OnceCell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::rc::Rc;
 
 use apache::AddedLines;
@@ -39,6 +42,16 @@ impl LocationKey {
             handler: None,
         }
     }
+}
+
+/// The handler that the extensions of a request's file determine, if any.
+pub(super) fn handler_of_file(settings: &Settings, file: &[u8]) -> Option<Handler> {
+    let mut file = Path::new(OsStr::from_bytes(file));
+    if settings.script_alias && settings.handler_depends_on_the_file() {
+        // The path after a program's name is PATH_INFO, whose extension does not count.
+        file = file.ancestors().find(|above| above.is_file()).unwrap_or(file);
+    }
+    settings.handler_of(file).cloned()
 }
 
 /// A location's settings, with the resolved Perl code.

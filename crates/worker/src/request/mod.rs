@@ -34,7 +34,7 @@ use self::phases::{DECLINED, OK, RequestKind, Stop};
 pub use self::warm_up::{WarmUpAnswer, WarmUpRequest};
 use super::location::{LocationKey, ResolvedLocation};
 use super::site::Site;
-use super::{Next, Port};
+use super::{Next, Port, activity_begins};
 use crate::log_context::{LogContext, note, report};
 use crate::trace;
 use config::{Host, Phase};
@@ -77,12 +77,6 @@ impl apache::Client for ToFront {
     }
 }
 
-/// Records the current request for the profiler.
-fn note_activity(frame: &Frame) {
-    let texts = [Field::Method, Field::ServerName, Field::Target].map(|field| frame.field(field));
-    libperl::activity_begins(frame.id(), frame.received(), texts);
-}
-
 impl Site {
     /// Answers one request. Returns the frame's buffer for reuse.
     pub(super) fn answer(
@@ -108,7 +102,7 @@ impl Site {
         let number = frame.id();
         let client = asker.client(number);
         libperl::request_is(number);
-        note_activity(&frame);
+        activity_begins(&frame);
         trace::begin(frame.flags().has(Flags::TRACED));
         let request = apache::begin(apache::Incoming { frame, place, client });
         let location = match location {

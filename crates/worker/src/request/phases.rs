@@ -17,11 +17,11 @@ use libperl::{Code, Interrupted};
 use super::set_env;
 use crate::location::ResolvedLocation;
 use crate::log_context::{note, report};
+use crate::place::language_of;
 use crate::site::Site;
 use crate::trace;
 use config::response::PathInfo;
 use config::{Handler, Phase};
-use files::mime;
 
 /// Handler return values that are no HTTP status.
 pub const OK: i32 = 0;
@@ -78,13 +78,10 @@ impl Site {
         self.after(location, request, Phase::Fixup)
     }
 
-    /// Sets Content-Language as mod_mime does in its Type phase, for handlers too: by the file's extensions, else
-    /// DefaultLanguage.
+    /// Sets Content-Language, for handlers too.
     pub(super) fn say_language(&self, request: u64, location: &ResolvedLocation) {
-        if location.settings.response.types.default_language.is_some() {
-            let name = apache::filename(request);
-            let described = mime::describe(&self.config, &location.settings, Path::new(OsStr::from_bytes(&name)));
-            apache::say_language(request, &described.language.unwrap_or_default());
+        if let Some(language) = language_of(&self.config, &location.settings, request) {
+            apache::say_language(request, &language);
         }
     }
 

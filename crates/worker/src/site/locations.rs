@@ -2,25 +2,18 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
 use std::rc::Rc;
 
 use apache::AddedLines;
-use base::path::Text;
 use libperl::{Code, Interrupted};
 use wire::control::PoolNumber;
 
 use super::Site;
-use crate::location::{LocationKey, ResolvedLocation, htaccess};
-use crate::place::place;
+use crate::location::{LocationKey, ResolvedLocation, handler_of_file, htaccess};
+use crate::place::{aliases_of, place, types_of};
 use crate::start_up;
-use config::{AliasFrom, Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
-use files::mime;
+use config::{Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
 
-/// Content type that httpd gives folders.
-const FOLDER: &str = "httpd/unix-directory";
 /// Maximum of merged settings that a worker caches; every edit of a `.htaccess` file makes new ones.
 pub(super) const MAX_LOCATIONS: usize = 4096;
 
@@ -28,12 +21,7 @@ impl Site {
     /// The settings for a frame's sections and file, cached per worker.
     pub(crate) fn location(&self, key: LocationKey, file: &[u8]) -> Result<Rc<ResolvedLocation>, Interrupted> {
         let location = self.location_by(&key)?;
-        let mut file = Path::new(OsStr::from_bytes(file));
-        if location.settings.script_alias && location.settings.handler_depends_on_the_file() {
-            // The path after a program's name is PATH_INFO, whose extension is ignored.
-            file = file.ancestors().find(|above| above.is_file()).unwrap_or(file);
-        }
-        match location.settings.handler_of(file).cloned() {
+        match handler_of_file(&location.settings, file) {
             Some(handler) => self.location_by(&LocationKey { handler: Some(handler), ..key }),
             None => Ok(location),
         }
@@ -67,8 +55,8 @@ impl Site {
             start_env: self.start_env.clone(),
             logged,
             sections,
-            types: self.types_of(settings.clone()),
-            aliases: self.aliases_of(key.host),
+            types: types_of(self.config.clone(), settings.clone()),
+            aliases: aliases_of(self.config.clone(), key.host),
             ..place(&self.config, key.host, &settings)
         };
         let mut location =
@@ -77,25 +65,6 @@ impl Site {
         let early_phases = Phase::Handler.before().fold(0, |bits, phase| bits | 1 << phase as u32);
         location.place = Rc::new(apache::Place { phases, early_phases, ..place });
         Ok(location)
-    }
-
-    fn types_of(&self, settings: Rc<Settings>) -> apache::FactOf<String> {
-        let config = self.config.clone();
-        apache::FactOf::new(move |name| {
-            let path = Path::new(OsStr::from_bytes(name));
-            if path.is_dir() { Some(FOLDER.to_owned()) } else { mime::describe(&config, &settings, path).mime }
-        })
-    }
-
-    fn aliases_of(&self, host: u16) -> apache::FactOf<apache::PassedAlias> {
-        let config = self.config.clone();
-        apache::FactOf::new(move |path| {
-            let (alias, file) = config.alias_of(host, &Text::new(path).0)?;
-            let AliasFrom::Prefix(prefix) = &alias.from else { return None };
-            let root = alias.to.to_string_lossy().into_owned();
-            let file = Text::bytes_of(file).into_os_string().into_vec();
-            Some(apache::PassedAlias { prefix: prefix.clone(), root, file })
-        })
     }
 
     /// The handler number `at` of a phase, resolved on first use.

@@ -9,11 +9,12 @@ use std::ffi::CStr;
 use std::rc::Rc;
 
 use libperl::{Code, Interpreter, Interrupted};
+use wire::control::ProgramFacts;
 
 use super::error_logs::ErrorLogs;
 use super::location::htaccess_cache::HtaccessCache;
 use super::location::{LocationKey, ResolvedLocation};
-use super::program_kind::Kinds;
+use super::program::kind::Kinds;
 use super::{log_context, place, start_up};
 use access::Users;
 use base::cache::Cache;
@@ -118,6 +119,11 @@ impl Site {
     /// The server software as sent to clients.
     pub fn software(&self) -> String {
         self.config.tokens.header(apache::api().mod_perl(), self.mod_perl, &apache::version_components())
+    }
+
+    /// What CGI programs find of the loaded code.
+    pub fn program_facts(&self) -> ProgramFacts {
+        start_up::program_facts(&self.config, &self.start_env)
     }
 
     /// The handler of CGI scripts.

@@ -1,5 +1,6 @@
 //! Start-up: boots the interpreter and runs the configuration's steps in the order of the file.
 
+mod doubt;
 mod mistakes;
 mod scripts;
 mod trial;
@@ -13,7 +14,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, anyhow};
 use libperl::{Code, Hooks, Interpreter, Interrupted};
-use wire::control::PoolNumber;
+use wire::control::{PoolNumber, ProgramFacts};
 
 use super::place::server;
 use base::log;
@@ -125,6 +126,19 @@ pub fn take_over_env(config: &mut Config, env: &[(Vec<u8>, Vec<u8>)]) {
         if let Some((_, now)) = env.iter().find(|(known, _)| known == name.as_bytes()) {
             *value = String::from_utf8_lossy(now).into_owned();
         }
+    }
+}
+
+/// What CGI programs find of the loaded code, whose `%ENV` is `env`.
+pub fn program_facts(config: &Config, env: &[(Vec<u8>, Vec<u8>)]) -> ProgramFacts {
+    let said = config.sections.get(main_base(config)).map_or(&[][..], |section| &section.said.set_env);
+    let is_taken_over = |name: &[u8]| {
+        config.perl.generation == Generation::Two && said.iter().any(|(known, _)| known.as_bytes() == name)
+    };
+    let are_found = |(name, _): &&(Vec<u8>, Vec<u8>)| apache::is_handed_on(name) || is_taken_over(name);
+    ProgramFacts {
+        components: apache::version_components(),
+        variables: env.iter().filter(are_found).cloned().collect(),
     }
 }
 

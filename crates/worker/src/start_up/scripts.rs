@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use libperl::Interpreter;
 
+use super::doubt::may_end_the_process;
 use super::mistakes::blamed;
 use super::trial;
-use crate::program_kind::is_program;
+use crate::program::kind::is_program;
 use config::{At, ConfigError};
 
 /// Maximum of scripts from one folder: the path may name a whole disk.
@@ -44,7 +45,9 @@ pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Preloaded {
             return done;
         }
     };
-    let doubtful = scripts.iter().filter(|script| may_end_the_process(&script.file)).collect();
+    let folders = folders_of(perl);
+    // Not all scripts: a trial runs BEGIN blocks twice.
+    let doubtful = scripts.iter().filter(|script| may_end_the_process(&script.file, &folders)).collect();
     let fatal = trial::fatal(doubtful, |script: &&Script| drop(compile(perl, script)));
     for (Script { file, .. }, how) in fatal {
         done.broken.push(ConfigError { at: Some(begin(file)), message: format!("{FATAL} ({how})") });
@@ -55,18 +58,13 @@ pub fn preload(perl: &Interpreter, uri: &str, path: &Path) -> Preloaded {
     done
 }
 
-/// Whether a script has a BEGIN block and a word that may end a process. Only such scripts get a trial, since a trial
-/// runs BEGIN blocks twice.
-fn may_end_the_process(file: &Path) -> bool {
-    let text = fs::read(file).unwrap_or_default();
-    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let words = || text.split(|byte| !is_of_word(byte));
-    let ends = |word: &[u8]| [&b"exec"[..], b"kill", b"_exit", b"syscall", b"dump"].contains(&word);
-    words().any(|word| word == b"BEGIN") && words().any(ends)
-}
+const FATAL: &str = "compiling it ends the process, so it runs as a program; take exec, _exit and kill out of its BEGIN blocks and of what it loads";
 
-const FATAL: &str =
-    "compiling it ends the process, so it runs as a program; take exec, _exit and kill out of its BEGIN blocks";
+/// The folders of `@INC`, without perl's own.
+fn folders_of(perl: &Interpreter) -> Vec<PathBuf> {
+    let folders = perl.ask(c"Cameleer::StartUp::folders", "").unwrap_or_default();
+    folders.split('\0').filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()
+}
 
 fn scripts_of(uri: &str, path: &Path) -> io::Result<Vec<Script>> {
     if !path.is_dir() {

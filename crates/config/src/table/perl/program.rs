@@ -2,7 +2,7 @@
 
 use crate::draft::Draft;
 use crate::model::program::{CgiMode, Limit};
-use crate::table::row::{ANYWHERE, Row, rows, word, words};
+use crate::table::row::{ANYWHERE, Row, SERVER, number, rows, word, words};
 
 pub static ROWS: &[Row] = rows![
     word("CgiMode", ANYWHERE, "program|fork|persistent", mode).default(
@@ -15,6 +15,11 @@ pub static ROWS: &[Row] = rows![
      as they were after compilation, and end with the request. `persistent`: the script is compiled once in the \
      worker, and globals persist, as with Apache::Registry; for scripts written for that. Files that are not Perl are \
      always executed.",
+    number("CgiMaxProcesses", SERVER, 1..=20000, |d, n| d.config.max_programs = n as u32)
+        .default("64", "a Perl program takes 10 to 50 MB; more at once help only programs that wait for others"),
+    "Maximum number of CGI programs at the same time where `CgiMode` is `program`. Each has a small process without Perl \
+     that starts and watches it. Further requests wait, up to QueueLength and QueueTimeout. Programs of places with Perl \
+     handlers or filters are not counted: a worker starts them, and MaxClients limits it.",
     words("RLimitCPU", ANYWHERE, "seconds|max [seconds|max]", 1..=2, cpu)
         .because("the server's own limit applies; RequestTimeout ends long requests"),
     "Maximum CPU time of a program of a cgi-script place, and of each of its children: the soft limit, and the hard \

@@ -166,7 +166,7 @@ pub fn keep_pace(context: &RequestContext, route: &Route) -> Result<(), Refusal>
     if rules.exempt.iter().any(|network| network.contains(socket.ip())) {
         return Ok(());
     }
-    let pool = route.settings.pool;
+    let pool = context.generation.config.pool_for(&route.settings);
     let kept = context.visitor_mut().keep_pace(pool, || {
         let kept = context.generation.workers.of(pool).pool.keep_pace(limit, socket.ip());
         kept.map_err(|fast| {

@@ -197,6 +197,15 @@ pub fn is_true(context: &RequestContext, head: &Parts, route: &Route, expr: &Exp
     context.apply_rules(|| expr.holds(Seen { variables: &context.variables(), look: &known }))
 }
 
+/// Sets the variables that a CGI program had when it failed; see [`RequestContext::failed`].
+pub fn add_encoded(variables: &mut Variables, encoded: &[u8]) {
+    for pair in encoded.split(|byte| *byte == 0) {
+        if let Some((name, value)) = String::from_utf8_lossy(pair).split_once('=') {
+            variables.set(name, Some(value.to_owned()));
+        }
+    }
+}
+
 /// Encodes variables for a worker: `NAME=value`, each followed by a zero byte.
 pub fn encode(variables: &Variables) -> Vec<u8> {
     let mut bytes = Vec::new();

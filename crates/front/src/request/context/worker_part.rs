@@ -10,6 +10,8 @@ use crate::workers::SharedExchange;
 pub struct WorkerPart {
     /// The exchange with a worker of this pool, if one was asked.
     exchange: Option<(PoolNumber, SharedExchange)>,
+    /// The variables of a program that gave no response, encoded as in `Reply::Refused`.
+    failure: Vec<u8>,
     /// The client's hang-up may have reached the program, which may then have cut its response short.
     told_hung_up: bool,
     /// The response is being stored in the cache, which needs all of it. The program is not notified when the client
@@ -39,6 +41,16 @@ impl RequestContext {
             worker.exchange.clone()
         };
         exchange.is_none_or(|(pool, exchange)| self.generation.workers.of(pool).hang_up(&exchange))
+    }
+
+    /// Keeps the variables of a program that gave no response, for the page that takes its place.
+    pub fn keep_failure(&self, variables: Vec<u8>) {
+        self.worker.borrow_mut().failure = variables;
+    }
+
+    /// Takes the variables of [`RequestContext::keep_failure`]; empty without such a program.
+    pub fn take_failure(&self) -> Vec<u8> {
+        std::mem::take(&mut self.worker.borrow_mut().failure)
     }
 
     /// Notes that the response is being stored in the cache.

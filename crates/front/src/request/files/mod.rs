@@ -85,6 +85,15 @@ pub fn behind(generation: &View, route: &Route) -> Result<Option<Rc<Route>>, Not
     }
 }
 
+/// Whether the path of `route` is that of a folder with an index, or lacks the slash of a folder.
+pub fn leads_to_an_index(generation: &View, route: &Route) -> bool {
+    match locate(generation, route, &route.filename) {
+        Ok(Spot::File(spot)) => spot.path != route.path,
+        Ok(Spot::NoSlash | Spot::Elsewhere(_)) => true,
+        Ok(Spot::Folder(_)) | Err(_) => false,
+    }
+}
+
 /// Looks up the file of `route` and its handler.
 pub fn find(generation: &View, route: &Rc<Route>, head: &Parts) -> Result<LookupResult, NotYet> {
     if route.settings.asks_perl_for_folders() && is_folder(generation, route) {

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use nix::unistd::getpid;
 
-use super::arguments;
-use super::child::{Child, environment};
 use crate::log_context::report;
+use crate::program::arguments;
+use crate::program::child::{Child, environment};
 use crate::site::Site;
 
 /// Variables with the same value for all requests. BEGIN blocks run once for all requests and may store what they

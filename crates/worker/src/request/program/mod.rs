@@ -1,13 +1,7 @@
-//! CGI programs: executed as in httpd's mod_cgi, one process per request. Their output is handled like a script's, so
-//! headers, limits and errors are the same.
-//!
-//! `CgiMode` and `program_kind` decide which files are executed, `refusal` rejects files, `child` is the process,
-//! `forked` a fork of the worker, `relay` transfers the output.
+//! CGI programs that a worker with Perl starts, because Perl code takes part in the request or `CgiMode` wants the
+//! script in the worker or its fork. `forked` is that fork.
 
-mod child;
 mod forked;
-mod refusal;
-mod relay;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,13 +11,12 @@ use libperl::Interrupted;
 
 use super::phases::{DECLINED, OK};
 use crate::location::ResolvedLocation;
-use crate::program_kind::cannot_execute;
+use crate::program::child::Child;
+use crate::program::relay::{self, Deadline, Ended};
+use crate::program::{arguments, lost, refused, started, too_late};
 use crate::site::Site;
-use child::Child;
 use config::program::CgiMode;
-use relay::Ended;
 
-const FAILED: i32 = 500;
 /// Time that a late script has to report its position, in ms.
 const LAST_WORDS: u16 = 2000;
 
@@ -43,47 +36,28 @@ impl Site {
     }
 
     fn run_in_process(&self, location: &ResolvedLocation, request: u64, file: &Path, forks: bool) -> i32 {
-        if let Some((status, reason)) = refusal::of(&location.settings, request, file) {
-            let text = format!("access to {} failed, reason: {reason}", file.display());
-            apache::say(apache::Level::Error, &text);
+        if let Some(status) = refused(&location.settings, request, file) {
             return status;
         }
         let forks = forks && self.is_compiled(file);
-        let started = match forks {
+        let begun = match forks {
             true => self.fork_script(request, file),
             false => Child::start(file, arguments(request), &location.settings.program),
         };
-        let mut child = match started {
+        let mut child = match started(begun, file) {
             Ok(child) => child,
-            Err(error) => {
-                apache::say(apache::Level::Error, &cannot_execute(file, &error));
-                return FAILED;
-            }
+            Err(status) => return status,
         };
-        match relay::all(&mut child, request) {
+        match relay::all(&mut child, request, Deadline::Signalled) {
             Ended::Whole | Ended::Unheard => OK,
             Ended::TooLate => {
                 if forks {
                     child.is_late(apache::requested(request).number);
                     relay::last_words(&mut child, LAST_WORDS);
                 }
-                let text = format!("{}: the program took longer than RequestTimeout and was ended", file.display());
-                self.left(request, Interrupted::Died(text))
+                self.left(request, Interrupted::Died(too_late(file)))
             }
-            Ended::Lost(error) => {
-                self.left(request, Interrupted::Died(format!("{}: its output was lost: {error}", file.display())))
-            }
+            Ended::Lost(error) => self.left(request, Interrupted::Died(lost(file, &error))),
         }
     }
-}
-
-/// The words of a query without `=`, as command-line arguments (RFC 3875, section 4.4).
-fn arguments(request: u64) -> Vec<Vec<u8>> {
-    let query = apache::set_by_handlers(request).args;
-    if query.is_empty() || query.contains(&b'=') || !matches!(apache::method(request).as_str(), "GET" | "HEAD") {
-        return Vec::new();
-    }
-    let words: Vec<_> = query.split(|byte| *byte == b'+').map(apache::percent_decoded).collect();
-    // A NUL would cut an argument short.
-    if words.iter().any(|word| word.contains(&0)) { Vec::new() } else { words }
 }

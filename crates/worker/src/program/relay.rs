@@ -3,6 +3,7 @@
 
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -25,18 +26,43 @@ pub enum Ended {
     Lost(io::Error),
 }
 
+/// How the end of `RequestTimeout` is noticed.
+#[derive(Debug, Clone, Copy)]
+pub enum Deadline {
+    /// By the signal that the master sends to a worker with Perl.
+    Signalled,
+    /// By the clock. `None`: no limit.
+    At(Option<Instant>),
+}
+
+impl Deadline {
+    fn is_over(self) -> bool {
+        match self {
+            Deadline::Signalled => libperl::is_late(),
+            Deadline::At(by) => by.is_some_and(|by| by <= Instant::now()),
+        }
+    }
+
+    /// Time until the next check, in ms: rounded up, so that the deadline is over then.
+    fn wait(self) -> u16 {
+        let Deadline::At(Some(by)) = self else { return LOOK };
+        let left = by.saturating_duration_since(Instant::now()).as_millis() + 1;
+        u16::try_from(left).map_or(LOOK, |left| left.min(LOOK))
+    }
+}
+
 /// Transfers all output of the program. Returns at its end, on a timeout, on a disconnect, or on a read error.
-pub fn all(child: &mut Child, request: u64) -> Ended {
+pub fn all(child: &mut Child, request: u64, deadline: Deadline) -> Ended {
     let mut buffer = vec![0; PIECE];
     let mut has_said = false;
     while child.stdout.is_some() || child.stderr.is_some() || !child.has_ended() {
-        let ready = match wait(child, if has_said { 0 } else { LOOK }) {
+        let ready = match wait(child, if has_said { 0 } else { deadline.wait() }) {
             Ok(ready) => ready,
-            Err(Errno::EINTR) if libperl::is_late() => return Ended::TooLate,
+            Err(Errno::EINTR) if deadline.is_over() => return Ended::TooLate,
             Err(Errno::EINTR) => continue,
             Err(error) => return Ended::Lost(error.into()),
         };
-        if libperl::is_late() {
+        if deadline.is_over() {
             return Ended::TooLate;
         }
         if ready == Ready::default() {

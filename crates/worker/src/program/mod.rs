@@ -1,0 +1,55 @@
+//! CGI programs: files that are executed as by httpd's mod_cgi, one process for each request. Their output is handled
+//! like a script's, so headers, limits and errors are the same. Nothing here needs an interpreter.
+//!
+//! `kind` says which files are executed, `refusal` rejects files, `child` is the process, `relay` transfers its output.
+
+pub mod child;
+pub mod kind;
+mod refusal;
+pub mod relay;
+
+use std::io;
+use std::path::Path;
+
+use config::Settings;
+
+use child::Child;
+use kind::cannot_execute;
+
+const FAILED: i32 = 500;
+
+/// The status for a file that may not be executed, whose reason is then in the log.
+pub fn refused(settings: &Settings, request: u64, file: &Path) -> Option<i32> {
+    let (status, reason) = refusal::of(settings, request, file)?;
+    apache::say(apache::Level::Error, &format!("access to {} failed, reason: {reason}", file.display()));
+    Some(status)
+}
+
+/// The process, or the status of the response if there is none. The reason is then in the log.
+pub fn started(started: io::Result<Child>, file: &Path) -> Result<Child, i32> {
+    started.map_err(|error| {
+        apache::say(apache::Level::Error, &cannot_execute(file, &error));
+        FAILED
+    })
+}
+
+/// Error message for a program that exceeded `RequestTimeout`.
+pub fn too_late(file: &Path) -> String {
+    format!("{}: the program took longer than RequestTimeout and was ended", file.display())
+}
+
+/// Error message for a program whose output cannot be read.
+pub fn lost(file: &Path, error: &io::Error) -> String {
+    format!("{}: its output was lost: {error}", file.display())
+}
+
+/// The words of a query without `=`, as command-line arguments (RFC 3875, section 4.4).
+pub fn arguments(request: u64) -> Vec<Vec<u8>> {
+    let query = apache::set_by_handlers(request).args;
+    if query.is_empty() || query.contains(&b'=') || !matches!(apache::method(request).as_str(), "GET" | "HEAD") {
+        return Vec::new();
+    }
+    let words: Vec<_> = query.split(|byte| *byte == b'+').map(apache::percent_decoded).collect();
+    // A NUL would cut an argument short.
+    if words.iter().any(|word| word.contains(&0)) { Vec::new() } else { words }
+}

@@ -29,6 +29,14 @@ pub enum LogLevel {
     Notice,
     Info,
     Debug,
+    Trace1,
+    Trace2,
+    Trace3,
+    Trace4,
+    Trace5,
+    Trace6,
+    Trace7,
+    Trace8,
 }
 
 /// Where a line of the error log names its request.
@@ -43,6 +51,20 @@ pub enum Context {
     None,
     /// Nowhere, and without time, level and process id: httpd's `APLOG_STARTUP`.
     Bare,
+}
+
+impl LogLevel {
+    /// `trace1` to `trace8`, by a number from 1 to 8.
+    pub fn trace(number: u8) -> LogLevel {
+        use LogLevel::{Trace1, Trace2, Trace3, Trace4, Trace5, Trace6, Trace7, Trace8};
+        let all = [Trace1, Trace2, Trace3, Trace4, Trace5, Trace6, Trace7, Trace8];
+        all.get(usize::from(number.saturating_sub(1))).copied().unwrap_or(Trace8)
+    }
+
+    /// The number of a trace level from 1 to 8; 0 for more important levels.
+    pub fn trace_number(self) -> u8 {
+        (self as u8).saturating_sub(LogLevel::Debug as u8)
+    }
 }
 
 impl Context {
@@ -290,6 +312,14 @@ fn name(level: LogLevel) -> &'static str {
         LogLevel::Notice => "notice",
         LogLevel::Info => "info",
         LogLevel::Debug => "debug",
+        LogLevel::Trace1 => "trace1",
+        LogLevel::Trace2 => "trace2",
+        LogLevel::Trace3 => "trace3",
+        LogLevel::Trace4 => "trace4",
+        LogLevel::Trace5 => "trace5",
+        LogLevel::Trace6 => "trace6",
+        LogLevel::Trace7 => "trace7",
+        LogLevel::Trace8 => "trace8",
     }
 }
 

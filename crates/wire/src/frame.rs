@@ -20,7 +20,7 @@
 use crate::Malformed;
 
 const MAGIC: u32 = 0x314c_4d43;
-const FIELDS: usize = 14;
+const FIELDS: usize = 15;
 const FIXED: usize = 60;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
@@ -69,6 +69,8 @@ pub enum Field {
     Env = 12,
     /// The `.htaccess` files that apply, outermost first: for each its folder, a zero byte, its text, a zero byte.
     Overrides = 13,
+    /// Handler and media type that a rewrite rule has named, separated by a zero byte; empty: none.
+    Forced = 14,
 }
 
 impl Field {
@@ -88,6 +90,7 @@ impl Field {
         Field::AuthType,
         Field::Env,
         Field::Overrides,
+        Field::Forced,
     ];
 }
 

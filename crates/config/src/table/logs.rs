@@ -22,7 +22,7 @@ pub(super) static ROWS: &[Row] = &[
         takes: Takes::Words("[module:]level…", 1..=MANY, log_level),
         default: Some("warn"),
         because: "httpd's default",
-        about: "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info or debug. `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork (httpd's names). Other modules log nothing here.",
+        about: "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info, debug, or trace1 to trace8. `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork, rewrite (httpd's names). Only rewrite logs anything below debug: `rewrite:trace3` says what each RewriteRule does. Other modules log nothing here.",
         ..ROW
     },
     Row {
@@ -124,15 +124,20 @@ fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
         ("notice", LogLevel::Notice),
         ("info", LogLevel::Info),
         ("debug", LogLevel::Debug),
+        ("trace1", LogLevel::Trace1),
+        ("trace2", LogLevel::Trace2),
+        ("trace3", LogLevel::Trace3),
+        ("trace4", LogLevel::Trace4),
+        ("trace5", LogLevel::Trace5),
+        ("trace6", LogLevel::Trace6),
+        ("trace7", LogLevel::Trace7),
+        ("trace8", LogLevel::Trace8),
     ];
     for arg in args {
         let (module, word) = arg.split_once(':').map_or((None, arg.as_str()), |(module, word)| (Some(module), word));
-        // httpd has trace1 to trace8 below debug.
-        let name = if word.to_ascii_lowercase().starts_with("trace") { "debug" } else { word };
-        let level = LEVELS
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .ok_or_else(|| format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\""))?;
+        let level = LEVELS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).ok_or_else(|| {
+            format!("expected emerg, alert, crit, error, warn, notice, info, debug or trace1 to trace8, got \"{arg}\"")
+        })?;
         match module {
             Some(module) => {
                 let levels = draft.host().module_levels.get_or_insert_default();
@@ -167,6 +172,7 @@ fn modules_of(name: &str) -> &'static [&'static str] {
         "core" => &["front", "config", "master"],
         "http" | "front" => &["front"],
         "http2" => &["http2"],
+        "rewrite" => &["rewrite"],
         "master" | "prefork" | "mpm_prefork" | "mpm_event" | "mpm_worker" | "unixd" => &["master"],
         _ => &[],
     }

@@ -14,7 +14,7 @@ mod head_check;
 mod pages;
 pub mod repeated;
 pub mod respond;
-mod rewrite;
+pub mod rewrite;
 pub mod services;
 mod strictness;
 
@@ -105,7 +105,7 @@ enum Dispatched {
 }
 
 /// Maximum number of internal redirects; httpd's limit.
-const MAX_REDIRECTS: usize = 10;
+pub const MAX_REDIRECTS: usize = 10;
 
 /// Answers the request, if its head is valid. A reader of the body takes it out of `body`.
 async fn dispatch(
@@ -166,6 +166,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 
 async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>) -> Result<Dispatched, Refusal> {
     let mut route = find(context, head).await?;
+    context.forced.take();
     variables::forget(context);
     remote_ip::settle(context, head, &route);
     settle(context, head, &route)?;
@@ -181,6 +182,11 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut Option<Source>)
     };
     let head = here.as_deref().unwrap_or(head);
     redirect(&route, head, |_| true)?;
+    let forced = context.forced.take();
+    if !forced.is_none() {
+        route = Rc::new(route.forced(forced));
+        settle(context, head, &route)?;
+    }
     if cached::purge::is_one(head, &route) {
         admit(context, head, &route).await?;
         return cached::purge::answer(context, head, &route).map(Dispatched::Response);

@@ -1,6 +1,7 @@
 //! A request while it is answered: its client, its route, and everything found out on the way.
 //! The request is logged when the last byte was sent or the client left, and the worker has ended its part.
 
+mod error_log;
 mod forwarded;
 pub mod host_header;
 pub mod remote_ip;
@@ -10,7 +11,6 @@ pub mod variables;
 mod visitor;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::fmt::Display;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -18,7 +18,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
 use wire::control::{PoolNumber, SlowRequest};
-use wire::frame::name_in_logs;
 use wire::reply::Head;
 
 use super::services::{Connection, Services};
@@ -27,12 +26,12 @@ use crate::base::measures::{Finished, Worked};
 use crate::base::shared::count;
 use crate::client::{Client, Pending};
 use crate::generation::View;
-use crate::log::entry::{Ending, Entry, Place, Worker, since_1970};
+use crate::log::entry::{Ending, Entry, Place, Worker};
 use crate::routing::Route;
 use crate::trace::TraceContext;
 use crate::workers::{Exchange, Label, Promised, SharedExchange, Stage};
-use base::log;
 use base::printable;
+use config::response::rewrite::ForcedByRule;
 use config::response::variables::Variables;
 use config::{KeepAlive, work};
 use remote_ip::ForwardedClient;
@@ -91,6 +90,10 @@ pub struct RequestContext {
     pub exchange: RefCell<Option<SharedExchange>>,
     /// Whether a rewrite rule with the flag `END` has stopped rewriting.
     pub rules_ended: Cell<bool>,
+    /// Handler and media type by rewrite rules of the current path.
+    pub forced: RefCell<ForcedByRule>,
+    /// Whether the request is looked at for a rule, and not answered.
+    pub is_looked_at: Cell<bool>,
     /// The work that the request's rules may still do.
     pub allowance: work::Allowance,
     /// Whether the log already reports that the rules exceeded their allowance.
@@ -221,22 +224,6 @@ impl RequestContext {
         *self.number.get_or_init(|| self.services.shared.next_id())
     }
 
-    /// Writes a problem with the request or its response to the error log of its host.
-    pub fn complain(&self, route: &Route, why: &dyn Display) {
-        let path = String::from_utf8_lossy(&route.path);
-        let about = log::Subject {
-            context: log::Context::default(),
-            client: Some(self.remote()),
-            worker: None,
-            request: Some(log::RequestSubject {
-                name: name_in_logs(since_1970(self.received), self.number()),
-                method: "",
-                path: &path,
-            }),
-        };
-        self.generation.error_logs.error(route.host, &about, why);
-    }
-
     /// The client's address, as corrected by trusted proxies.
     pub fn remote(&self) -> &Address {
         self.forwarded.get().map_or(&self.client.remote, |forwarded| &forwarded.address)
@@ -341,6 +328,8 @@ impl RequestGuard {
             before: RefCell::default(),
             exchange: RefCell::default(),
             rules_ended: Cell::default(),
+            forced: RefCell::default(),
+            is_looked_at: Cell::default(),
             allowance: work::Allowance::default(),
             is_complained: Cell::default(),
             fields: RefCell::default(),

@@ -20,8 +20,11 @@ impl RequestContext {
             return Ok(());
         }
         if !self.is_complained.replace(true) {
-            let file = route.files.last().map(|file| format!("{}: ", file.path().display())).unwrap_or_default();
-            self.complain(route, &format_args!("{file}{}", work::Allowance::complaint()));
+            let of_place = || {
+                let file = route.files.last().map(|file| format!("{}: ", file.path().display())).unwrap_or_default();
+                format!("{file}{}", work::Allowance::total())
+            };
+            self.complain(route, &work::failure().unwrap_or_else(of_place));
         }
         Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
     }

@@ -137,6 +137,12 @@ fn look<'a>(
     }
 }
 
+/// The groups of an expression's last pattern, if the expression is true.
+pub fn found(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> Option<Vec<String>> {
+    let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
+    context.apply_rules(|| expr.found(Seen { variables: &context.variables.borrow(), look: &known }))
+}
+
 /// Whether a condition holds, with the variables already computed.
 pub fn holds(context: &RequestContext, condition: &Condition) -> bool {
     let route = context.route.borrow();

@@ -5,7 +5,7 @@
 //! file is not trusted. Its patterns are searched position by position ([`Engine::walk`]), so that the time is checked in
 //! between, except where the number of steps bounds the time ([`Shape::is_countable`]).
 
-use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
@@ -163,19 +163,27 @@ impl Code {
         if from > bytes.len() {
             return Ok(None);
         }
-        let spare = match self.spare.try_lock() {
-            Ok(mut spare) => spare.take(),
-            Err(TryLockError::Poisoned(spare)) => spare.into_inner().take(),
-            Err(TryLockError::WouldBlock) => None,
-        };
-        let mut places = spare.unwrap_or_else(|| self.regex.capture_locations());
-        let found = match self.regex.captures_read_at(&mut places, bytes, from) {
-            Ok(found) => Ok(found.is_some().then(|| spans(&places))),
+        match self.spare.try_lock() {
+            Ok(mut spare) => {
+                let places = spare.get_or_insert_with(|| self.regex.capture_locations());
+                self.search_with(places, bytes, from)
+            }
+            // Another thread searches with this pattern.
+            Err(_) => self.search_with(&mut self.regex.capture_locations(), bytes, from),
+        }
+    }
+
+    fn search_with(
+        &self,
+        places: &mut CaptureLocations,
+        bytes: &[u8],
+        from: usize,
+    ) -> Result<Option<Spans>, Unfinished> {
+        match self.regex.captures_read_at(places, bytes, from) {
+            Ok(found) => Ok(found.is_some().then(|| spans(places))),
             Err(error) if error.code() == JIT_STACK => self.search_interpreted(bytes, from),
             Err(_) => Err(Unfinished),
-        };
-        *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = Some(places);
-        found
+        }
     }
 
     fn search_interpreted(&self, bytes: &[u8], from: usize) -> Result<Option<Spans>, Unfinished> {

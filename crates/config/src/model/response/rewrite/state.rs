@@ -65,7 +65,8 @@ impl<'a, S: Seen> State<'a, S> {
 
     /// Text that patterns are matched against.
     fn subject(&self) -> String {
-        let whole = format!("{}{}", self.out.path, self.path_info);
+        let mut whole = self.out.path.clone();
+        whole.push_str(&self.path_info);
         match self.folder().and_then(|folder| whole.strip_prefix(folder)) {
             Some(rest) => rest.to_owned(),
             None => whole,

@@ -88,3 +88,27 @@ fn a_path_of_a_backend_has_no_file() {
     says(&said, "file none: a backend answers");
     says(&said, "answered by the backend http://127.0.0.1:81/a/x /site.conf:12");
 }
+
+#[test]
+fn rewrite_rules_are_explained_one_by_one() {
+    let site = Site::new()
+        .file("htdocs/wiki/.htaccess", "RewriteEngine On\nRewriteRule ^Page$ index.txt?p=1\n")
+        .file("htdocs/wiki/index.txt", "");
+    site.configure(
+        "<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\nRewriteEngine On\n\
+         RewriteCond %{QUERY_STRING} ^x\nRewriteRule ^/old$ http://new.example/ [R=301]\nRewriteRule ^/w/(.*)$ /wiki/$1 [PT]\n",
+    );
+    let explained = |url: &str| {
+        let said = site.cameleer(["explain", "-f", "site.conf", "get", url]).succeeded().out;
+        said.replace(&site.folder().display().to_string(), "")
+    };
+    let said = explained("/old?x");
+    says(&said, "RewriteCond: input='x' pattern='^x' => matched");
+    says(&said, "redirect to http://new.example/?x [REDIRECT/301]");
+    let said = explained("/w/Page");
+    says(&said, "applying pattern '^/w/(.*)$' to uri '/w/Page' (/site.conf:8)");
+    says(&said, "rewrite '/w/Page' -> '/wiki/Page'");
+    says(&said, "[perdir /htdocs/wiki/] applying pattern '^Page$' to uri 'Page' (/htdocs/wiki/.htaccess:2)");
+    says(&said, "internal redirect with /wiki/index.txt [INTERNAL REDIRECT]");
+    says(&explained("/wiki/other"), "pass through /wiki/other");
+}

@@ -6,12 +6,18 @@ mod actions;
 mod encoded_slashes;
 /// `.htaccess` files.
 mod htaccess;
+/// Programs of `RewriteMap`.
+mod map_programs;
 /// Repeated slashes in a path.
 mod merge_slashes;
+/// Regular expressions of the main configuration.
+mod patterns;
 /// `Redirect` and `AliasMatch`.
 mod redirects;
 /// `RewriteRule`, related directives, and `.htaccess` files.
 mod rewrite;
+/// `RewriteRule` beside httpd, by a table of cases.
+mod rewrite_table;
 /// `<VirtualHost>`, `<Location>`, `<IfFile>` and the directives in them.
 mod sections;
 /// `SetHandler`, and names without a handler.

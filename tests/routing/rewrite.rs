@@ -293,3 +293,62 @@ fn rules_are_followed_under_load_and_over_a_reload() {
     load.until_answered(50);
     assert_eq!(load.failures(), Vec::<String>::new());
 }
+
+#[test]
+fn the_log_says_what_each_rule_does_at_its_level() {
+    let server =
+        serve("LogLevel rewrite:trace4\nRewriteCond %{REQUEST_METHOD} =GET\nRewriteRule ^/x/(.*)$ /there.txt?q=$1");
+    assert_eq!(server.text("/x/a"), "there");
+    for said in [
+        "[rewrite:trace2]",
+        "init rewrite engine with requested uri /x/a",
+        "[rewrite:trace3]",
+        "applying pattern '^/x/(.*)$' to uri '/x/a' (",
+        "RewriteCond: input='GET' pattern='=GET' => matched",
+        "rewrite '/x/a' -> '/there.txt?q=a'",
+        "go-ahead with /there.txt [OK]",
+    ] {
+        server.logged(said);
+    }
+    let quiet = serve("LogLevel debug\nRewriteRule ^/x/(.*)$ /there.txt");
+    assert_eq!(quiet.text("/x/a"), "there");
+    assert!(!quiet.log().contains("[rewrite:"), "{}", quiet.log());
+}
+
+#[test]
+fn a_rule_that_asks_without_end_is_an_error() {
+    let rules: String = (0..60).map(|n| format!("RewriteCond /there.txt?{n} !-U\nRewriteRule ^ /none\n")).collect();
+    let server = serve(&rules);
+    server.get("/there.txt").is(500);
+    server.logged("ask for more than 50 paths, files or values of programs");
+}
+
+#[test]
+fn a_place_where_perl_decides_about_access_counts_as_refused() {
+    let server = site()
+        .file("lib/My.pm", "package My; sub handler { 0 }\n1;\n")
+        .serve(&format!(
+            "{CONF}PerlLib lib\nPerlModule My\n<Location /there.txt>\nPerlAccessHandler My\n</Location>\n\
+             RewriteEngine On\nRewriteCond /there.txt -U\nRewriteRule ^/a /index.pl?in [L]\nRewriteRule ^/a /index.pl?refused"
+        ));
+    assert!(server.text("/a").ends_with("QUERY_STRING=refused"));
+}
+
+#[test]
+fn pages_of_the_server_are_no_handlers_for_folders() {
+    let server = in_folder("RewriteRule ^there - [H=server-status]");
+    assert_eq!(server.text("/wiki/there.txt"), "wiki there");
+    server.logged("[H=server-status] shows the whole server");
+}
+
+#[test]
+fn handler_and_type_of_a_rule_reach_the_worker() {
+    let handler = "package My; sub handler { my $r = shift; $r->send_http_header(); $r->print($r->uri, ' ', $r->handler); 0 }\n1;\n";
+    let server = site().file("lib/My.pm", handler).serve(&format!(
+        "{CONF}PerlLib lib\nPerlModule My\n<Directory @DIR@/htdocs>\nPerlHandler My\n</Directory>\nRewriteEngine On\n\
+         RewriteRule ^/there - [H=perl-script,T=text/x-own]"
+    ));
+    let answer = server.get("/there.txt").is(200);
+    assert_eq!(answer.header("Content-Type").as_deref(), Some("text/x-own"));
+    assert_eq!(answer.text(), "/there.txt perl-script");
+}

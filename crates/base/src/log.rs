@@ -29,11 +29,22 @@ pub enum LogLevel {
     Notice,
     Info,
     Debug,
+    Trace1,
+    Trace2,
+    Trace3,
+    Trace4,
+    Trace5,
+    Trace6,
+    Trace7,
+    Trace8,
 }
 
 impl LogLevel {
     /// Names in the order of the levels.
-    const NAMES: [&str; 8] = ["emerg", "alert", "crit", "error", "warn", "notice", "info", "debug"];
+    const NAMES: [&str; 16] = [
+        "emerg", "alert", "crit", "error", "warn", "notice", "info", "debug", "trace1", "trace2", "trace3", "trace4",
+        "trace5", "trace6", "trace7", "trace8",
+    ];
 
     /// The level of that number in httpd, 0 to 7.
     pub fn from_number(number: u32) -> Option<LogLevel> {
@@ -44,7 +55,8 @@ impl LogLevel {
     /// The level of that name, in any case.
     pub fn named(name: &str) -> Option<LogLevel> {
         let number = LogLevel::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))?;
-        LogLevel::from_number(number as u32)
+        let trace = number.checked_sub(LogLevel::Debug as usize).filter(|trace| *trace > 0);
+        trace.map_or_else(|| LogLevel::from_number(number as u32), |trace| Some(LogLevel::trace(trace as u8)))
     }
 
     /// The name in the log.
@@ -65,6 +77,20 @@ pub enum Context {
     None,
     /// Nowhere, and without time, level and process id: httpd's `APLOG_STARTUP`.
     Bare,
+}
+
+impl LogLevel {
+    /// `trace1` to `trace8`, by a number from 1 to 8.
+    pub fn trace(number: u8) -> LogLevel {
+        use LogLevel::{Trace1, Trace2, Trace3, Trace4, Trace5, Trace6, Trace7, Trace8};
+        let all = [Trace1, Trace2, Trace3, Trace4, Trace5, Trace6, Trace7, Trace8];
+        all.get(usize::from(number.saturating_sub(1))).copied().unwrap_or(Trace8)
+    }
+
+    /// The number of a trace level from 1 to 8; 0 for more important levels.
+    pub fn trace_number(self) -> u8 {
+        (self as u8).saturating_sub(LogLevel::Debug as u8)
+    }
 }
 
 impl Context {

@@ -50,9 +50,10 @@ pub use resolve::htaccess::{Applied, ChainLoad, Htaccess, LONGEST_HTACCESS, TOO_
 pub use resolve::{Mapping, Spoken, without_port};
 pub use syntax::envvars::Envvars;
 pub use syntax::modules::modules;
+pub use syntax::pattern::meter;
 pub use syntax::tree::{At, ConfigError, Directive};
 pub use syntax::value::network;
 pub use syntax::value::{duration, size};
 pub use syntax::words::split as split_words;
-pub use syntax::{meter, parse, pattern, regular, work};
+pub use syntax::{parse, pattern, regular, work};
 pub use table::{is_about_requests, is_elsewhere};

@@ -10,7 +10,7 @@ use clap::Args;
 use self::lines::Lines;
 use base::printable;
 use config::Listen;
-use front::{Address, port_of, route_of};
+use front::{Address, ExplainedRequest, port_of, route_of};
 use master::configuration::expansion;
 use toolkit::conf::Conf;
 use toolkit::{Misuse, print};
@@ -41,6 +41,8 @@ pub struct Asked {
     pub host: String,
     /// Path without the query.
     pub path: String,
+    query: Option<String>,
+    is_secure: bool,
     local: Address,
 }
 
@@ -51,8 +53,11 @@ impl Explain {
         let asked = self.asked(config.listen.first())?;
         let found = route_of(&config, &asked.local, &asked.host, &asked.path)?;
         let text = match found {
-            Ok(route) => report::text(&asked, &config, &route, &Lines::of(&config, &tree)),
-            Err(status) => format!("{} {}: refused with {status} before any phase\n", asked.method, asked.path),
+            Ok(route) => {
+                let rewriting = front::explain(&config, asked.explained())?;
+                report::text(&asked, &config, &route, &Lines::of(&config, &tree), &rewriting)
+            }
+            Err(status) => format!("{} {}: refused with {status}, before anything else\n", asked.method, asked.path),
         };
         print(&printable::lines(&text))
     }
@@ -62,7 +67,9 @@ impl Explain {
             Some((_, rest)) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
             None => ("", self.url.as_str()),
         };
-        let path = target.split(['?', '#']).next().unwrap_or_default();
+        let target = target.split('#').next().unwrap_or_default();
+        let (path, query) =
+            target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query.to_owned())));
         let path = if path.is_empty() && !host.is_empty() { "/" } else { path };
         if !path.starts_with('/') {
             return Err(Misuse(format!("{}: expected a path that begins with / or a URL", self.url)).into());
@@ -75,6 +82,20 @@ impl Explain {
             _ => Address::unix(),
         };
         let (method, host, path) = (self.method.to_ascii_uppercase(), host.to_owned(), path.to_owned());
-        Ok(Asked { method, host, path, local })
+        let is_secure = self.url.starts_with("https:");
+        Ok(Asked { method, host, path, query, is_secure, local })
+    }
+}
+
+impl Asked {
+    fn explained(&self) -> ExplainedRequest<'_> {
+        ExplainedRequest {
+            local: &self.local,
+            is_secure: self.is_secure,
+            method: &self.method,
+            host: &self.host,
+            path: &self.path,
+            query: self.query.as_deref(),
+        }
     }
 }

@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 use super::Asked;
 use super::lines::Lines;
-use config::response::rewrite::Rewrite;
 use config::{Config, Handler, Phase, PsgiApp};
 use front::Route;
 
-pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) -> String {
+/// The report. `rewriting` is what rewrite rules do, line by line.
+pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>, rewriting: &[String]) -> String {
     let mut text = format!("{} {}{}\n\n", asked.method, asked.host, asked.path);
     row(&mut text, "virtual host", &host(config, route));
     row(&mut text, "file", &file(route));
     row(&mut text, "answered by", &answered_by(route, lines));
-    if let Some(rules) = rules(config, route) {
-        row(&mut text, "rewriting", &format!("{rules}{}", at(route, lines, &["RewriteRule"])));
+    if !rewriting.is_empty() {
+        row(&mut text, "rewriting", "by rules, whose result may be another place than this one: see below");
     }
     let pool = config.pool_for(&route.settings);
     if config.is_of_programs(pool) {
@@ -31,6 +31,12 @@ pub fn text(asked: &Asked, config: &Config, route: &Route, lines: &Lines<'_>) ->
     }
     text.push_str("\nphase by phase\n");
     phases(&mut text, config, route);
+    if !rewriting.is_empty() {
+        text.push_str("\nrewriting, rule by rule, for a request without headers\n");
+        for line in rewriting {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
     text.push_str("\nlimits\n");
     limits(&mut text, route);
     text.push_str("\ndirectives that apply; later ones override earlier ones\n");
@@ -98,16 +104,6 @@ fn answered_by(route: &Route, lines: &Lines<'_>) -> String {
         Handler::Default => "the front: a file".to_owned(),
         handler => format!("{}{handled}", handler.name().unwrap_or_default()),
     }
-}
-
-/// Number of rewrite rules. These are not evaluated, since they may depend on more than the path.
-fn rules(config: &Config, route: &Route) -> Option<String> {
-    let host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite);
-    let count = |rules: Option<&Rewrite>| rules.filter(|rules| rules.is_on()).map_or(0, |rules| rules.rules.len());
-    let (of_host, of_folder) = (count(host), count(Some(&route.settings.response.rewrite)));
-    (of_host + of_folder > 0).then(|| {
-        format!("by {of_host} rules of the host and {of_folder} of its location, which explain does not apply")
-    })
 }
 
 const REDIRECTS: [&str; 4] = ["Redirect", "RedirectMatch", "RedirectTemp", "RedirectPermanent"];

@@ -28,7 +28,8 @@ impl Draft {
     pub(super) fn walk(&mut self, tree: &[Directive]) {
         for directive in tree {
             self.at = directive.at.clone();
-            self.patterns.line = directive.at.line;
+            self.patterns.at = directive.at.clone();
+            self.patterns.directive.clone_from(&directive.name);
             self.name.clone_from(&directive.name);
             if let Err(message) = self.apply(directive) {
                 let bracketed = directive.section.as_ref().map(|_| format!("<{}>", directive.name));

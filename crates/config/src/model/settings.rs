@@ -15,6 +15,7 @@ use crate::model::perl::api::{Generation, PerlFilters, PerlOptions};
 use crate::model::perl::phases::{Phase, Phases};
 use crate::model::response::ResponseRules;
 use crate::model::response::cache::{Caching, PartialCaching};
+use crate::model::response::rewrite::ForcedByRule;
 use crate::model::start_up::PsgiApp;
 use crate::model::{access, program, proxy, scheduling};
 use crate::syntax::tree::At;
@@ -205,6 +206,18 @@ impl Settings {
     /// A copy with another handler.
     pub fn with_handler(&self, handler: &Handler) -> Settings {
         Settings { handler: handler.clone(), named_by: NamedBy::Extension, ..self.clone() }
+    }
+
+    /// The same settings with the handler and the media type of a rewrite rule.
+    pub fn forced(&self, by: &ForcedByRule) -> Settings {
+        let mut settings = self.clone();
+        if let Some(name) = &by.handler {
+            (settings.handler, settings.named_by) = (Handler::named(name), NamedBy::SetHandler);
+        }
+        if let Some(name) = &by.content_type {
+            settings.response.types.force = Some(Some(name.clone()));
+        }
+        settings
     }
 
     /// Merges the settings of an inner section with this scope.

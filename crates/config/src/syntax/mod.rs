@@ -5,7 +5,6 @@ mod defines;
 pub mod envvars;
 mod include;
 mod lines;
-pub mod meter;
 pub mod modules;
 pub mod parse;
 pub mod pattern;

@@ -1,5 +1,6 @@
 //! `<IfVersion>` (httpd manual, mod_version): conditions on the version of httpd.
 
+use crate::syntax::pattern::{Budget, Case};
 use crate::syntax::section_stack::SectionFate;
 
 /// The version of httpd whose configuration language is implemented.
@@ -25,8 +26,8 @@ fn holds(operator: &str, version: &str) -> Result<bool, String> {
         _ => None,
     };
     if let Some(expression) = expression {
-        let regex = regex::Regex::new(expression).map_err(|error| format!("<IfVersion>: {error}"))?;
-        return Ok(regex.is_match(&spoken));
+        let pattern = Budget::of_the_administrator().compile(expression, Case::Exact);
+        return Ok(pattern.map_err(|error| format!("<IfVersion>: {error}"))?.is_match(&spoken));
     }
     let asked =
         parts(version).ok_or_else(|| format!("<IfVersion>: invalid version {version:?}: write for instance 2.4.1"))?;

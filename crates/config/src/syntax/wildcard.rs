@@ -24,8 +24,8 @@ pub fn to_regex(pattern: &str, slash: Slash) -> String {
             '*' => out.push_str(many),
             '?' => out.push_str(one),
             '[' if rest.as_str().contains(']') => out.push_str(&set(&mut rest)),
-            '\\' => out.push_str(&regex::escape(rest.next().unwrap_or('\\').encode_utf8(&mut [0; 4]))),
-            c => out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+            '\\' => out.push_str(&pcre2::escape(rest.next().unwrap_or('\\').encode_utf8(&mut [0; 4]))),
+            c => out.push_str(&pcre2::escape(c.encode_utf8(&mut [0; 4]))),
         }
     }
     out
@@ -43,7 +43,7 @@ fn set(rest: &mut std::str::Chars<'_>) -> String {
             '!' | '^' if place == 0 => out.push('^'),
             ']' if place > 0 => break,
             '-' => out.push('-'),
-            c => out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+            c => out.push_str(&pcre2::escape(c.encode_utf8(&mut [0; 4]))),
         }
     }
     out + "]"

@@ -5,7 +5,7 @@
 //! A caller that applies rules uses [`Allowance::count`], and checks [`Allowance::is_used_up`] before it uses the result: rules that
 //! were not completed may have been access control.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Maximum work for a request, in bytes.
 const WORK: usize = 8 << 20;
@@ -23,6 +23,8 @@ const ENTRY: usize = 64;
 thread_local! {
     /// Remaining work for the current request of this thread; `None`: work is not counted.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Message of the first rule of the current request that failed by itself.
+    static FAILURE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Remaining work for one request.
@@ -42,6 +44,7 @@ impl Allowance {
             return work();
         }
         LEFT.set(Some(self.0.get()));
+        FAILURE.take();
         let done = work();
         self.0.set(LEFT.take().unwrap_or_default());
         done
@@ -52,8 +55,13 @@ impl Allowance {
         LEFT.get().unwrap_or(self.0.get()) == 0
     }
 
-    /// The message for the error log.
+    /// The message for the error log about the work that this thread has counted last.
     pub fn complaint() -> String {
+        failure().unwrap_or_else(Allowance::total)
+    }
+
+    /// The message about the limits, without a rule.
+    pub fn total() -> String {
         format!(
             "the rules of this place exceed the limits for one request: {} MB of work, {} KB for a value, {} KB \
              for variables or headers; write fewer or simpler rules",
@@ -75,6 +83,21 @@ pub fn spend(bytes: usize) -> bool {
 /// Uses up all remaining work, because something is too large.
 pub fn exceed() {
     spend(usize::MAX);
+}
+
+/// Uses up all remaining work, because a rule has no result. `message` is the line for the error log.
+pub fn fail(message: impl FnOnce() -> String) {
+    if LEFT.get().is_some() {
+        FAILURE.with_borrow_mut(|failure| {
+            failure.get_or_insert_with(message);
+        });
+        exceed();
+    }
+}
+
+/// The message of the rule that has failed, if the last work of this thread ended so. Returned once.
+pub fn failure() -> Option<String> {
+    FAILURE.take()
 }
 
 /// Appends a piece to a value that rules produce. Returns `false` if the value would be too long, or the limit is exceeded.
@@ -130,6 +153,16 @@ mod tests {
         assert!(allowance.count(|| push(&mut value, &"a".repeat(LONGEST))));
         assert!(!allowance.count(|| push(&mut value, "a")) && allowance.is_used_up());
         assert_eq!(value.len(), LONGEST);
+    }
+
+    #[test]
+    fn a_rule_without_a_result_uses_up_the_limit_and_is_named() {
+        let allowance = Allowance::default();
+        fail(|| unreachable!("outside of a request there is no limit"));
+        allowance.count(|| ["first", "second"].map(|name| fail(|| name.to_owned())));
+        assert!(allowance.is_used_up());
+        assert_eq!(Allowance::complaint(), "first");
+        assert!(Allowance::complaint().contains("MB of work"));
     }
 
     #[test]

@@ -11,9 +11,9 @@ pub(super) static ROWS: &[Row] = rows![
         .default("-", "terminals, systemd and containers collect standard error"),
     "Where errors are logged: a file, the standard input of a command, or `-` for standard error.",
     words("LogLevel", HOSTS, "[module:]level…", 1..=MANY, log_level).default("warn", "httpd's default"),
-    "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info or debug. `ssl:info` sets it \
-     for one module: core, http, http2, ssl, perl, config, mpm_prefork (httpd's names). Other modules log nothing \
-     here.",
+    "Minimum severity of logged messages: emerg, alert, crit, error, warn, notice, info, debug, or trace1 to trace8. \
+     `ssl:info` sets it for one module: core, http, http2, ssl, perl, config, mpm_prefork, rewrite (httpd's names). Only \
+     rewrite logs anything below debug: `rewrite:trace3` says what each RewriteRule does. Other modules log nothing here.",
     words("ErrorLogFormat", SERVER, "json|format…", 1..=MANY, error_log_format)
         .because("fail2ban and logwatch read httpd's format"),
     "`json`: each line of the error logs is a JSON object with the field names of JSON access logs. Other formats are \
@@ -86,10 +86,9 @@ fn error_log_format(draft: &mut Draft, args: &[String]) -> Result<(), String> {
 fn log_level(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     for arg in args {
         let (module, word) = arg.split_once(':').map_or((None, arg.as_str()), |(module, word)| (Some(module), word));
-        // httpd has trace1 to trace8 below debug.
-        let name = if word.to_ascii_lowercase().starts_with("trace") { "debug" } else { word };
-        let level = LogLevel::named(name)
-            .ok_or_else(|| format!("expected emerg, alert, crit, error, warn, notice, info or debug, got \"{arg}\""))?;
+        let level = LogLevel::named(word).ok_or_else(|| {
+            format!("expected emerg, alert, crit, error, warn, notice, info, debug or trace1 to trace8, got \"{arg}\"")
+        })?;
         match module {
             Some(module) => {
                 let levels = draft.host().module_levels.get_or_insert_default();
@@ -124,6 +123,7 @@ fn modules_of(name: &str) -> &'static [&'static str] {
         "core" => &["front", "config", "master"],
         "http" | "front" => &["front"],
         "http2" => &["http2"],
+        "rewrite" => &["rewrite"],
         "master" | "prefork" | "mpm_prefork" | "mpm_event" | "mpm_worker" | "unixd" => &["master"],
         _ => &[],
     }

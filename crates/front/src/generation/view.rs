@@ -10,6 +10,7 @@ use wire::control::GenerationNumber;
 use wire::reply::MAX_PACKET;
 
 use super::aside::{Attempt, Fetched};
+use super::map_programs::MapPrograms;
 use super::open_files::OpenFiles;
 use super::{Generation, Generations};
 use crate::base::blocking;
@@ -28,6 +29,8 @@ pub struct View {
     pub routes: Routes,
     /// Opens the generation's files, and caches them.
     pub opener: OpenFiles,
+    /// This thread's programs of `RewriteMap`.
+    pub map_programs: MapPrograms,
 }
 
 impl View {
@@ -155,6 +158,7 @@ impl Views {
             workers: Pools::new(config.pool_count(), workers),
             routes: Routes::new(&generation.config),
             opener: OpenFiles::new(&generation.config),
+            map_programs: MapPrograms::default(),
             generation,
         }
     }

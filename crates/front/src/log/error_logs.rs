@@ -27,15 +27,20 @@ impl ErrorLogs {
 
     /// Writes an error about a request of `host`.
     pub fn error(&self, host: u16, about: &log::Subject<'_>, message: &dyn Display) {
+        self.write(host, (LogLevel::Error, "front"), about, message);
+    }
+
+    /// Writes a line about a request of `host`, if the `LogLevel` of the module permits it.
+    pub fn write(&self, host: u16, (level, module): (LogLevel, &str), about: &log::Subject<'_>, message: &dyn Display) {
         let host = self.config.hosts.get(usize::from(host));
-        if self.config.level_of(host, "front") < LogLevel::Error {
+        if self.config.level_of(host, module) < level {
             return;
         }
         let mut files = lock(&self.files);
         // The line is lost if it cannot be written.
         let _ = match host.and_then(|host| host.error_log).and_then(|index| files.get_mut(index)) {
-            Some(file) => log::write_to(file, LogLevel::Error, "front", about, message),
-            None => log::write_to(&mut std::io::stderr(), LogLevel::Error, "front", about, message),
+            Some(file) => log::write_to(file, level, module, about, message),
+            None => log::write_to(&mut std::io::stderr(), level, module, about, message),
         };
     }
 }

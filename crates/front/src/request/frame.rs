@@ -71,6 +71,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     let written = absolute.as_deref().or_else(|| uri.path_and_query().map(|target| target.as_str()));
     let sent = target::as_sent(&context.head).or(written.map(str::as_bytes));
     let variables = variables::encode(&context.variables());
+    let forced = route.forced.as_ref().map(|by| by.encode()).unwrap_or_default();
     let mut set = |field: Field, bytes| request.fields[field as usize] = bytes;
     set(Field::Env, &variables);
     set(Field::Method, head.method.as_str().as_bytes());
@@ -83,6 +84,7 @@ fn encode(context: &RequestContext, head: &Parts, route: &Route, body: &Body, id
     set(Field::ServerName, route.server_name.as_bytes());
     set(Field::Filename, route.filename.as_os_str().as_bytes());
     set(Field::Overrides, &route.overrides);
+    set(Field::Forced, &forced);
     let visitor = context.visitor();
     if let Some(name) = visitor.name() {
         set(Field::RemoteHost, name.as_bytes());

@@ -14,7 +14,7 @@ mod pages;
 pub mod proxied;
 pub mod repeated;
 pub mod respond;
-mod rewrite;
+pub mod rewrite;
 pub mod services;
 mod strictness;
 
@@ -109,7 +109,7 @@ enum Dispatched {
 }
 
 /// Maximum number of internal redirects; httpd's limit.
-const MAX_REDIRECTS: usize = 10;
+pub const MAX_REDIRECTS: usize = 10;
 
 /// Answers the request, if its head is valid.
 async fn dispatch(
@@ -168,6 +168,7 @@ pub fn redirected(head: &Parts, target: &[u8]) -> Result<Parts, Refusal> {
 
 async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Dispatched, Refusal> {
     let mut route = find(context, head).await?;
+    context.take_forced();
     variables::forget(context);
     remote_ip::settle(context, head, &route);
     settle(context, head, &route)?;
@@ -183,6 +184,11 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
     };
     let head = here.as_deref().unwrap_or(head);
     redirect(&route, head, |_| true)?;
+    let forced = context.take_forced();
+    if !forced.is_none() {
+        route = Rc::new(route.forced(forced));
+        settle(context, head, &route)?;
+    }
     if let Some(to) = route.backend.clone() {
         admit(context, head, &route).await?;
         take_turn(context, head, &route)?;

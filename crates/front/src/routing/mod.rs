@@ -27,9 +27,9 @@ use http::StatusCode;
 use base::cache::Cache;
 use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
 use config::proxy::BackendUrl;
-use config::{Applied, Config, Handler, Htaccess, Scope, Settings};
+use config::{Applied, Config, Handler, Htaccess, Scope, Settings, work};
 use files::open::root;
-use htaccess::{Chain, RECHECK, Store, Unread};
+use htaccess::{Chain, RECHECK, Store, Unread, complain};
 
 /// Most stored routes.
 const KEPT: usize = 8192;
@@ -133,7 +133,7 @@ impl Routes {
         let path = normalise_with(asked.path.as_bytes(), slashes);
         let path = path.map_err(|bad| if is_for_psgi { BadPath::Impossible } else { bad })?;
         let text = Text::new(&path);
-        let mapping = config.translate(host, &text.0);
+        let (mapping, is_unmapped) = applied(|| config.translate(host, &text.0));
         let filename = Text::bytes_of(mapping.filename);
         let (sent, script_alias) = (sent(config, host, asked.path, slashes), mapping.script_alias);
         let place = Place { host, path: &text, sent: sent.as_deref(), filename: &filename, script_alias };
@@ -147,7 +147,8 @@ impl Routes {
         if is_for_psgi && !settings.is_psgi() {
             return Err(BadPath::Impossible.into());
         }
-        let redirect = redirect::find(&config.hosts[host as usize], &settings, &text.0);
+        let (redirect, is_undecided) = applied(|| redirect::find(&config.hosts[host as usize], &settings, &text.0));
+        let unknown = (is_unmapped || is_undecided).then_some(StatusCode::INTERNAL_SERVER_ERROR);
         let script_length = settings.script_length(&path);
         let (server_name, server_port) = server_name::of(&config.hosts[host as usize], &settings, &asked);
         Ok(Route {
@@ -159,6 +160,7 @@ impl Routes {
             sent,
             by_rules: false,
             script_alias,
+            forced: None,
             sections: found.sections,
             settings,
             redirect,
@@ -167,8 +169,8 @@ impl Routes {
             resolved: false,
             overrides: found.overrides,
             files: found.files,
-            refusal: found.refusal,
-            until: found.until,
+            refusal: found.refusal.or(unknown),
+            until: unknown.map(|_| Instant::now()).or(found.until),
             ambiguous: found.ambiguous,
             memo: Memo::default(),
         })
@@ -179,26 +181,29 @@ impl Routes {
         let &Place { host, path, sent, filename, script_alias } = place;
         let text = Text::new(bytes(filename)).0;
         let named = Path::new(&text);
-        let sections = match sent {
+        let (sections, is_unknown) = applied(|| match sent {
             Some(sent) => config.sections_as_sent(host, &path.0, sent, named),
             None => config.sections(host, &path.0, named),
-        };
+        });
         let chain = match &self.overrides {
             Some(store) => store.chain(host, &sections, filename)?,
             None => Chain::default(),
         };
         let hidden = config.hides(host, filename).then_some(StatusCode::FORBIDDEN);
-        let ambiguous = may_pass_a_file(config, &chain.files, host, root(config, host, filename), &text);
-        let applied = config.apply(sections, chain.files, &path.0, named);
+        let ((ambiguous, merged), is_undecided) = applied(|| {
+            let ambiguous = may_pass_a_file(config, &chain.files, host, root(config, host, filename), &text);
+            (ambiguous, config.apply(sections, chain.files, &path.0, named))
+        });
+        let unknown = (is_unknown || is_undecided).then_some(StatusCode::INTERNAL_SERVER_ERROR);
         let overrides = chain.texts;
         Ok(Applicable {
-            files: applied.files.as_slice().into(),
-            settings: self.settings(config, &applied, script_alias, &overrides, named),
-            sections: applied.sections,
+            files: merged.files.as_slice().into(),
+            settings: self.settings(config, &merged, script_alias, &overrides, named),
+            sections: merged.sections,
             overrides,
-            refusal: hidden.or(chain.refusal),
+            refusal: hidden.or(chain.refusal).or(unknown),
             ambiguous,
-            until: chain.brief.then(|| Instant::now() + RECHECK),
+            until: unknown.map(|_| Instant::now()).or_else(|| chain.brief.then(|| Instant::now() + RECHECK)),
         })
     }
 
@@ -260,7 +265,8 @@ impl Routes {
         let place =
             Place { host: route.host, path: &Text::new(&path), sent: sent.as_deref(), filename, script_alias: false };
         let found = self.look(config, &place)?;
-        let redirect = redirect::of_place(&found.settings, &place.path.0);
+        let (redirect, is_undecided) = applied(|| redirect::of_place(&found.settings, &place.path.0));
+        let unknown = is_undecided.then_some(StatusCode::INTERNAL_SERVER_ERROR);
         Ok(Rc::new(Route {
             filename: filename.to_path_buf(),
             by_rules: true,
@@ -274,7 +280,7 @@ impl Routes {
             backend: None,
             overrides: found.overrides,
             files: found.files,
-            refusal: found.refusal,
+            refusal: found.refusal.or(unknown),
             until: found.until,
             ambiguous: found.ambiguous,
             ..route.clone()
@@ -293,7 +299,10 @@ impl Routes {
             return Ok(known.clone());
         }
         let refined = Rc::new(self.refined(config, route, found)?);
-        Ok(known.get_or_init(|| refined).clone())
+        match refined.is_current() {
+            true => Ok(known.get_or_init(|| refined).clone()),
+            false => Ok(refined),
+        }
     }
 
     fn refined(&self, config: &Config, route: &Route, found: FoundFile<'_>) -> Result<Route, Unread> {
@@ -308,16 +317,31 @@ impl Routes {
             let &Route { host, script_alias, .. } = route;
             let applicable = self.look(config, &Place { host, path: &text, sent, filename, script_alias })?;
             refined.sections = applicable.sections;
-            refined.settings = applicable.settings;
+            refined.settings = match &route.forced {
+                Some(by) => Rc::new(applicable.settings.forced(by)),
+                None => applicable.settings,
+            };
             refined.overrides = applicable.overrides;
             refined.files = applicable.files;
-            refined.refusal = applicable.refusal;
+            (refined.refusal, refined.until) = (applicable.refusal, applicable.until);
         }
         Ok(refined)
     }
 }
 
-/// The path with its repeated slashes; `None`: `MergeSlashes` is on or the path has none.
+/// Applies rules that decide where a route leads. The second value: whether a rule has no result, so that the request must be
+/// refused.
+fn applied<T>(rules: impl FnOnce() -> T) -> (T, bool) {
+    let allowance = work::Allowance::default();
+    let done = allowance.count(rules);
+    let is_unknown = allowance.is_used_up();
+    if is_unknown {
+        complain(work::Allowance::complaint());
+    }
+    (done, is_unknown)
+}
+
+/// The path with its repeated slashes; `None` where `MergeSlashes` is on or there are none.
 fn sent(config: &Config, host: u16, path: &str, slashes: EncodedSlashes) -> Option<Rc<str>> {
     let merges = config.hosts.get(usize::from(host)).is_none_or(|host| host.strictness.merge_slashes != Some(false));
     let sent = unmerged(path.as_bytes(), slashes).filter(|_| !merges)?;

@@ -14,6 +14,7 @@ use crate::base::refusal::Refusal;
 use base::stamp::Stamp;
 use config::proxy::Passed;
 use config::response::redirect::RedirectResponse;
+use config::response::rewrite::ForcedByRule;
 use config::{Handler, Htaccess, Settings};
 
 /// The result of routing a request.
@@ -35,6 +36,8 @@ pub struct Route {
     pub by_rules: bool,
     /// Whether `ScriptAlias` has mapped the path.
     pub script_alias: bool,
+    /// Handler and media type by rewrite rules, which `settings` contain.
+    pub forced: Option<Rc<ForcedByRule>>,
     /// Indices of the sections that apply, in merge order.
     pub sections: Vec<u16>,
     /// Merged settings of the sections.
@@ -98,6 +101,12 @@ impl Route {
     /// The route with another server name.
     pub fn named(&self, server_name: Rc<str>) -> Route {
         Route { server_name, ..self.clone() }
+    }
+
+    /// The route with a handler and a media type by rewrite rules.
+    pub fn forced(&self, by: ForcedByRule) -> Route {
+        let settings = Rc::new(self.settings.forced(&by));
+        Route { settings, forced: Some(Rc::new(by)), ..self.clone() }
     }
 
     /// An error if the request must be refused.

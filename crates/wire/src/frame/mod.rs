@@ -24,7 +24,7 @@ pub use encode::Request;
 pub use parse::Frame;
 
 const MAGIC: u32 = 0x314c_4d43;
-const FIELDS: usize = 14;
+const FIELDS: usize = 15;
 const FIXED: usize = 60;
 const HEADERS_AT: usize = FIXED + FIELDS * 8;
 
@@ -73,6 +73,8 @@ pub enum Field {
     Env = 12,
     /// The `.htaccess` files that apply, outermost first: for each its folder, a zero byte, its text, a zero byte.
     Overrides = 13,
+    /// Handler and media type that a rewrite rule has named, separated by a zero byte; empty: none.
+    Forced = 14,
 }
 
 impl Field {
@@ -92,6 +94,7 @@ impl Field {
         Field::AuthType,
         Field::Env,
         Field::Overrides,
+        Field::Forced,
     ];
 }
 

@@ -14,10 +14,11 @@ use apache::AddedLines;
 use libperl::Code;
 use wire::frame::{Field, Flags, Frame};
 
+use config::response::rewrite::ForcedByRule;
 use config::{Handler, Phase, Settings};
 
 /// Key that identifies one merged set of settings.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct LocationKey {
     pub host: u16,
     pub sections: Vec<u16>,
@@ -28,6 +29,8 @@ pub(super) struct LocationKey {
     pub added: Vec<AddedLines>,
     /// Handler given by the file's extensions, if no SetHandler applies.
     pub handler: Option<Handler>,
+    /// Handler and media type given by a rewrite rule.
+    pub forced: ForcedByRule,
 }
 
 impl LocationKey {
@@ -40,6 +43,7 @@ impl LocationKey {
             overrides: frame.field(Field::Overrides).to_vec(),
             added: Vec::new(),
             handler: None,
+            forced: ForcedByRule::decode(frame.field(Field::Forced)),
         }
     }
 }

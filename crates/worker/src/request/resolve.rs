@@ -24,7 +24,7 @@ impl Site {
         if is_translated && filename.is_none() {
             let path = plain(&uri);
             apache::without_file(request, &path, &query);
-            return Ok(self.key_without_file(request, &path));
+            return self.key_without_file(request, &path);
         }
         let TranslatedPath { path, filename, key } =
             self.translate_path(request, &uri, filename.filter(|_| is_translated));

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::complaint::complain;
@@ -11,7 +11,7 @@ use crate::location::LocationKey;
 use crate::location::htaccess;
 use crate::site::Site;
 use base::path::{Text, ways};
-use config::Htaccess;
+use config::{Htaccess, Mapping, work};
 
 /// The file and the location of a path.
 pub struct TranslatedPath {
@@ -32,14 +32,20 @@ impl Site {
         let host = apache::requested(request).host;
         let path = plain(path);
         let text = Text::new(&path);
-        let mapping = match apache::set_by_handlers(request).document_root {
-            Some(root) => self.config.translate_below(host, &text.0, Path::new(&Text::new(&root).0)),
-            None => self.config.translate(host, &text.0),
+        let mapping = applied(|| match apache::set_by_handlers(request).document_root {
+            Some(root) => Ok(self.config.translate_below(host, &text.0, Path::new(&Text::new(&root).0))),
+            None => Ok(self.config.translate(host, &text.0)),
+        });
+        let (mapped, script, refused) = match mapping {
+            Ok(Mapping { filename: mapped, script_alias }) => (mapped, script_alias && filename.is_none(), None),
+            Err(refused) => (PathBuf::new(), false, Some(refused)),
         };
-        let script = mapping.script_alias && filename.is_none();
-        let filename = filename.unwrap_or_else(|| Text::bytes_of(mapping.filename).into_os_string().into_vec());
+        let filename = filename.unwrap_or_else(|| Text::bytes_of(mapped).into_os_string().into_vec());
         let filename = plain(&filename);
-        let key = self.key(host, script, &text, Path::new(OsStr::from_bytes(&filename)));
+        let key = match refused {
+            Some(refused) => Err(refused),
+            None => self.key(host, script, &text, Path::new(OsStr::from_bytes(&filename))),
+        };
         let key = key.map_err(|(status, why)| {
             complain(request, &why);
             Stop(status)
@@ -48,13 +54,21 @@ impl Site {
     }
 
     /// The location's key of a path without a file.
-    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> LocationKey {
+    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> Result<LocationKey, Stop> {
         let host = apache::requested(request).host;
-        let sections = self.config.sections_without_file(host, &Text::new(path).0);
-        LocationKey { host, sections, script: false, overrides: Vec::new(), added: Vec::new(), handler: None }
+        let sections = applied(|| Ok(self.config.sections_without_file(host, &Text::new(path).0)));
+        let sections = sections.map_err(|(status, why)| {
+            complain(request, &why);
+            Stop(status)
+        })?;
+        Ok(LocationKey { host, sections, ..LocationKey::default() })
     }
 
     pub(super) fn key(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
+        applied(|| self.key_by_rules(host, script, path, filename))
+    }
+
+    fn key_by_rules(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
         let (key, files) = self.key_of_file(host, script, path, filename)?;
         let file = self.file_on_the_way(host, &files, filename);
         if self.config.hides(host, file) {
@@ -75,7 +89,7 @@ impl Site {
         let sections = config.sections(host, &path.0, Path::new(&named));
         let overrides =
             htaccess::found(config, &self.htaccess_cache, host, &sections, filename).map_err(|why| (403, why))?;
-        let mut key = LocationKey { host, sections, script, overrides, added: Vec::new(), handler: None };
+        let mut key = LocationKey { host, sections, script, overrides, ..LocationKey::default() };
         let files = htaccess::files(config, &key).map_err(|error| (500, error.to_string()))?;
         let sections = std::mem::take(&mut key.sections);
         key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;
@@ -105,6 +119,13 @@ impl Site {
         }
         filename
     }
+}
+
+/// Applies rules that decide about a location. A rule without a result may have denied access, so it is an error.
+fn applied<T>(rules: impl FnOnce() -> Result<T, Refused>) -> Result<T, Refused> {
+    let allowance = work::Allowance::default();
+    let done = allowance.count(rules);
+    if allowance.is_used_up() { Err((500, work::Allowance::complaint())) } else { done }
 }
 
 /// Removes `.`, `..` and empty parts of an absolute path.

@@ -45,6 +45,9 @@ impl Site {
         if let Some(handler) = &key.handler {
             settings = settings.with_handler(handler);
         }
+        if !key.forced.is_none() {
+            settings = settings.forced(&key.forced);
+        }
         let app = match settings.handler {
             Handler::Psgi => Some(self.app(&settings)?),
             _ => None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::draft::Draft;
 use crate::model::context::{Context, Scope};
 use crate::model::overrides::Class;
-use crate::model::response::rewrite::{Condition, Inherit, Map, Maps, Rewrite, Rule};
+use crate::model::response::rewrite::{Condition, Map, Maps, Rewrite, Rule};
 use crate::table::row::{ANYWHERE, CONTAINERS, HOSTS, MANY, ROW, Row, Takes};
 use base::path::Text;
 
@@ -30,18 +30,23 @@ pub static ROWS: &[Row] = &[
             before Redirect and Alias. Their result is a file below DocumentRoot (`/x`), or with PT a path for Alias and Location sections. A rule that begins with \
             `/srv/x` (if /srv exists) or %{DOCUMENT_ROOT} names a file by its full path. Rules of folders and .htaccess files see the part of the file name after their \
             folder, and the rewritten path is processed again, ten times at most. A URL redirects the client. Flags: B, BCTLS, BNE, BNP, C, CO, \
-            DPI, E, END, F, G, L, N (250 rounds at most), NC, NE, NS, PT, QSA, QSD, QSL, R, S; not H, P and T. Headers that conditions test are added to \
-            Vary. Regular expressions are as in RedirectMatch: \
-            without look-around and back-references; use a RewriteCond with `!` instead. Subrequests of programs are not rewritten.",
+            DPI, E, END, F, G, H, L, N (250 rounds at most), NC, NE, NS, PT, QSA, QSD, QSL, R, S, T, UnsafeAllow3F, UnsafePrefixStat; not P. Headers \
+            that conditions test are added to Vary. `LogLevel rewrite:trace3` logs what each rule does, and `cameleer explain` shows it. Subrequests of \
+            programs are not rewritten.",
         ..ROW
     },
     Row {
         name: "RewriteCond",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("text|expr [!]regex|=text|<text|>text|-eq number|-f|-d|-s|-l|-x [flags]", 2..=3, condition),
+        takes: Takes::Words(
+            "text|expr [!]regex|=text|<text|>text|-eq number|-f|-d|-s|-l|-x|-F|-U [flags]",
+            2..=3,
+            condition,
+        ),
         because: "a rule applies to all requests whose path it matches",
         about: "A condition of the next RewriteRule. All conditions must hold, or with the flag OR one of them. Variables in the text are expanded as in a rule; \
-            NC ignores case. %{LA-U:…}, -F and -U, which need subrequests, are not supported.",
+            NC ignores case, NV keeps its headers out of Vary. -U asks whether a request for the path would be let in, -F the same for a file that must \
+            exist; %{LA-U:REMOTE_USER} is the user of such a request for the current path.",
         ..ROW
     },
     Row {
@@ -55,19 +60,33 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "RewriteOptions",
         contexts: ANYWHERE.and_htaccess(Class::FILE_INFO),
-        takes: Takes::Words("Inherit|InheritBefore|MergeBase…", 1..=MANY, options),
+        takes: Takes::Words(
+            "Inherit|InheritBefore|InheritDown|InheritDownBefore|IgnoreInherit|MergeBase|AllowNoSlash|AllowAnyURI…",
+            1..=MANY,
+            options,
+        ),
         because: "as in httpd: a place with rewrite directives of its own does not inherit",
-        about: "Inherit: the rules of the outer place are applied after those of this place, InheritBefore: before them. MergeBase: the outer RewriteBase applies, too.",
+        about: "Inherit: the rules of the outer place are applied after those of this place, InheritBefore: before them. InheritDown and InheritDownBefore \
+            say so for all inner places, except those with IgnoreInherit. MergeBase: the outer RewriteBase applies, too. AllowNoSlash: rules of a folder \
+            apply to its path without the trailing slash. AllowAnyURI: rules of a host apply to requests for `*`. IgnoreContextInfo: a relative result is not \
+            put below the path of an Alias. LegacyPrefixDocRoot: a result written as a URL of this server may be a path of the disk. LongURLOptimization is \
+            accepted, and needs no effect here.",
         ..ROW
     },
     Row {
         name: "RewriteMap",
         contexts: HOSTS,
-        takes: Takes::Words("name txt:file|rnd:file|int:tolower|int:toupper|int:escape|int:unescape", 2..=MANY, map),
+        takes: Takes::Words(
+            "name txt:file|rnd:file|int:tolower|int:toupper|int:escape|int:unescape|prg:program",
+            2..=MANY,
+            map,
+        ),
         because: "rules know only the request",
-        about: "Names a file of keys and values, one pair per line (rnd: one of several values separated by `|`), or a function. Rules below it in this host \
-            use it as ${name:key|default}; maps of the main server are available in .htaccess files and other hosts, too. The file is read with the configuration: \
-            changes take effect at a reload.",
+        about: "Names a file of keys and values, one pair per line (rnd: one of several values separated by `|`), a function, or a program. Rules below it in \
+            this host use it as ${name:key|default}; maps of the main server are available in .htaccess files and other hosts, too. The file is read with the \
+            configuration: changes take effect at a reload. The program is started by each thread of the front when a rule first needs it; it reads a key per \
+            line, and answers a line, NULL for no value, within two seconds. Without an answer the rule has no value, the log says so, and the program is \
+            started again, at most once in ten seconds. Maps of the types dbm and dbd are not supported.",
         ..ROW
     },
 ];
@@ -136,21 +155,12 @@ fn base(draft: &mut Draft, path: &str) -> Result<(), String> {
 
 /// `RewriteOptions word…`
 fn options(draft: &mut Draft, words: &[String]) -> Result<(), String> {
-    for word in words {
-        let options = &mut rewrite(draft).options;
-        match word.to_ascii_lowercase().as_str() {
-            "inherit" => options.inherit = Some(Inherit::Behind),
-            "inheritbefore" => options.inherit = Some(Inherit::Before),
-            "mergebase" => options.merge_base = true,
-            "allownoslash"
-            | "allowanyuri"
-            | "inheritdown"
-            | "inheritdownbefore"
-            | "ignoreinherit"
-            | "legacyprefixdocroot"
-            | "longurloptimization" => draft.warn(&format!("{word} has no effect here")),
-            _ => return Err(format!("expected Inherit, InheritBefore or MergeBase, got \"{word}\"")),
-        }
+    let mut options = rewrite(draft).options.unwrap_or_default();
+    words.iter().try_for_each(|word| options.set(word))?;
+    rewrite(draft).options = Some(options);
+    // Folders take the options of their host, too, but none of its rules.
+    if !draft.is_in_container() {
+        draft.settings().response.rewrite.options = Some(options);
     }
     Ok(())
 }
@@ -159,6 +169,9 @@ fn options(draft: &mut Draft, words: &[String]) -> Result<(), String> {
 fn map(draft: &mut Draft, args: &[String]) -> Result<(), String> {
     let [name, source, lines @ ..] = args else { return Ok(()) };
     let map = Map::parse(source, |_| Ok(lines.join("\n")))?;
+    if matches!((&map, lines), (Map::Program(_), [_, ..])) {
+        draft.warn("ignores the account after a program: the program runs as the server's User");
+    }
     let host = draft.host();
     host.maps = std::mem::take(&mut host.maps).with(name, map);
     Ok(())

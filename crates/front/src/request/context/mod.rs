@@ -2,6 +2,8 @@
 //! The request is logged when the last byte was sent or the client left, and the worker has ended its part.
 
 mod answered;
+mod aside;
+mod error_log;
 mod finish;
 mod forwarded;
 pub mod host_header;
@@ -13,24 +15,20 @@ mod visitor;
 mod worker_part;
 
 use std::cell::{OnceCell, Ref, RefCell};
-use std::fmt::Display;
 use std::rc::{Rc, Weak};
 use std::time::{Instant, SystemTime};
 
 use http::Version;
 use http::request::Parts;
-use wire::frame::name_in_logs;
 use wire::reply::Head;
 
 use super::services::{Connection, Services};
 use crate::base::shared::count;
 use crate::client::{Client, Pending};
 use crate::generation::View;
-use crate::log::entry::since_1970;
 use crate::routing::Route;
 use crate::trace::TraceContext;
 use answered::Answered;
-use base::log;
 use config::KeepAlive;
 use remote_ip::ProxyReport;
 use rules::RuleState;
@@ -102,22 +100,6 @@ impl RequestContext {
     /// The request's number in logs, which is `id` if this is the number of its first frame.
     pub fn number_with(&self, id: u64) -> u64 {
         *self.number.get_or_init(|| id)
-    }
-
-    /// Writes a problem with the request or its response to the error log of its host.
-    pub fn complain(&self, route: &Route, why: &dyn Display) {
-        let path = String::from_utf8_lossy(&route.path);
-        let about = log::Subject {
-            context: log::Context::default(),
-            client: Some(self.remote()),
-            worker: None,
-            request: Some(log::RequestSubject {
-                name: name_in_logs(since_1970(self.received), self.number()),
-                method: "",
-                path: &path,
-            }),
-        };
-        self.generation.error_logs.error(route.host, &about, why);
     }
 
     /// The current route; `None` until it is known.

@@ -7,6 +7,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use super::RequestContext;
 use crate::base::refusal::Refusal;
 use crate::routing::Route;
+use config::response::rewrite::ForcedByRule;
 use config::{meter, work};
 
 /// The state of a request's rules.
@@ -17,14 +18,19 @@ pub struct RuleState {
     effects: RefCell<RuleEffects>,
 }
 
-#[derive(Default)]
-struct RuleEffects {
+/// What the rules have done so far.
+#[derive(Clone, Default)]
+pub(super) struct RuleEffects {
     /// Whether a rewrite rule with the flag `END` has stopped rewriting.
     have_ended: bool,
     /// Whether the log already reports that the rules exceeded their allowance.
     is_complained: bool,
     /// Headers that rewrite rules add to the response.
     fields: Vec<(HeaderName, HeaderValue)>,
+    /// Handler and media type by rewrite rules of the current path.
+    forced: ForcedByRule,
+    /// Whether the request is looked at for a rule, and not answered.
+    is_looked_at: bool,
 }
 
 impl RequestContext {
@@ -45,8 +51,11 @@ impl RequestContext {
             return Ok(());
         }
         if !std::mem::replace(&mut self.rules.effects.borrow_mut().is_complained, true) {
-            let file = route.files.last().map(|file| format!("{}: ", file.path().display())).unwrap_or_default();
-            self.complain(route, &format_args!("{file}{}", work::Allowance::complaint()));
+            let of_place = || {
+                let file = route.files.last().map(|file| format!("{}: ", file.path().display())).unwrap_or_default();
+                format!("{file}{}", work::Allowance::total())
+            };
+            self.complain(route, &work::failure().unwrap_or_else(of_place));
         }
         Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
     }
@@ -72,5 +81,35 @@ impl RequestContext {
     /// Takes the headers that rules have added.
     pub fn take_fields(&self) -> Vec<(HeaderName, HeaderValue)> {
         std::mem::take(&mut self.rules.effects.borrow_mut().fields)
+    }
+
+    /// Adds handler and media type that a rewrite rule has named.
+    pub fn force(&self, by: ForcedByRule) {
+        self.rules.effects.borrow_mut().forced.and(by);
+    }
+
+    /// Takes handler and media type that rewrite rules have named.
+    pub fn take_forced(&self) -> ForcedByRule {
+        std::mem::take(&mut self.rules.effects.borrow_mut().forced)
+    }
+
+    /// Whether the request is looked at for a rule, and not answered.
+    pub fn is_looked_at(&self) -> bool {
+        self.rules.effects.borrow().is_looked_at
+    }
+
+    /// Begins to look at another request for a rule. The result is for [`RequestContext::restore_effects`].
+    pub(super) fn keep_effects(&self) -> RuleEffects {
+        let mut effects = self.rules.effects.borrow_mut();
+        let kept = effects.clone();
+        effects.is_looked_at = true;
+        kept
+    }
+
+    /// Ends [`RequestContext::keep_effects`]. What was logged stays so.
+    pub(super) fn restore_effects(&self, kept: RuleEffects) {
+        let mut effects = self.rules.effects.borrow_mut();
+        let is_complained = effects.is_complained;
+        *effects = RuleEffects { is_complained, ..kept };
     }
 }

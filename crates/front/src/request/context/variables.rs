@@ -19,7 +19,7 @@ use config::response::variables::Seen;
 use config::response::variables::{Attribute, Variables};
 
 /// A request's variables.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Environment {
     /// The variables that the configuration sets for the request, and the cache's result.
     current: Variables,
@@ -62,6 +62,7 @@ impl RequestContext {
 }
 
 /// The inputs of the variables of a head; unchanged inputs give unchanged variables.
+#[derive(Clone)]
 struct Basis {
     settings: Rc<Settings>,
     path: Vec<u8>,
@@ -178,6 +179,12 @@ fn look<'a>(
             context.header_of(head, name).map(|value| String::from_utf8_lossy(value.as_bytes()))
         }
     }
+}
+
+/// The groups of an expression's last pattern, if the expression is true.
+pub fn found(context: &RequestContext, head: &Parts, route: &Route, expr: &Expr) -> Option<Vec<String>> {
+    let known = |attribute: &Attribute| look(context, head, route, attribute).map(Cow::into_owned);
+    context.apply_rules(|| expr.found(Seen { variables: &context.variables(), look: &known }))
 }
 
 /// Whether a condition holds, with the variables already computed.

@@ -42,6 +42,11 @@ impl Visitor {
         self.user = user.or(self.user.take());
     }
 
+    /// Replaces name and user by those of before.
+    pub(super) fn restore(&mut self, name: Option<Rc<str>>, user: Option<User>) {
+        (self.name, self.user) = (name, user);
+    }
+
     /// Whether the request is counted under this line of `MaxConcurrentReqs`.
     pub fn has_turn(&self, line: u32) -> bool {
         self.turns.iter().any(|turn| turn.line == line)

@@ -11,8 +11,9 @@ use crate::base::target;
 use crate::request::context::{RequestContext, variables};
 use crate::routing::{Route, bytes, server_name};
 use base::path::Text;
+use config::LogLevel;
 use config::response::expr::Expr;
-use config::response::rewrite::{FileTest, Known, Seen};
+use config::response::rewrite::{FileTest, Known, Question, RuleAnswer, Seen};
 use files::open::{Links, Way};
 
 /// A request while rewrite rules process it.
@@ -23,17 +24,27 @@ pub struct AskedOf<'a> {
     pub head: &'a Parts,
     /// The request's current route.
     pub route: &'a Route,
+    /// What is known already of the rules' questions.
+    pub answers: &'a [(Question, RuleAnswer)],
+    /// Highest level of lines for the log.
+    pub trace_level: u8,
+}
+
+/// Highest level of lines that `LogLevel rewrite:trace1` to `trace8` asks for; 0: none.
+pub fn trace_level(context: &RequestContext, route: &Route) -> u8 {
+    let config = &context.generation.config;
+    LogLevel::trace_number(config.level_of(config.hosts.get(usize::from(route.host)), "rewrite"))
 }
 
 impl Seen for AskedOf<'_> {
     fn known(&self, known: Known) -> String {
-        let AskedOf { context, head, route } = *self;
+        let AskedOf { context, head, route, .. } = *self;
         let config = &context.generation.config;
         let host = config.hosts.get(usize::from(route.host));
         match known {
             Known::DocumentRoot => Text::new(bytes(document_root(context, route))).0,
             Known::Https => (if context.is_secure() { "on" } else { "off" }).to_owned(),
-            Known::IsSubreq => "false".to_owned(),
+            Known::IsSubreq => context.is_looked_at().to_string(),
             Known::RemoteAddr => context.remote().ip.clone(),
             Known::RemoteHost => match context.visitor().name() {
                 Some(name) => name.to_string(),
@@ -74,8 +85,16 @@ impl Seen for AskedOf<'_> {
         self.context.tls_variable(name).unwrap_or_default()
     }
 
-    fn holds(&self, expr: &Expr) -> bool {
-        variables::is_true(self.context, self.head, self.route, expr)
+    fn found(&self, expr: &Expr) -> Option<Vec<String>> {
+        variables::found(self.context, self.head, self.route, expr)
+    }
+
+    fn answer(&self, question: &Question) -> Option<RuleAnswer> {
+        self.answers.iter().find(|(known, _)| known == question).map(|(_, answer)| answer.clone())
+    }
+
+    fn trace_level(&self) -> u8 {
+        self.trace_level
     }
 
     fn file(&self, name: &str, test: FileTest) -> bool {

@@ -2,10 +2,13 @@
 //!
 //! A host's rules run before redirects and the access check; a folder's rules run after the access check.
 
+mod ahead;
 mod asked;
+mod explained;
 mod places;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::rc::Rc;
 
 use http::header::{HeaderValue, LOCATION, SET_COOKIE, VARY};
@@ -19,10 +22,14 @@ use super::{find, settle};
 use crate::base::refusal::Refusal;
 use crate::base::target;
 use crate::routing::{Route, bytes};
-use asked::AskedOf;
+use ahead::answer;
+use asked::{AskedOf, trace_level};
 use base::path::{PATH, Text};
-use config::response::rewrite::{Away, Rewrite, Rewritten, Start, run};
-use places::{file_of, lacks_slash, own_path, parted, path_of, tidy};
+use config::response::rewrite::{Away, Question, Rewrite, Rewritten, RuleAnswer, Start, run};
+use config::{Handler, LogLevel};
+use places::{document_root, file_of, lacks_slash, own_path, parted, path_of, tidy};
+
+pub use explained::{ExplainedRequest, explain};
 
 /// Characters escaped in a rewritten query. Patterns match the unescaped text.
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');
@@ -35,11 +42,15 @@ pub async fn of_host<'a>(
 ) -> Result<(Cow<'a, Parts>, Rc<Route>), Refusal> {
     let rules = context.generation.config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite);
     let is_about_all = head.uri.path() == "*";
-    let Some(rules) = rules.filter(|rules| rules.is_on() && !context.rules_have_ended() && !is_about_all) else {
+    let applies = |rules: &&Rewrite| {
+        rules.is_on() && !context.rules_have_ended() && (!is_about_all || rules.options().allow_any_uri)
+    };
+    let Some(rules) = rules.filter(applies) else {
         return Ok((head, route));
     };
-    let path = Text::new(&route.path).0;
-    let start = Start { path, path_info: String::new(), query: query_of(&head) };
+    let path = if is_about_all { "*".to_owned() } else { Text::new(&route.path).0 };
+    let is_subrequest = context.is_looked_at();
+    let start = Start { path, path_info: String::new(), query: query_of(&head), is_subrequest };
     let made = follow(context, &head, &route, rules, start).await?;
     let made = Rewritten { path: tidy(&made.path), ..made };
     if !made.variables.is_empty() {
@@ -51,6 +62,7 @@ pub async fn of_host<'a>(
     if !made.path.starts_with('/') {
         return Err(Refusal::new(StatusCode::BAD_REQUEST));
     }
+    trace(context, &route, 1, &format_args!("go-ahead with {} [OK]", made.path));
     if made.pass_through {
         let onward = onward(&head, &made.path, made.query.as_deref())?;
         let route = find(context, &onward).await?;
@@ -88,8 +100,14 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     admit(context, head, route).await?;
     let query = query_of(head);
     let whole = Text::new(bytes(&route.filename)).0;
+    // As in httpd, the folder without its slash is first redirected to the path with it.
+    let is_folder_itself = rules.folder.as_deref().is_some_and(|folder| folder.strip_suffix('/') == Some(&whole));
+    if is_folder_itself && !rules.options().allow_no_slash {
+        return Ok(InFolder::Same);
+    }
     let (file, path_info) = context.generation.ask(|| Ok(parted(context, route))).await?;
-    let start = Start { path: file.clone(), path_info, query: query.clone() };
+    let is_subrequest = context.is_looked_at();
+    let start = Start { path: file.clone(), path_info, query: query.clone(), is_subrequest };
     let made = follow(context, head, route, rules, start).await?;
     if !made.variables.is_empty() {
         note(context, head, route, &made)?;
@@ -98,14 +116,18 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
         return Ok(InFolder::Same);
     }
     // An unchanged file is not processed again, and a folder without a trailing slash gets its redirect, as in httpd.
-    if made.path == file || context.generation.ask(|| Ok(lacks_slash(context, route))).await? {
+    let is_same = made.path == file;
+    let lacks_slash = || Ok(!rules.options().allow_no_slash && lacks_slash(context, route));
+    if is_same || context.generation.ask(lacks_slash).await? {
+        trace(context, route, 1, &format_args!("initial URL equal rewritten URL: {} [IGNORING REWRITE]", made.path));
         let own = Text::new(&route.path).0;
         return onward(head, &own, made.query.as_deref()).map(|head| InFolder::Here(Box::new(head)));
     }
-    let path = path_of(context, route, rules, &made.path, &whole);
+    let path = path_of(document_root(context, route), route, rules, &made.path, &whole);
     if !path.starts_with('/') {
         return Err(Refusal::new(StatusCode::BAD_REQUEST));
     }
+    trace(context, route, 1, &format_args!("internal redirect with {path} [INTERNAL REDIRECT]"));
     let mut before = variables::pass_on(context, head, StatusCode::OK);
     // REDIRECT_URL has the old path, but REDIRECT_QUERY_STRING the new query, as in httpd.
     before.set("REDIRECT_QUERY_STRING", made.query.clone());
@@ -121,9 +143,12 @@ async fn follow(
     rules: &Rewrite,
     start: Start,
 ) -> Result<Rewritten, Refusal> {
-    let asked = AskedOf { context, head, route };
-    let made = context.generation.ask(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
+    let made = until_answered(context, head, route, rules, start).await?;
     route.in_time()?;
+    for line in &made.trace {
+        trace(context, route, line.level, &line.text);
+    }
+    forced(context, route, rules, &made);
     if made.end {
         context.end_rules();
     }
@@ -141,6 +166,56 @@ async fn follow(
             Ok(location) => Refusal::with(status_of(*status), LOCATION, location),
             Err(_) => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR),
         }),
+    }
+}
+
+/// Most questions of a place's rules for one request.
+const MOST_QUESTIONS: usize = 50;
+
+/// Runs the rules, and answers their questions, until they have no more.
+async fn until_answered(
+    context: &RequestContext,
+    head: &Parts,
+    route: &Route,
+    rules: &Rewrite,
+    start: Start,
+) -> Result<Rewritten, Refusal> {
+    let trace_level = trace_level(context, route);
+    let mut answers: Vec<(Question, RuleAnswer)> = Vec::new();
+    for _ in 0..MOST_QUESTIONS {
+        let asked = AskedOf { context, head, route, answers: &answers, trace_level };
+        let made = context.generation.ask(|| Ok(context.apply_rules(|| run(rules, start.clone(), &asked)))).await?;
+        let Some(question) = made.question else { return Ok(made) };
+        let found = answer(context, head, route, &question).await;
+        answers.push((question, found));
+    }
+    context.complain(
+        route,
+        &format_args!("RewriteRule: the rules ask for more than {MOST_QUESTIONS} paths, files or values of programs; ask for fewer"),
+    );
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+/// Stores handler and media type for the answer.
+fn forced(context: &RequestContext, route: &Route, rules: &Rewrite, made: &Rewritten) {
+    let handler = made.forced.handler.as_deref().map(Handler::named);
+    if let Some(handler) = handler.filter(|handler| handler.is_page() && rules.folder.is_some()) {
+        let name = handler.name().unwrap_or_default();
+        context.complain(
+            route,
+            &format_args!(
+                "RewriteRule: [H={name}] shows the whole server, and is ignored in a folder; write it in the host"
+            ),
+        );
+        return;
+    }
+    context.force(made.forced.clone());
+}
+
+/// Writes a line for `LogLevel rewrite:trace1` to `trace8`.
+fn trace(context: &RequestContext, route: &Route, level: u8, text: &dyn Display) {
+    if level <= trace_level(context, route) {
+        context.log(route, (LogLevel::trace(level), "rewrite"), text);
     }
 }
 

@@ -25,10 +25,11 @@ pub fn file_of(context: &RequestContext, route: &Route, made: &Rewritten) -> Res
     let root = document_root(context, route);
     let is_on_disk = || {
         let first = made.path.get(1..).and_then(|rest| rest.split('/').next()).unwrap_or_default();
-        Path::new(&made.path).starts_with(root)
-            || !first.is_empty() && context.generation.opener.is_there(&Path::new("/").join(first))
+        !first.is_empty() && context.generation.opener.is_there(&Path::new("/").join(first))
     };
-    let file = match made.names_folder && is_on_disk() {
+    // As in httpd, a file below the document root may be named by its full path whatever the name is made of.
+    let is_below_root = Path::new(&made.path).starts_with(Text::new(bytes(root)).0);
+    let file = match is_below_root || made.names_folder && is_on_disk() {
         true => PathBuf::from(&made.path),
         false => root.join(made.path.trim_start_matches('/')),
     };
@@ -66,17 +67,20 @@ pub fn parted(context: &RequestContext, route: &Route) -> (String, String) {
 
 /// The URL path for `made`, into which a folder's rules have rewritten `whole`, the route's file with PATH_INFO.
 /// If `made` is a URL path already, it is returned unchanged.
-pub fn path_of(context: &RequestContext, route: &Route, rules: &Rewrite, made: &str, whole: &str) -> String {
+pub fn path_of(document_root: &Path, route: &Route, rules: &Rewrite, made: &str, whole: &str) -> String {
     let folder = rules.folder.as_deref().filter(|folder| !folder.is_empty());
     let in_folder = folder.and_then(|folder| made.strip_prefix(folder));
     if let (Some(base), Some(rest)) = (&rules.base, in_folder) {
         return format!("{base}{rest}");
     }
-    let in_root = made.strip_prefix(Text::new(bytes(document_root(context, route))).0.as_str());
+    let in_root = made.strip_prefix(Text::new(bytes(document_root)).0.as_str());
     if let Some(rest) = in_root.filter(|rest| rest.starts_with('/') && rules.base.is_none()) {
         return rest.to_owned();
     }
     let path = Text::new(&route.path).0;
+    if rules.options().ignore_context_info {
+        return made.to_owned();
+    }
     let led = folder.and_then(|folder| whole.strip_prefix(folder)).and_then(|rest| path.strip_suffix(rest));
     match (led.filter(|led| led.ends_with('/')), in_folder) {
         (Some(led), Some(rest)) => format!("{led}{rest}"),

@@ -1,38 +1,11 @@
 //! Inputs of rewrite rules: variables of a request, tests of files, and groups of patterns.
 
+use super::ahead::{Question, RuleAnswer};
+use super::known::Known;
 use crate::model::response::expr::Expr;
 
 /// Work for one rule or condition, in bytes.
 pub const STEP: usize = 100;
-
-/// A variable of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "httpd's names")]
-pub enum Known {
-    DocumentRoot,
-    Https,
-    IsSubreq,
-    PathInfo,
-    QueryString,
-    RemoteAddr,
-    RemoteHost,
-    RemotePort,
-    RemoteUser,
-    RequestFilename,
-    RequestMethod,
-    RequestScheme,
-    RequestUri,
-    ServerAddr,
-    ServerAdmin,
-    ServerName,
-    ServerPort,
-    ServerProtocol,
-    ServerSoftware,
-    AuthType,
-    TheRequest,
-    /// A part of the current time, as a format of `strftime`.
-    Time(&'static str),
-}
 
 /// A test of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +29,16 @@ pub trait Seen {
     fn variable(&self, name: &str) -> Option<String>;
     /// `%{SSL:name}`
     fn tls(&self, name: &str) -> String;
-    /// Whether an expression is true.
-    fn holds(&self, expr: &Expr) -> bool;
+    /// The groups of an expression's last pattern, if the expression is true.
+    fn found(&self, expr: &Expr) -> Option<Vec<String>>;
     /// Whether a file passes a test.
     fn file(&self, name: &str, test: FileTest) -> bool;
     /// `http://host:port` of the server, as the client used it.
     fn origin(&self) -> String;
+    /// The answer to a question; `None`: it is not known yet, and the rules will be run again.
+    fn answer(&self, question: &Question) -> Option<RuleAnswer>;
+    /// The highest level of lines for `LogLevel rewrite:trace1` to `trace8`; 0: none.
+    fn trace_level(&self) -> u8;
 }
 
 /// Values for a template.
@@ -76,6 +53,12 @@ pub trait Fill {
     fn tls(&self, name: &str) -> String;
     /// Accounts for work of this many bytes.
     fn spend(&self, bytes: usize);
+    /// Records what happened, see [`super::trace`].
+    fn note(&self, level: u8, text: std::fmt::Arguments<'_>);
+    /// The answer to a question. `None`: the run stops.
+    fn ask(&self, question: Question) -> Option<RuleAnswer>;
+    /// `%{LA-U:NAME}`, or else `%{LA-F:NAME}`.
+    fn ahead(&self, is_path: bool, known: Known) -> String;
 }
 
 /// Groups of patterns that matched; index 0 is the whole match.

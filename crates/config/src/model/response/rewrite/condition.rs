@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::ahead::{LookedUp, Question, RuleAnswer};
 use super::asked::{FileTest, Fill, Found, STEP, Seen};
 use super::map::Maps;
 use super::template::Template;
@@ -17,6 +18,8 @@ pub struct Condition {
     pub or_next: bool,
     /// `[NV]`: headers that it tests are not added to `Vary`.
     no_vary: bool,
+    /// The pattern as written, for the log.
+    source: String,
 }
 
 #[derive(Debug, Clone)]
@@ -29,6 +32,10 @@ enum What {
     /// `-eq number`, …
     Number(Template, Comparison, i64),
     File(Template, FileTest),
+    /// `-U`: a request for the path would be answered.
+    Path(Template),
+    /// `-F`: a request for the file would be answered.
+    Served(Template),
 }
 
 /// Work for one file test, in bytes.
@@ -82,12 +89,13 @@ impl Condition {
                 _ => return Err(format!("expected the flags NC, OR or NV, got \"{flag}\"")),
             }
         }
+        let source = pattern.to_owned();
         let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
         let what = match test {
             "expr" => What::Expr(Expr::parse(pattern, budget)?),
             _ => what(Template::parse(test, maps)?, pattern, case, budget)?,
         };
-        Ok(Condition { what, negated, or_next, no_vary })
+        Ok(Condition { what, negated, or_next, no_vary, source })
     }
 
     /// Headers that the condition tests, for `Vary`.
@@ -98,33 +106,60 @@ impl Condition {
             What::Matches(test, _) | What::Text(test, ..) | What::Number(test, ..) | What::File(test, _) => {
                 test.headers()
             }
+            What::Path(test) | What::Served(test) => test.headers(),
         }
     }
 
     /// Evaluates the condition. `found` receives the groups of its pattern.
     pub fn holds<S: Seen>(&self, seen: &S, state: &dyn Fill, rule: &[String], found: &mut Vec<String>) -> bool {
         state.spend(STEP);
-        let fill = |template: &Template| template.text(state, Found { rule, condition: found }).unwrap_or_default();
+        let mut input = String::new();
+        let groups = Found { rule, condition: found };
+        let mut fill = |template: &Template| {
+            input = template.text(state, groups).unwrap_or_default();
+            input.clone()
+        };
+        let mut matched = None;
         let holds = match &self.what {
-            What::Expr(expr) => seen.holds(expr),
+            What::Expr(expr) => {
+                matched = seen.found(expr);
+                matched.is_some()
+            }
             What::File(name, test) => {
                 state.spend(FILE_TEST);
                 seen.file(&fill(name), *test)
             }
             What::Number(text, is, number) => is(expr::number(&fill(text)).cmp(number)),
             What::Text(text, is, other, case) => is(compare(&fill(text), other, *case)),
+            What::Path(path) => looked_up(state, Question::Path(fill(path))).is_some_and(|found| found.status < 400),
+            What::Served(file) => {
+                looked_up(state, Question::File(fill(file))).is_some_and(|found| found.status < 300 && found.is_there)
+            }
             What::Matches(text, pattern) => {
-                let text = fill(text);
-                let groups = pattern.find(&text).map(|groups| groups.all());
-                let holds = groups.is_some();
-                if let Some(groups) = groups.filter(|_| !self.negated) {
-                    state.spend(groups.iter().map(String::len).sum());
-                    *found = groups;
-                }
-                holds
+                matched = pattern.find(&fill(text)).map(|groups| groups.all());
+                matched.is_some()
             }
         };
-        holds != self.negated
+        if let Some(matched) = matched.filter(|_| !self.negated) {
+            state.spend(matched.iter().map(String::len).sum());
+            *found = matched;
+        }
+        let holds = holds != self.negated;
+        let said = if holds { "matched" } else { "not-matched" };
+        state.note(4, format_args!("RewriteCond: input='{input}' pattern='{}' => {said}", self.source));
+        holds
+    }
+}
+
+fn looked_up(state: &dyn Fill, question: Question) -> Option<LookedUp> {
+    let (Question::Path(name) | Question::File(name)) = &question else { return None };
+    // As in httpd, an empty name is no question.
+    if name.is_empty() {
+        return None;
+    }
+    match state.ask(question)? {
+        RuleAnswer::LookedUp(found) => Some(*found),
+        RuleAnswer::Value(_) => None,
     }
 }
 
@@ -132,8 +167,10 @@ fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Resul
     if let Some((_, kind)) = FILE_TESTS.iter().find(|(word, _)| *word == pattern) {
         return Ok(What::File(test, *kind));
     }
-    if matches!(pattern, "-F" | "-U") {
-        return Err(format!("{pattern} needs a subrequest and is not supported: use -f to test the file"));
+    match pattern {
+        "-F" => return Ok(What::Served(test)),
+        "-U" => return Ok(What::Path(test)),
+        _ => {}
     }
     for (word, is) in NUMBERS {
         if let Some(number) = pattern.strip_prefix(word) {
@@ -151,13 +188,12 @@ fn what(test: Template, pattern: &str, case: Case, budget: &mut Budget) -> Resul
     Ok(What::Matches(test, budget.compile(pattern, case)?))
 }
 
-/// Compares as httpd does: a longer text is greater.
+/// Compares as httpd does: a longer text is greater, but with `NC` the alphabet decides.
 fn compare(left: &str, right: &str, case: Case) -> Ordering {
-    let by_bytes = || match case {
-        Case::Exact => left.cmp(right),
+    match case {
+        Case::Exact => left.len().cmp(&right.len()).then_with(|| left.cmp(right)),
         Case::Either => left.to_ascii_lowercase().cmp(&right.to_ascii_lowercase()),
-    };
-    left.len().cmp(&right.len()).then_with(by_bytes)
+    }
 }
 
 /// Splits `[A,B=c]` into flags.

@@ -29,6 +29,11 @@ pub fn line(said: &str) -> Option<String> {
     Some(line)
 }
 
+/// The name of the cookie in such a value.
+pub fn name(line: &str) -> &str {
+    line.split('=').next().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::line;

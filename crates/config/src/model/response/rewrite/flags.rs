@@ -41,8 +41,14 @@ pub struct RuleFlags {
     pub no_subrequests: bool,
     /// `CO`: cookies, see [`super::cookie`].
     pub cookies: Vec<Template>,
-    /// `E`: variables. `None` unsets one.
-    pub variables: Vec<(String, Option<Template>)>,
+    /// `E`: variables, `name:text`, `name` or `!name`.
+    pub variables: Vec<Template>,
+    /// `H`: handler of the request.
+    pub handler: Option<Template>,
+    /// `T`: media type of the response.
+    pub content_type: Option<Template>,
+    /// `UnsafePrefixStat`: the result may be a file system path even if it begins with a variable.
+    pub unsafe_prefix_stat: bool,
 }
 
 /// How groups of patterns are escaped.
@@ -120,27 +126,19 @@ impl RuleFlags {
             ("QSD" | "QSDISCARD", None) => self.query_discard = true,
             ("QSL" | "QSLAST", None) => self.query_last = true,
             ("NE" | "NOESCAPE", None) => self.no_escape = true,
-            ("B", None) => self.escapes.all = true,
-            ("B", Some(which)) => self.escapes.these.push_str(which),
+            ("B" | "BACKREFESCAPING", None | Some("")) => self.escapes.all = true,
+            ("B" | "BACKREFESCAPING", Some(which)) => self.escapes.these.push_str(which),
             ("BNE", Some(which)) => self.escapes.not_these.push_str(which),
             ("BCTLS", None) => self.escapes.controls = true,
             ("BNP" | "BACKREFNOPLUS", None) => self.escapes.no_plus = true,
-            ("DPI" | "DISCARDPATH", None) => self.discard_path_info = true,
+            ("D" | "DPI" | "DISCARDPATH", None) => self.discard_path_info = true,
             ("NS" | "NOSUBREQ", None) => self.no_subrequests = true,
             ("E" | "ENV", Some(change)) => self.variables.push(variable(change, maps)?),
-            ("H" | "HANDLER", Some(_)) => {
-                return Err(Some("flag H is not supported: use SetHandler in <FilesMatch> or <Location>".to_owned()));
-            }
-            ("T" | "TYPE", Some(_)) => {
-                return Err(Some("flag T is not supported: use ForceType in <FilesMatch> or <Location>".to_owned()));
-            }
+            ("H" | "HANDLER", Some(name)) => self.handler = Some(Template::parse(name, maps)?),
+            ("T" | "TYPE", Some(name)) => self.content_type = Some(Template::parse(name, maps)?),
             // An encoded question mark of the client stays part of the path here, which is safe.
             ("UNSAFEALLOW3F", None) => {}
-            ("UNSAFEPREFIXSTAT", None) => {
-                return Err(Some(
-                    "flag UnsafePrefixStat is not supported: write the folder before any variable".to_owned(),
-                ));
-            }
+            ("UNSAFEPREFIXSTAT", None) => self.unsafe_prefix_stat = true,
             ("P" | "PROXY", None) => {
                 return Err(Some("flag P is not supported: put a proxy in front of the server".to_owned()));
             }
@@ -167,17 +165,13 @@ impl RuleFlags {
 }
 
 /// Parses `name:text`, `name`, `!name`.
-fn variable(change: &str, maps: &Maps) -> Result<(String, Option<Template>), Option<String>> {
-    if let Some(name) = change.strip_prefix('!') {
-        return Ok((name.to_owned(), None));
-    }
-    let (name, text) = change.split_once(':').unwrap_or((change, ""));
-    if name.eq_ignore_ascii_case("HTTP_PROXY") {
+fn variable(change: &str, maps: &Maps) -> Result<Template, Option<String>> {
+    if change.split(':').next().is_some_and(|name| name.eq_ignore_ascii_case("HTTP_PROXY")) {
         return Err(Some(
             "HTTP_PROXY must not depend on the request, because programs send their own requests there".to_owned(),
         ));
     }
-    Ok((name.to_owned(), Some(Template::parse(text, maps)?)))
+    Ok(Template::parse(change, maps)?)
 }
 
 fn number(text: &str) -> Result<u32, Option<String>> {

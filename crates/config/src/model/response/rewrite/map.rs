@@ -20,6 +20,15 @@ pub enum Map {
     Random(Arc<HashMap<String, String>>),
     /// `int:…`
     Function(Function),
+    /// `prg:…`: a program that answers one line for each line.
+    Program(Arc<MapProgram>),
+}
+
+/// A program of a map.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MapProgram {
+    /// The program and its arguments, separated by spaces.
+    pub command: String,
 }
 
 /// Built-in functions.
@@ -62,9 +71,13 @@ impl Map {
             ("int", "toupper") => Ok(Map::Function(Function::ToUpper)),
             ("int", "escape") => Ok(Map::Function(Function::Escape)),
             ("int", "unescape") => Ok(Map::Function(Function::Unescape)),
+            ("prg", command) if command.starts_with('/') => {
+                Ok(Map::Program(Arc::new(MapProgram { command: command.to_owned() })))
+            }
+            ("prg", command) => Err(format!("expected the full path of a program after prg:, got \"{command}\"")),
             ("int", other) => Err(format!("expected tolower, toupper, escape or unescape, got \"{other}\"")),
             _ => Err(format!(
-                "maps of type {kind} are not supported: use txt:file, rnd:file, int:function or a PerlTransHandler"
+                "maps of type {kind} are not supported; use txt:file, rnd:file, int:function or prg:program"
             )),
         }
     }
@@ -74,7 +87,7 @@ impl Map {
         matches!(self, Map::Function(_))
     }
 
-    /// The value of a key.
+    /// The value of a key. Programs are asked by the caller, see [`super::ahead`].
     pub fn look(&self, key: &str) -> Option<String> {
         match self {
             Map::Text(entries) => entries.get(key).cloned(),
@@ -82,6 +95,7 @@ impl Map {
                 let values: Vec<&str> = entries.get(key)?.split('|').collect();
                 values.get(any(values.len())).map(|value| (*value).to_owned())
             }
+            Map::Program(_) => None,
             Map::Function(Function::ToLower) => Some(key.to_ascii_lowercase()),
             Map::Function(Function::ToUpper) => Some(key.to_ascii_uppercase()),
             Map::Function(Function::Escape) => Some(percent_encode(key.as_bytes(), PATH).to_string()),
@@ -128,7 +142,7 @@ mod tests {
         let map = Map::parse("rnd:x", |_| Ok("a one|two|three\nb\n".to_owned())).unwrap();
         let all: std::collections::BTreeSet<String> = (0..200).filter_map(|_| map.look("a")).collect();
         assert_eq!((all.len(), map.look("b")), (3, None));
-        for wrong in ["int:other", "prg:/bin/x", "dbm:x"] {
+        for wrong in ["int:other", "prg:bin/x", "dbm:x", "dbd:SELECT 1"] {
             assert!(Map::parse(wrong, |_| Ok(String::new())).is_err(), "{wrong}");
         }
     }

@@ -3,25 +3,39 @@
 //! Rules of a host see the path of a request before it is mapped to a file. Rules of folders and `.htaccess` files see the part
 //! of the file name after their folder; their result is processed as a new path. This module does no I/O.
 
+mod ahead;
 mod asked;
 mod condition;
 mod cookie;
 mod flags;
+mod forced;
+mod known;
+mod location;
 mod map;
+mod options;
+mod outcome;
 mod rule;
 mod run;
+mod state;
 mod template;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use std::sync::Arc;
 
-pub use asked::{FileTest, Known, Seen};
+pub use ahead::{LookedUp, Question, RuleAnswer};
+pub use asked::{FileTest, Seen};
 pub use condition::Condition;
 pub use flags::RuleFlags;
-pub use map::{Map, Maps};
+pub use forced::ForcedByRule;
+pub use known::Known;
+pub use map::{Map, MapProgram, Maps};
+pub use options::{Inherit, RewriteOptions};
+pub use outcome::{Away, Rewritten, Start};
 pub use rule::Rule;
-pub use run::{Away, Rewritten, Start, run};
+pub use run::run;
+pub use trace::TraceLine;
 
 /// Rewrite settings of a place, or merged settings.
 #[derive(Debug, Clone, Default)]
@@ -34,57 +48,45 @@ pub struct Rewrite {
     pub folder: Option<Arc<str>>,
     /// Rules in the order in which they are tried.
     pub rules: Vec<Arc<Rule>>,
-    /// `RewriteOptions`
-    pub options: RewriteOptions,
+    /// `RewriteOptions`; `None`: those of the outer place.
+    pub options: Option<RewriteOptions>,
     /// Conditions since the last rule, for the next one.
     pub pending: Vec<Condition>,
-    /// Whether the place has any rewrite directive, so that outer rules do not apply.
+    /// Whether the place has any rewrite directive besides `RewriteOptions` of a host, so that outer rules do not apply.
     pub said: bool,
-}
-
-/// `RewriteOptions`: settings that an inner place inherits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RewriteOptions {
-    /// `Inherit`, `InheritBefore`: the outer rules.
-    pub inherit: Option<Inherit>,
-    /// `MergeBase`
-    pub merge_base: bool,
-}
-
-/// Position of the inherited rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "what they say")]
-pub enum Inherit {
-    Behind,
-    Before,
 }
 
 impl Rewrite {
     /// Merges the settings of an inner place.
     pub fn merge(&mut self, inner: &Rewrite) {
+        let outer_options = self.options();
+        self.options = inner.options.or(self.options);
         if !inner.said {
             return;
         }
+        let options = self.options();
         let outer = std::mem::take(&mut self.rules);
-        self.rules = match inner.options.inherit {
+        self.rules = match options.inherits(&outer_options) {
             None => inner.rules.clone(),
             Some(Inherit::Behind) => [&inner.rules[..], &outer].concat(),
             Some(Inherit::Before) => [&outer[..], &inner.rules].concat(),
         };
         self.engine = inner.engine.or(self.engine);
-        let kept = self.base.take().filter(|_| inner.options.merge_base);
+        let kept = self.base.take().filter(|_| options.merge_base);
         self.base = inner.base.clone().or(kept);
         self.folder.clone_from(&inner.folder);
-        self.options = inner.options;
         self.said = true;
     }
 
     /// Takes missing values from the main server.
     pub fn inherit(&mut self, main: &Rewrite) {
         let own = std::mem::replace(self, main.clone());
-        let options = if own.said { own.options } else { main.options };
-        self.rules.retain(|_| options.inherit.is_some());
-        self.merge(&Rewrite { said: true, options, ..own });
+        self.merge(&Rewrite { said: true, ..own });
+    }
+
+    /// The options in force.
+    pub fn options(&self) -> RewriteOptions {
+        self.options.unwrap_or_default()
     }
 
     /// Whether any rule applies.

@@ -11,6 +11,8 @@ use crate::syntax::pattern::{Budget, Pattern};
 pub struct Rule {
     /// Conditions that must all hold; see [`Condition::or_next`].
     pub conditions: Vec<Condition>,
+    /// The pattern as written, for the log.
+    pub source: String,
     /// Pattern of the path.
     pub pattern: Option<Pattern>,
     /// `!pattern`: the pattern must not match.
@@ -22,6 +24,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// ` (FILE:LINE)`, for the log.
+    pub fn place(&self) -> String {
+        let at = self.pattern.as_ref().map(|pattern| pattern.at()).filter(|at| at.line > 0);
+        at.map(|at| format!(" ({at})")).unwrap_or_default()
+    }
+
     /// Parses `Pattern Substitution [flags]`.
     pub fn parse(
         pattern: &str,
@@ -32,9 +40,10 @@ impl Rule {
         budget: &mut Budget,
     ) -> Result<Rule, String> {
         let (flags, case) = flags::parse(flags, maps)?;
+        let source = pattern.to_owned();
         let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
         let pattern = Some(budget.compile(pattern, case)?);
         let to = if to == "-" { None } else { Some(Template::parse(to, maps)?) };
-        Ok(Rule { conditions, pattern, negated, to, flags })
+        Ok(Rule { conditions, source, pattern, negated, to, flags })
     }
 }

@@ -1,6 +1,8 @@
 //! Texts of rules and conditions with variables: `$1`, `%1`, `%{NAME}`, `${map:key|default}`.
 
-use super::asked::{Fill, Found, Known};
+use super::ahead::{Question, RuleAnswer};
+use super::asked::{Fill, Found};
+use super::known::Known;
 use super::map::{Map, Maps};
 
 /// A text with variables.
@@ -22,6 +24,10 @@ enum Piece {
     Variable(String),
     /// `%{SSL:name}`
     Tls(String),
+    /// `%{LA-U:NAME}`
+    OfPathAhead(Known),
+    /// `%{LA-F:NAME}`
+    OfFileAhead(Known),
     /// `${map:key|default}`
     Mapped {
         map: Map,
@@ -158,12 +164,27 @@ impl Piece {
             Piece::Header(name) => Filled::of_client(fill.header(name)),
             Piece::Variable(name) => Filled::of_client(fill.variable(name)),
             Piece::Tls(name) => Filled::of_client(fill.tls(name)),
-            Piece::Mapped { map, key, default } => match map.look(&key.text(fill, found)?) {
-                Some(value) if map.is_function() => Filled::of_client(value),
-                Some(value) => Filled::of_administrator(value),
-                None => default.fill(fill, found, &str::to_owned)?,
-            },
+            Piece::OfPathAhead(known) => Filled::of_client(fill.ahead(true, *known)),
+            Piece::OfFileAhead(known) => Filled::of_client(fill.ahead(false, *known)),
+            Piece::Mapped { map, key, default } => {
+                let key = key.text(fill, found)?;
+                let value = look(map, &key, fill);
+                fill.note(5, format_args!("map lookup: key='{key}' -> {}", value.as_deref().unwrap_or("no value")));
+                match value {
+                    Some(value) if map.is_function() => Filled::of_client(value),
+                    Some(value) => Filled::of_administrator(value),
+                    None => default.fill(fill, found, &str::to_owned)?,
+                }
+            }
         })
+    }
+}
+
+fn look(map: &Map, key: &str, fill: &dyn Fill) -> Option<String> {
+    let Map::Program(program) = map else { return map.look(key) };
+    match fill.ask(Question::Value(program.clone(), key.to_owned()))? {
+        RuleAnswer::Value(value) => value,
+        RuleAnswer::LookedUp(_) => None,
     }
 }
 
@@ -237,7 +258,9 @@ fn named(name: &str) -> Result<Piece, String> {
             "HTTP" => Ok(Piece::Header(argument.to_ascii_lowercase())),
             "ENV" => Ok(Piece::Variable(argument.to_owned())),
             "SSL" => Ok(Piece::Tls(argument.to_owned())),
-            _ => Err(format!("%{{{name}}} is not supported: use HTTP:name, ENV:name or SSL:name")),
+            "LA-U" => known(argument).map(Piece::OfPathAhead).ok_or_else(|| unknown(name)),
+            "LA-F" => known(argument).map(Piece::OfFileAhead).ok_or_else(|| unknown(name)),
+            _ => Err(format!("%{{{name}}} is not supported; use HTTP:, ENV:, SSL:, LA-U: or LA-F: and a name")),
         };
     }
     let upper = name.to_ascii_uppercase();
@@ -248,8 +271,15 @@ fn named(name: &str) -> Result<Piece, String> {
     if upper.starts_with("HTTP_") {
         return Ok(Piece::Text(String::new()));
     }
-    let known = NAMES.iter().find(|(known, _)| *known == upper).map(|(_, known)| *known);
-    known.map(Piece::Known).ok_or_else(|| format!("%{{{name}}} is not supported in rules"))
+    known(name).map(Piece::Known).ok_or_else(|| unknown(name))
+}
+
+fn known(name: &str) -> Option<Known> {
+    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, known)| *known)
+}
+
+fn unknown(name: &str) -> String {
+    format!("%{{{name}}} is not supported in rules")
 }
 
 #[cfg(test)]
@@ -272,10 +302,21 @@ mod tests {
             format!("({name})")
         }
         fn spend(&self, _: usize) {}
+        fn note(&self, _: u8, _: std::fmt::Arguments<'_>) {}
+        fn ask(&self, question: Question) -> Option<RuleAnswer> {
+            match question {
+                Question::Value(program, key) => Some(RuleAnswer::Value(Some(format!("{}:{key}", program.command)))),
+                _ => None,
+            }
+        }
+        fn ahead(&self, is_path: bool, known: Known) -> String {
+            format!("{is_path}{known:?}")
+        }
     }
 
     fn filled(source: &str) -> Result<Filled, String> {
-        let maps = Maps::default().with("low", Map::parse("int:tolower", |_| Err(String::new())).unwrap());
+        let map = |source: &str| Map::parse(source, |_| Err(String::new())).unwrap();
+        let maps = Maps::default().with("low", map("int:tolower")).with("program", map("prg:/bin/x -y"));
         let rule = ["/A/b".to_owned(), "A?".to_owned()];
         let found = Found { rule: &rule, condition: &[] };
         Ok(Template::parse(source, &maps)?.fill(&Names, found, &str::to_owned).unwrap())
@@ -289,10 +330,12 @@ mod tests {
             ("%{REQUEST_URI}%{ENV:x}%{HTTP:X-Y}", "RequestUri[x]<x-y>"),
             ("${low:$1|none}", "a?"),
             ("$ % {x}", "$ % {x}"),
+            ("%{LA-U:REMOTE_USER}%{la-f:script_filename}", "trueRemoteUserfalseRequestFilename"),
+            ("${program:$1}", "/bin/x -y:A?"),
         ] {
             assert_eq!(filled(source).unwrap().text, expected, "{source}");
         }
-        for wrong in ["%{REQUEST_URI", "%{NOBODY}", "%{LA-U:REMOTE_USER}", "${other:x}", "${low}", "${low:x"] {
+        for wrong in ["%{REQUEST_URI", "%{NOBODY}", "%{LA-U:NOBODY}", "${other:x}", "${low}", "${low:x"] {
             assert!(filled(wrong).is_err(), "{wrong}");
         }
         let deep = "${low:".repeat(9) + &"}".repeat(9);

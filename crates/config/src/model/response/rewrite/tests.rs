@@ -27,8 +27,8 @@ impl Seen for Browser {
     fn tls(&self, name: &str) -> String {
         name.to_owned()
     }
-    fn holds(&self, _: &Expr) -> bool {
-        true
+    fn found(&self, _: &Expr) -> Option<Vec<String>> {
+        Some(vec!["whole".to_owned(), "part".to_owned()])
     }
     fn file(&self, name: &str, test: FileTest) -> bool {
         match test {
@@ -39,6 +39,21 @@ impl Seen for Browser {
     }
     fn origin(&self) -> String {
         "http://example.org".to_owned()
+    }
+    fn answer(&self, question: &Question) -> Option<RuleAnswer> {
+        let found = |status, uri: &str| {
+            let user = (uri == "/sent/in").then(|| "camel".to_owned());
+            RuleAnswer::LookedUp(Box::new(LookedUp { status, is_there: status == 200, user, ..LookedUp::default() }))
+        };
+        match question {
+            Question::Path(path) if path == "/later" => None,
+            Question::Path(path) => Some(found(if path == "/shut" { 403 } else { 200 }, path)),
+            Question::File(file) => Some(found(if file == "/srv/www/wiki/there" { 200 } else { 404 }, file)),
+            Question::Value(_, key) => Some(RuleAnswer::Value((key != "none").then(|| format!("<{key}>")))),
+        }
+    }
+    fn trace_level(&self) -> u8 {
+        4
     }
 }
 
@@ -130,6 +145,11 @@ fn all_conditions_must_hold_except_alternatives() {
         ("if %{REQUEST_METHOD} =GET [OR]\nif %{REQUEST_METHOD} =POST\nif %{ENV:robot} =no\nrule ^/a /b", "-"),
         ("if %{QUERY_STRING} =\"\"\nrule ^/a /b", "/b"),
         ("if bb >c\nif a <aa\nif b >a\nrule ^/a /b", "/b"),
+        ("if bb >c [NC]\nrule ^/a /b", "-"),
+        ("if Bb <c [NC]\nrule ^/a /b", "/b"),
+        ("if /open -U\nif /shut !-U\nrule ^/a /b", "/b"),
+        ("if /srv/www/wiki/there -F\nif /srv/www/wiki/none !-F\nrule ^/a /b", "/b"),
+        ("if expr true\nrule ^/a /%1", "/part"),
         ("if 12x -gt11\nif 3 -le3\nif b >a\nrule ^/a /b", "/b"),
         ("if $1 =x\nrule ^/a/(.) /b", "/b"),
         ("rule ^/a - [E=robot:no]\nif %{ENV:robot} =no\nrule ^/a /b", "/b"),
@@ -142,7 +162,7 @@ fn all_conditions_must_hold_except_alternatives() {
 #[test]
 fn rules_of_a_folder_see_the_path_below_it() {
     let of_folder = |rules: &str, file: &str, path_info: &str| {
-        let start = Start { path: file.to_owned(), path_info: path_info.to_owned(), query: None };
+        let start = Start { path: file.to_owned(), path_info: path_info.to_owned(), query: None, is_subrequest: false };
         line(&run(&place(rules, Some("/srv/www/wiki/")), start, &Browser))
     };
     let front = "if %{REQUEST_FILENAME} !-f\nif %{REQUEST_FILENAME} !-d\nrule ^(.*)$ index.pl?p=$1 [L]";
@@ -195,32 +215,26 @@ fn invalid_rules_and_conditions_are_errors() {
     let (maps, budget) = (Maps::default(), &mut Budget::of_the_administrator());
     for (pattern, to, flags) in [
         ("(", "/x", ""),
-        ("^/a(?!b)", "/x", ""),
-        ("a", "%{LA-U:REMOTE_USER}", ""),
+        ("a", "%{LA-U:NOBODY}", ""),
         ("a", "/x", "L"),
         ("a", "/x", "[P]"),
-        ("a", "/x", "[H=cgi-script]"),
+        ("a", "/x", "[H]"),
         ("a", "/x", "[R=999]"),
         ("a", "/x", "[Q]"),
         ("a", "-", "[E=HTTP_PROXY:%{HTTP:Proxy}]"),
     ] {
         assert!(Rule::parse(pattern, to, flags, Vec::new(), &maps, budget).is_err(), "{pattern} {to} {flags}");
     }
-    for (test, pattern, flags) in [
-        ("x", "-U", ""),
-        ("x", "-eq x", ""),
-        ("x", "(", ""),
-        ("%{NO}", "x", ""),
-        ("x", "y", "[L]"),
-        ("expr", "maybe", ""),
-    ] {
+    for (test, pattern, flags) in
+        [("x", "-eq x", ""), ("x", "(", ""), ("%{NO}", "x", ""), ("x", "y", "[L]"), ("expr", "maybe", "")]
+    {
         assert!(Condition::parse(test, pattern, flags, &maps, budget).is_err(), "{test} {pattern} {flags}");
     }
 }
 
 fn of(rules: usize, options: RewriteOptions) -> Rewrite {
     let rules = (0..rules).map(|_| Arc::new(Rule::default())).collect();
-    Rewrite { engine: Some(true), rules, options, said: true, ..Rewrite::default() }
+    Rewrite { engine: Some(true), rules, options: Some(options), said: true, ..Rewrite::default() }
 }
 
 #[test]
@@ -230,9 +244,23 @@ fn an_inner_place_replaces_outer_rules_unless_it_inherits() {
         let mut outer = Rewrite { base: Some("/a/".into()), ..of(2, plain) };
         outer.merge(&Rewrite::default());
         assert_eq!(outer.rules.len(), 2, "an inner place without rewrite directives changes nothing");
-        outer.merge(&of(1, RewriteOptions { inherit, merge_base: inherit.is_some() }));
+        outer.merge(&of(1, RewriteOptions { inherit, merge_base: inherit.is_some(), ..plain }));
         assert_eq!((outer.rules.len(), outer.base.is_some()), (expected, inherit.is_some()));
     }
+}
+
+#[test]
+fn an_outer_place_hands_its_rules_down_unless_the_inner_place_ignores_them() {
+    let down = RewriteOptions { inherit_down: Some(Inherit::Behind), ..RewriteOptions::default() };
+    let ignoring = RewriteOptions { ignore_inherit: true, ..RewriteOptions::default() };
+    for (options, expected) in [(None, 3), (Some(RewriteOptions::default()), 3), (Some(ignoring), 1)] {
+        let mut outer = of(2, down);
+        outer.merge(&Rewrite { options, ..of(1, down) });
+        assert_eq!(outer.rules.len(), expected, "{options:?}");
+    }
+    let mut outer = of(2, RewriteOptions { inherit: Some(Inherit::Before), ..RewriteOptions::default() });
+    outer.merge(&Rewrite { options: None, ..of(1, down) });
+    assert_eq!(outer.rules.len(), 3, "options are inherited");
 }
 
 #[test]
@@ -244,7 +272,68 @@ fn a_virtual_host_inherits_the_engine_but_no_rules() {
     let mut own = Rewrite { engine: None, ..of(1, RewriteOptions::default()) };
     own.inherit(&main);
     assert_eq!((own.is_on(), own.rules.len()), (true, 1));
-    let mut both = of(1, RewriteOptions { inherit: Some(Inherit::Behind), merge_base: false });
+    let mut both = of(1, RewriteOptions { inherit: Some(Inherit::Behind), ..RewriteOptions::default() });
     both.inherit(&main);
     assert_eq!(both.rules.len(), 3);
+}
+
+#[test]
+fn a_run_without_an_answer_stops_with_its_question() {
+    let made = of_host("rule ^/a - [E=x:1]\nif /later -U\nrule ^/a /b\nrule ^/a - [F]", "/a");
+    assert_eq!(made.question, Some(Question::Path("/later".to_owned())));
+    assert_eq!(made.away, None);
+    let program = Map::parse("prg:/bin/map", |_| Err(String::new())).expect("a map");
+    let (maps, budget) = (Maps::default().with("m", program), &mut Budget::of_the_administrator());
+    for (key, expected) in [("$1", "/<x>"), ("none", "/other")] {
+        let to = format!("/${{m:{key}|other}}");
+        let rule = Rule::parse("^/(.*)", &to, "", Vec::new(), &maps, budget).expect("a rule");
+        let place = Rewrite { engine: Some(true), rules: vec![Arc::new(rule)], ..Rewrite::default() };
+        let start = Start { path: "/x".to_owned(), ..Start::default() };
+        assert_eq!(line(&run(&place, start, &Browser)), expected);
+    }
+}
+
+#[test]
+fn what_a_request_would_find_is_part_of_a_rule() {
+    let made = of_host("rule ^/sent/in - [E=user:%{LA-U:REMOTE_USER}]", "/sent/in");
+    assert_eq!(made.variables.get("user"), Some(&Some("camel".to_owned())));
+    let place = place("if %{LA-U:REMOTE_USER} camel\nrule ^in$ out\nrule ^in$ away [R]\nrule ^in$ - [NS,F]", None);
+    let start = Start { path: "in".to_owned(), is_subrequest: true, ..Start::default() };
+    assert_eq!(line(&run(&place, start, &Browser)), "-", "a request that is only looked at asks about no other");
+}
+
+#[test]
+fn a_rule_names_handler_and_type() {
+    let made = of_host("rule ^/a\\.(.*)$ - [H=CGI-Script,T=text/$1]\nrule ^/a - [H=%{ENV:none}]", "/a.X");
+    let forced = made.forced;
+    assert_eq!((forced.handler.as_deref(), forced.content_type.as_deref()), (Some("cgi-script"), Some("text/x")));
+}
+
+#[test]
+fn variables_have_names_of_the_request_but_for_the_proxy() {
+    let made =
+        of_host("rule ^/(.*)$ - [E=V_$1:$1,E=!robot,E=%{REQUEST_METHOD}]\nrule ^/ - [E=%{ENV:GET}http_proxy:x]", "/a");
+    let names: Vec<(&str, Option<&str>)> =
+        made.variables.iter().map(|(name, text)| (name.as_str(), text.as_deref())).collect();
+    assert_eq!(names, [("GET", Some("")), ("V_a", Some("a")), ("robot", None)]);
+}
+
+#[test]
+fn the_log_says_which_rule_did_what() {
+    let made = of_host("rule ^/x /y\nif %{REQUEST_METHOD} !=GET\nrule ^/a /b\nrule ^/a/(.*) /c?q=$1 [R=301]", "/a/b");
+    let lines: Vec<String> = made.trace.iter().map(|line| format!("{} {}", line.level, line.text)).collect();
+    assert_eq!(
+        lines,
+        [
+            "2 init rewrite engine with requested uri /a/b",
+            "3 applying pattern '^/x' to uri '/a/b'",
+            "3 applying pattern '^/a' to uri '/a/b'",
+            "4 RewriteCond: input='GET' pattern='!=GET' => not-matched",
+            "3 applying pattern '^/a/(.*)' to uri '/a/b'",
+            "2 rewrite '/a/b' -> '/c?q=b'",
+            "3 split uri=/c?q=b -> uri=/c, args=q=b",
+            "2 explicitly forcing redirect with http://example.org/c",
+            "1 redirect to http://example.org/c?q=b [REDIRECT/301]",
+        ]
+    );
 }

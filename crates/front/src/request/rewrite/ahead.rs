@@ -1,0 +1,98 @@
+//! Answers to the questions of rewrite rules: what requests that are not sent would find, and values of programs.
+//!
+//! As in httpd, such a request passes the rules of its host and the access check, and is not answered. Perl handlers are not
+//! asked: a place where one of them decides about access counts as refused.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::rc::Rc;
+
+use http::StatusCode;
+use http::request::Parts;
+
+use super::places::{parted, tidy};
+use super::{of_host, onward};
+use crate::base::refusal::Refusal;
+use crate::request::access::admit;
+use crate::request::context::RequestContext;
+use crate::request::{find, settle};
+use crate::routing::{Route, bytes};
+use base::path::Text;
+use config::Phase;
+use config::response::rewrite::{LookedUp, Question, RuleAnswer};
+
+/// The answer to a question about the request.
+pub fn answer<'a>(
+    context: &'a RequestContext,
+    head: &'a Parts,
+    route: &'a Route,
+    question: &'a Question,
+) -> Pin<Box<dyn Future<Output = RuleAnswer> + 'a>> {
+    // Boxed, since the rules of the other path may ask in turn.
+    Box::pin(async move {
+        match question {
+            Question::Value(program, key) => {
+                let value = context.generation.map_programs.value(&program.command, key).await;
+                RuleAnswer::Value(value.unwrap_or_else(|why| {
+                    context.complain(route, &format_args!("RewriteMap: {why}"));
+                    None
+                }))
+            }
+            Question::Path(path) => looked_up(context, of_path(context, head, path)).await,
+            Question::File(name) => looked_up(context, of_file(context, head, route, name)).await,
+        }
+    })
+}
+
+/// Looks at another request, and restores what belongs to this one.
+async fn looked_up(context: &RequestContext, look: impl Future<Output = Result<LookedUp, Refusal>>) -> RuleAnswer {
+    let kept = context.set_aside();
+    let found = match look.await {
+        Ok(found) => LookedUp { user: context.visitor().user().map(|user| user.name.clone()), ..found },
+        Err(refusal) => LookedUp { status: refusal.status.as_u16(), ..LookedUp::default() },
+    };
+    context.restore(kept);
+    RuleAnswer::LookedUp(Box::new(found))
+}
+
+async fn of_path(context: &RequestContext, head: &Parts, path: &str) -> Result<LookedUp, Refusal> {
+    if !path.starts_with('/') {
+        return Err(Refusal::new(StatusCode::BAD_REQUEST));
+    }
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    let there = onward(head, &tidy(path), query)?;
+    let route = find(context, &there).await?;
+    settle(context, &there, &route)?;
+    let (there, route) = of_host(context, Cow::Owned(there), route).await?;
+    judged(context, &there, route).await
+}
+
+async fn of_file(context: &RequestContext, head: &Parts, route: &Route, name: &str) -> Result<LookedUp, Refusal> {
+    let folder = Text::new(bytes(route.filename.parent().unwrap_or(Path::new("/")))).0;
+    let file = tidy(&Path::new(&folder).join(name).to_string_lossy());
+    // A name with `..` would be outside of the sections that its text matches.
+    if file.split('/').any(|part| part == "..") {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    let file = Text::bytes_of(PathBuf::from(file));
+    let generation = &context.generation;
+    let there = generation.ask(|| generation.routes.at_file(&generation.config, route, &file, None)).await?;
+    settle(context, head, &there)?;
+    judged(context, head, there).await
+}
+
+/// Checks the access to a route.
+async fn judged(context: &RequestContext, head: &Parts, route: Rc<Route>) -> Result<LookedUp, Refusal> {
+    let is_perls = |phase: Phase| !route.settings.phases.of(phase).is_empty();
+    if route.settings.asks_perl_for_users() || is_perls(Phase::Access) {
+        return Err(Refusal::new(StatusCode::FORBIDDEN));
+    }
+    admit(context, head, &route).await?;
+    let (filename, path_info) = context.generation.ask(|| Ok(parted(context, &route))).await?;
+    let name = Text::bytes_of(PathBuf::from(&filename));
+    let is_there = context.generation.ask(|| Ok(context.generation.opener.is_there(&name))).await?;
+    let uri = Text::new(&route.path).0;
+    Ok(LookedUp { status: 200, uri, filename, path_info, is_there, user: None })
+}

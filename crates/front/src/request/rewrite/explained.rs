@@ -1,0 +1,263 @@
+//! What rewrite rules do with a request that is not sent: `cameleer explain`.
+//!
+//! The request has no headers besides Host, no user, and the address 127.0.0.1. What other requests or programs would answer is
+//! not asked.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use percent_encoding::percent_encode;
+
+use super::places::{path_of, tidy};
+use crate::base::address::Address;
+use crate::request::MAX_REDIRECTS;
+use crate::routing::{Route, bytes, route_of};
+use base::path::{PATH, Text};
+use config::Config;
+use config::response::expr::Expr;
+use config::response::rewrite::{
+    Away, FileTest, Known, LookedUp, Question, Rewrite, Rewritten, RuleAnswer, Seen, Start, run,
+};
+use config::response::variables::{self, Attribute, Variables};
+
+/// Level of the lines that are shown.
+const TRACE_LEVEL: u8 = 5;
+
+/// A request to explain.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainedRequest<'a> {
+    /// Address of the server.
+    pub local: &'a Address,
+    /// Whether it came over TLS.
+    pub is_secure: bool,
+    /// Its method.
+    pub method: &'a str,
+    /// Its host, with the port if given.
+    pub host: &'a str,
+    /// Its path.
+    pub path: &'a str,
+    /// Its query.
+    pub query: Option<&'a str>,
+}
+
+/// The request at one place.
+struct At<'a> {
+    request: ExplainedRequest<'a>,
+    config: &'a Config,
+    route: &'a Route,
+    query: Option<&'a str>,
+}
+
+/// What follows the rules of a path.
+enum Next {
+    /// Nothing: the path is answered, or the request is sent away.
+    Over,
+    /// The rules of this path and query.
+    Path(String, Option<String>),
+}
+
+/// What the rules do, line by line. Empty if there are no rules.
+pub fn explain(config: &Arc<Config>, request: ExplainedRequest<'_>) -> anyhow::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    let (mut path, mut query) = (request.path.to_owned(), request.query.map(str::to_owned));
+    for _ in 0..MAX_REDIRECTS {
+        match at_path(config, request, &path, query.as_deref(), &mut lines)? {
+            Next::Over => return Ok(lines),
+            Next::Path(onward, its_query) => (path, query) = (encoded(&onward), its_query),
+        }
+    }
+    lines.push(format!("500: the request was sent on {MAX_REDIRECTS} times"));
+    Ok(lines)
+}
+
+fn at_path(
+    config: &Arc<Config>,
+    request: ExplainedRequest<'_>,
+    path: &str,
+    query: Option<&str>,
+    lines: &mut Vec<String>,
+) -> anyhow::Result<Next> {
+    let Ok(mut route) = route_of(config, request.local, request.host, path)? else { return Ok(Next::Over) };
+    let mut query = query.map(str::to_owned);
+    let of_host = config.hosts.get(usize::from(route.host)).map(|host| &host.rewrite).filter(|rules| rules.is_on());
+    if let Some(rules) = of_host {
+        let start = Start { path: Text::new(&route.path).0, query: query.clone(), ..Start::default() };
+        let made = at(config, request, &route, query.as_deref()).run(rules, start, lines);
+        if made.away.is_some() || made.question.is_some() {
+            return Ok(Next::Over);
+        }
+        query = made.query.clone();
+        if made.changed {
+            let to = tidy(&made.path);
+            let root = config.hosts.get(usize::from(route.host)).map(|host| host.document_root.as_path());
+            let first = to.split('/').nth(1).unwrap_or_default();
+            if !made.pass_through && made.names_folder && Path::new("/").join(first).exists() && !first.is_empty() {
+                lines.push(format!("the file is {to}"));
+                return Ok(Next::Over);
+            }
+            let file = root.unwrap_or(Path::new("/")).join(to.trim_start_matches('/'));
+            lines.push(match made.pass_through {
+                true => format!("the path is {to}"),
+                false => format!("the file is {}", file.display()),
+            });
+            let Ok(onward) = route_of(config, request.local, request.host, &encoded(&to))? else {
+                return Ok(Next::Over);
+            };
+            route = onward;
+        }
+        if made.end {
+            return Ok(Next::Over);
+        }
+    }
+    let rules = &route.settings.response.rewrite;
+    if !rules.is_on() {
+        return Ok(Next::Over);
+    }
+    let whole = Text::new(bytes(&route.filename)).0;
+    let (file, path_info) = parted(&whole);
+    let start = Start { path: file.clone(), path_info, query: query.clone(), ..Start::default() };
+    let here = at(config, request, &route, query.as_deref());
+    let made = here.run(rules, start, lines);
+    if !made.changed || made.away.is_some() || made.question.is_some() || made.path == file {
+        return Ok(Next::Over);
+    }
+    let path = path_of(Path::new(&here.known(Known::DocumentRoot)), &route, rules, &made.path, &whole);
+    lines.push(format!("internal redirect with {path} [INTERNAL REDIRECT]"));
+    Ok(if made.end { Next::Over } else { Next::Path(path, made.query) })
+}
+
+fn at<'a>(config: &'a Config, request: ExplainedRequest<'a>, route: &'a Route, query: Option<&'a str>) -> At<'a> {
+    At { request, config, route, query }
+}
+
+fn encoded(path: &str) -> String {
+    percent_encode(&Text::bytes_in(path), PATH).to_string()
+}
+
+/// Splits a file name behind what exists, or else behind the first name that does not exist.
+fn parted(whole: &str) -> (String, String) {
+    let mut end = 0;
+    for (at, _) in whole.match_indices('/').chain([(whole.len(), "")]) {
+        let above = whole.get(..at).unwrap_or_default();
+        end = at;
+        if !above.is_empty() && !Path::new(above).is_dir() {
+            break;
+        }
+    }
+    let end = if whole.ends_with('/') && Path::new(whole).is_dir() { whole.len() } else { end };
+    let (file, path_info) = whole.split_at(end);
+    (file.to_owned(), path_info.to_owned())
+}
+
+impl At<'_> {
+    fn run(&self, rules: &Rewrite, start: Start, lines: &mut Vec<String>) -> Rewritten {
+        let made = run(rules, start, self);
+        lines.extend(made.trace.iter().map(|line| line.text.clone()));
+        match &made.away {
+            Some(Away::Status(status)) => lines.push(format!("answered with {status}")),
+            Some(Away::To(..)) | None => {}
+        }
+        let forced = [("handler", &made.forced.handler), ("type", &made.forced.content_type)];
+        lines.extend(forced.into_iter().filter_map(|(what, name)| Some(format!("the {what} is {}", name.as_ref()?))));
+        made
+    }
+
+    fn attribute(&self, attribute: &Attribute) -> Option<String> {
+        Some(match attribute {
+            Attribute::RemoteAddr | Attribute::RemoteHost => self.known(Known::RemoteAddr),
+            Attribute::RequestMethod => self.request.method.to_owned(),
+            Attribute::RequestProtocol => self.known(Known::ServerProtocol),
+            Attribute::RequestUri => self.known(Known::RequestUri),
+            Attribute::ServerAddr => self.known(Known::ServerAddr),
+            Attribute::QueryString => self.query?.to_owned(),
+            Attribute::Https => self.known(Known::Https),
+            Attribute::Named(name, _) => self.header(name),
+            Attribute::Headers(pattern) => self.header(if pattern.is_match("host") { "host" } else { "" }),
+        })
+    }
+}
+
+impl Seen for At<'_> {
+    fn known(&self, known: Known) -> String {
+        let host = self.config.hosts.get(usize::from(self.route.host));
+        let request = &self.request;
+        match known {
+            Known::DocumentRoot => host.map(|host| Text::new(bytes(&host.document_root)).0).unwrap_or_default(),
+            Known::Https => (if request.is_secure { "on" } else { "off" }).to_owned(),
+            Known::RequestScheme => (if request.is_secure { "https" } else { "http" }).to_owned(),
+            Known::RemoteAddr | Known::RemoteHost => "127.0.0.1".to_owned(),
+            Known::RequestMethod => request.method.to_owned(),
+            Known::RequestUri => Text::new(&self.route.path).0,
+            Known::ServerAddr => request.local.ip.clone(),
+            Known::ServerAdmin => host.and_then(|host| host.server_admin.clone()).unwrap_or_default(),
+            Known::ServerName => self.route.server_name.to_string(),
+            Known::ServerPort => self.route.server_port.to_string(),
+            Known::ServerProtocol => "HTTP/1.1".to_owned(),
+            Known::TheRequest => {
+                let query = request.query.map(|query| format!("?{query}")).unwrap_or_default();
+                format!("{} {}{query} HTTP/1.1", request.method, request.path)
+            }
+            Known::Time(format) => chrono::Local::now().format(format).to_string(),
+            Known::AuthType
+            | Known::IsSubreq
+            | Known::PathInfo
+            | Known::QueryString
+            | Known::RemotePort
+            | Known::RemoteUser
+            | Known::RequestFilename
+            | Known::ServerSoftware => String::new(),
+        }
+    }
+
+    fn header(&self, name: &str) -> String {
+        if name == "host" { self.request.host.to_owned() } else { String::new() }
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn tls(&self, name: &str) -> String {
+        if name == "HTTPS" { self.known(Known::Https) } else { String::new() }
+    }
+
+    fn found(&self, expr: &Expr) -> Option<Vec<String>> {
+        expr.found(variables::Seen { variables: &Variables::default(), look: &|attribute| self.attribute(attribute) })
+    }
+
+    fn file(&self, name: &str, test: FileTest) -> bool {
+        let path = Text::bytes_of(PathBuf::from(name));
+        let about = if test == FileTest::Link { path.symlink_metadata() } else { path.metadata() };
+        about.is_ok_and(|about| match test {
+            FileTest::Folder => about.is_dir(),
+            FileTest::File => about.is_file(),
+            FileTest::Size => about.is_file() && about.len() > 0,
+            FileTest::Link => about.is_symlink(),
+            FileTest::Executable => about.permissions().mode() & 0o111 != 0,
+        })
+    }
+
+    fn origin(&self) -> String {
+        let scheme = self.known(Known::RequestScheme);
+        let usual = if self.request.is_secure { 443 } else { 80 };
+        let name = &self.route.server_name;
+        match self.route.server_port {
+            port if port == usual => format!("{scheme}://{name}"),
+            port => format!("{scheme}://{name}:{port}"),
+        }
+    }
+
+    fn answer(&self, question: &Question) -> Option<RuleAnswer> {
+        Some(match question {
+            Question::Value(..) => RuleAnswer::Value(None),
+            Question::Path(_) | Question::File(_) => {
+                RuleAnswer::LookedUp(Box::new(LookedUp { status: 500, ..LookedUp::default() }))
+            }
+        })
+    }
+
+    fn trace_level(&self) -> u8 {
+        TRACE_LEVEL
+    }
+}

@@ -179,3 +179,32 @@ fn connections_to_a_backend_are_used_again_unless_they_must_not() {
     // The connection that is kept is not for requests that want their own; each of those is closed.
     assert_eq!(used(["/fresh/1", "/fresh/2", "/fresh/3"]), 3);
 }
+
+#[test]
+fn a_rewrite_rule_names_a_backend() {
+    let backend = echo();
+    let server = Site::new()
+        .file("htdocs/sub/.htaccess", &format!("RewriteEngine On\nRewriteRule ^(.*)\\.app$ {} [P]\n", backend.url("/in/$1")))
+        .file("htdocs/sub/real.txt", "a file")
+        .serve(&format!(
+            "<Directory @DIR@/htdocs>\nAllowOverride All\n</Directory>\nRewriteEngine On\n\
+             RewriteCond %{{HTTP_HOST}} ^app\\.\nRewriteRule ^/(.*)$ {} [P]\nRewriteRule ^/q/(.*)$ {} [P,QSA]\n\
+             RewriteRule ^/wrong$ ftp://one/ [P]\n<Proxy {}>\nRequire all denied\n</Proxy>\nRewriteRule ^/shut$ {} [P]\n",
+            backend.url("/all/$1"),
+            backend.url("/q?is=$1"),
+            backend.url("/denied"),
+            backend.url("/denied"),
+        ));
+    let of_host = Request::get("/a%20b/c?d=e").header("Host", "app.example");
+    assert_eq!(server.send(of_host).text(), "GET /all/a%20b/c?d=e HTTP/1.1");
+    for (target, expected) in [
+        ("/q/1?b=2", "GET /q?is=1&b=2 HTTP/1.1"),
+        ("/sub/x.app?y", "GET /in/x?y HTTP/1.1"),
+        ("/sub/real.txt", "a file"),
+    ] {
+        assert_eq!(server.text(target), expected, "{target}");
+    }
+    assert_eq!(server.get("/shut").status, 403);
+    assert_eq!(server.get("/wrong").status, 500);
+    server.logged("RewriteRule: flag P: backends of the scheme ftp:// are not supported");
+}

@@ -181,6 +181,11 @@ async fn lead(context: &RequestContext, head: &Parts, body: &mut RequestBody) ->
         InFolder::Here(here) => Some(here),
         InFolder::Onward(onward) if route.redirect.is_none() => return Ok(Dispatched::Forward(onward)),
         InFolder::Onward(_) => None,
+        InFolder::Backend(at_backend) => {
+            route = at_backend;
+            settle(context, head, &route)?;
+            None
+        }
     };
     let head = here.as_deref().unwrap_or(head);
     redirect(&route, head, |_| true)?;

@@ -26,7 +26,7 @@ use http::StatusCode;
 
 use base::cache::Cache;
 use base::path::{BadPath, EncodedSlashes, Text, has_encoded_slash, normalise_with, unmerged};
-use config::proxy::BackendUrl;
+use config::proxy::{BackendUrl, Passed};
 use config::{Applied, Config, Handler, Htaccess, Scope, Settings, work};
 use files::open::root;
 use htaccess::{Chain, RECHECK, Store, Unread, complain};
@@ -220,6 +220,23 @@ impl Routes {
             refusal: None,
             ambiguous: false,
             until: None,
+        }
+    }
+
+    /// The route after a rule of the host has named a backend.
+    pub fn at_backend(&self, config: &Config, route: &Route, backend: Passed) -> Route {
+        let path = Text::new(&route.path).0;
+        let found = self.look_at_backend(config, route.host, &path, &backend.url);
+        Route {
+            redirect: redirect::of_place(&found.settings, &path),
+            sections: found.sections,
+            settings: found.settings,
+            overrides: found.overrides,
+            files: found.files,
+            refusal: found.refusal,
+            until: found.until,
+            ambiguous: found.ambiguous,
+            ..route.passed_to(backend)
         }
     }
 

@@ -109,6 +109,11 @@ impl Route {
         Route { settings, forced: Some(Rc::new(by)), ..self.clone() }
     }
 
+    /// The route with a backend that a rule of its folder has named.
+    pub fn passed_to(&self, backend: Passed) -> Route {
+        Route { backend: Some(Rc::new(backend)), ..self.clone() }
+    }
+
     /// An error if the request must be refused.
     pub fn refused(&self) -> Result<(), Refusal> {
         self.refusal.map_or(Ok(()), |status| Err(Refusal::new(status)))?;

@@ -156,6 +156,7 @@ impl At<'_> {
         lines.extend(made.trace.iter().map(|line| line.text.clone()));
         match &made.away {
             Some(Away::Status(status)) => lines.push(format!("answered with {status}")),
+            Some(Away::Backend(url)) => lines.push(format!("answered by the backend {url}")),
             Some(Away::To(..)) | None => {}
         }
         let forced = [("handler", &made.forced.handler), ("type", &made.forced.content_type)];

@@ -10,6 +10,8 @@ mod places;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{HeaderValue, LOCATION, SET_COOKIE, VARY};
 use http::request::Parts;
@@ -25,8 +27,9 @@ use crate::routing::{Route, bytes};
 use ahead::answer;
 use asked::{AskedOf, trace_level};
 use base::path::{PATH, Text};
+use config::proxy::{BackendParameters, BackendScheme, BackendUrl, Passed};
 use config::response::rewrite::{Away, Question, Rewrite, Rewritten, RuleAnswer, Start, run};
-use config::{Handler, LogLevel};
+use config::{At, Handler, LogLevel};
 use places::{document_root, file_of, lacks_slash, own_path, parted, path_of, tidy};
 
 pub use explained::{ExplainedRequest, explain};
@@ -55,6 +58,12 @@ pub async fn of_host<'a>(
     let made = Rewritten { path: tidy(&made.path), ..made };
     if !made.variables.is_empty() {
         note(context, &head, &route, &made)?;
+    }
+    if let Some(Away::Backend(url)) = &made.away {
+        let to = backend(context, &route, url)?;
+        let route = Rc::new(context.generation.routes.at_backend(&context.generation.config, &route, to));
+        settle(context, &head, &route)?;
+        return Ok((head, route));
     }
     if !made.changed {
         return Ok((head, route));
@@ -89,6 +98,8 @@ pub enum InFolder {
     Here(Box<Parts>),
     /// Process this request from the start.
     Onward(Box<Parts>),
+    /// The backend of this route answers.
+    Backend(Rc<Route>),
 }
 
 /// Applies the rules of the route's folder.
@@ -112,6 +123,10 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     if !made.variables.is_empty() {
         note(context, head, route, &made)?;
     }
+    if let Some(Away::Backend(url)) = &made.away {
+        let to = backend(context, route, url)?;
+        return Ok(InFolder::Backend(Rc::new(route.passed_to(to))));
+    }
     if !made.changed || made.path == file && made.query == query {
         return Ok(InFolder::Same);
     }
@@ -133,6 +148,21 @@ pub async fn of_folder(context: &RequestContext, head: &Parts, route: &Rc<Route>
     before.set("REDIRECT_QUERY_STRING", made.query.clone());
     context.inherit_variables(before);
     onward(head, &path, made.query.as_deref()).map(|head| InFolder::Onward(Box::new(head)))
+}
+
+/// The backend of a rule with the flag `P`.
+fn backend(context: &RequestContext, route: &Route, url: &str) -> Result<Passed, Refusal> {
+    let parsed = BackendUrl::parse(url).and_then(|url| match url.scheme {
+        BackendScheme::Http => Ok(url),
+        BackendScheme::Https => Err(format!("backends of https:// are not supported: {url}")),
+    });
+    let url = parsed.map_err(|why| {
+        context.complain(route, &format_args!("RewriteRule: flag P: {why}"));
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR)
+    })?;
+    // As in httpd, a backend that only a rule names is tried each time.
+    let parameters = BackendParameters { noquery: true, retry: Some(Duration::ZERO), ..BackendParameters::default() };
+    Ok(Passed { url, parameters: Arc::new(parameters), at: At::default() })
 }
 
 /// Runs the rules. A redirect or a status from a rule is returned as an error.
@@ -160,7 +190,7 @@ async fn follow(
         context.within_limits(route)?;
     }
     match &made.away {
-        None => Ok(made),
+        None | Some(Away::Backend(_)) => Ok(made),
         Some(Away::Status(status)) => Err(Refusal::new(status_of(*status))),
         Some(Away::To(status, location)) => Err(match HeaderValue::from_str(location) {
             Ok(location) => Refusal::with(status_of(*status), LOCATION, location),

@@ -23,6 +23,8 @@ pub struct RuleFlags {
     pub status: Option<u16>,
     /// `R`: status of the redirection.
     pub redirect: Option<u16>,
+    /// `P`: a backend answers.
+    pub proxy: bool,
     /// `PT`: Alias and similar directives apply to the result.
     pub pass_through: bool,
     /// `QSA`: the original query is appended to the new one.
@@ -139,9 +141,7 @@ impl RuleFlags {
             // An encoded question mark of the client stays part of the path here, which is safe.
             ("UNSAFEALLOW3F", None) => {}
             ("UNSAFEPREFIXSTAT", None) => self.unsafe_prefix_stat = true,
-            ("P" | "PROXY", None) => {
-                return Err(Some("flag P is not supported: put a proxy in front of the server".to_owned()));
-            }
+            ("P" | "PROXY", None) => (self.proxy, self.last) = (true, true),
             ("CO" | "COOKIE", Some(cookie)) => self.cookies.push(Template::parse(cookie, maps)?),
             _ => return Err(None),
         }

@@ -60,4 +60,6 @@ pub enum Away {
     Status(u16),
     /// A redirection with this status to this URL.
     To(u16, String),
+    /// The response of the backend with this URL, which has the query.
+    Backend(String),
 }

@@ -187,6 +187,10 @@ impl<'a, S: Seen> State<'a, S> {
             self.out.path = format!("{folder}{}", self.out.path);
         }
         self.redirect = (flags.redirect.unwrap_or(302), !flags.no_escape);
+        if flags.proxy {
+            self.pass_on();
+            return;
+        }
         if flags.redirect.is_some() {
             self.qualify();
             self.note(2, format_args!("explicitly forcing redirect with {}", self.out.path));
@@ -196,6 +200,18 @@ impl<'a, S: Seen> State<'a, S> {
             self.out.names_folder &= self.place.options().legacy_prefix_doc_root;
         }
         self.out.pass_through |= flags.pass_through;
+    }
+
+    /// `P`: the path is the URL of a backend.
+    fn pass_on(&mut self) {
+        let (socket, url) = match self.out.path.split_once('|') {
+            Some((socket, url)) if socket.starts_with("unix:") => (format!("{socket}|"), url),
+            _ => (String::new(), self.out.path.as_str()),
+        };
+        let is_sent = self.out.query == self.sent;
+        let url = location(url, self.out.query.as_deref(), self.redirect.1, is_sent);
+        self.note(2, format_args!("forcing proxy-throughput with {socket}{url}"));
+        self.out.away = Some(Away::Backend(format!("{socket}{url}")));
     }
 
     /// Makes the path a URL of this server, unless it is a URL already.

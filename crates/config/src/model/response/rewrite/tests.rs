@@ -217,7 +217,6 @@ fn invalid_rules_and_conditions_are_errors() {
         ("(", "/x", ""),
         ("a", "%{LA-U:NOBODY}", ""),
         ("a", "/x", "L"),
-        ("a", "/x", "[P]"),
         ("a", "/x", "[H]"),
         ("a", "/x", "[R=999]"),
         ("a", "/x", "[Q]"),

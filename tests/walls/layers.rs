@@ -63,9 +63,9 @@ const LAYERS: &[Layers] = &[
         of: "crates/master/src",
         order: &[
             &["main_loop"],
-            &["budget", "exits", "refork"],
-            &["loaded", "monitor", "pool", "reload", "sizing", "status_requests", "stop"],
-            &["certificates", "front", "generation", "logs", "pid_file", "profiling", "sockets"],
+            &["announcer", "budget", "exits", "refork"],
+            &["front_requests", "inspections", "loaded", "monitor", "pool", "reload", "sizing", "stop"],
+            &["certificates", "front", "generation", "logs", "memory_grants", "pid_file", "profiling", "sockets"],
             &["configuration"],
             &["backoff", "children", "notify", "signals"],
         ],

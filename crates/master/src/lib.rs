@@ -13,6 +13,7 @@ mod main_loop;
 mod budget;
 mod exits;
 mod front;
+mod front_requests;
 mod generation;
 mod monitor;
 mod pool;
@@ -20,7 +21,6 @@ mod profiling;
 mod refork;
 mod reload;
 mod sizing;
-mod status_requests;
 mod stop;
 
 // The configuration: read, expanded by its Perl, tried out.
@@ -32,10 +32,13 @@ mod children;
 // Listening sockets, and the control socket.
 pub mod sockets;
 
+mod announcer;
 mod backoff;
 mod certificates;
+mod inspections;
 pub mod loaded;
 pub mod logs;
+mod memory_grants;
 mod notify;
 pub mod pid_file;
 mod signals;

@@ -37,6 +37,8 @@ pub struct Logs {
     stderr: Fd,
     /// Standard error of piped loggers. Not the error log: that may be one of them.
     complaints: Fd,
+    /// The logs in use; `None` until the first generation serves.
+    in_use: Option<Opened>,
 }
 
 /// An open file or piped logger.
@@ -76,14 +78,15 @@ impl Logs {
             true => Fd::new(OpenOptions::new().write(true).open("/dev/null")?.into()),
             false => stderr.clone(),
         };
-        Ok(Logs { sinks: Vec::new(), stdout, stderr, complaints })
+        Ok(Logs { sinks: Vec::new(), stdout, stderr, complaints, in_use: None })
     }
 
     /// Closes the standard streams as they were: in the background they are others now, and the program that started the server may
     /// wait until no process holds the old ones.
     pub fn renew_standard(&mut self) -> io::Result<()> {
         (self.stdout, self.stderr) = (duplicate(io::stdout())?, duplicate(io::stderr())?);
-        Ok(())
+        // The program may have left the terminal, and with it descriptor 2.
+        self.in_use.iter().try_for_each(Opened::take_stderr)
     }
 
     /// Opens the logs of `config` that are not open yet.
@@ -93,6 +96,16 @@ impl Logs {
         let access = access.collect::<anyhow::Result<_>>()?;
         let hosts = config.error_logs.iter().map(|log| self.descriptor("ErrorLog", log, |logs| logs.stderr.clone()));
         Ok(Opened { error, access, hosts: hosts.collect::<anyhow::Result<_>>()? })
+    }
+
+    /// The logs in use; `None` until the first generation serves.
+    pub fn in_use(&self) -> Option<&Opened> {
+        self.in_use.as_ref()
+    }
+
+    /// These logs are in use from now on, by the master's standard error too.
+    pub fn switch_to(&mut self, opened: Opened) -> io::Result<()> {
+        self.in_use.insert(opened).take_stderr()
     }
 
     /// Closes the logs that `config` does not name.
@@ -142,6 +155,7 @@ impl Logs {
 
     /// Restores standard error when the server has ended, and gives loggers time to write their last lines.
     pub fn finish(&mut self) {
+        self.in_use = None;
         self.give_stderr_back();
         let loggers = self.sinks.drain(..).filter_map(|sink| sink.logger?.pid);
         let mut loggers: Vec<Pid> = loggers.collect();

@@ -9,6 +9,8 @@
 //!                                                └─────────┴────────────┴───────────┴─▶ undone; the old generation continues
 //! ```
 
+use wire::control::LateCode;
+
 use super::sockets::control_socket::Client;
 
 /// Phase of the server when a reload is requested.
@@ -39,6 +41,8 @@ pub struct Reloads {
     is_running: bool,
     waiting: Vec<Client>,
     again: Option<Vec<Client>>,
+    /// Code that molds load in addition to the configuration's; grows with each reload (`PerlPreload auto`).
+    preload: LateCode,
 }
 
 impl Reloads {
@@ -68,6 +72,16 @@ impl Reloads {
         self.waiting = again.unwrap_or_default();
         let begins = self.is_running && phase != ServerPhase::Stopping;
         std::iter::once(answer).chain(begins.then_some(ReloadAction::Begin)).collect()
+    }
+
+    /// Workers have loaded code that the next molds are to load at once.
+    pub fn add_preload(&mut self, code: LateCode) {
+        self.preload.add(code);
+    }
+
+    /// The code that molds load in addition to the configuration's.
+    pub fn preload(&self) -> &LateCode {
+        &self.preload
     }
 
     /// Whether a reload is under way.

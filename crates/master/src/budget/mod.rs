@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use wire::control::{ExitReason, PoolId, PoolNumber, Slot};
 
-pub use self::limits::{Reached, ask_front_every, first_reached, need_memory, oldest_leaves};
+use self::limits::ask_front_every;
+pub use self::limits::{Reached, first_reached, need_memory, oldest_leaves};
 pub use self::sampling::{SamplerAction, Sampling};
 use super::pool::worker::Worker;
 use super::pool::workers::Workers;
@@ -46,6 +47,8 @@ pub struct Budget {
     guesses: BTreeMap<PoolNumber, Guess>,
     /// The last worker that was asked to leave, until it is replaced or its pool needs no replacement.
     retired: Option<RetiredWorker>,
+    /// When the front's status is needed next for limits of workers; `None`: at once.
+    question: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -225,6 +228,18 @@ impl Budget {
     pub fn replaced(&mut self, pool: PoolNumber, now: Instant) -> Option<(String, Duration)> {
         let retired = self.retired.take_if(|retired| retired.pool == pool)?;
         Some((retired.line, now.saturating_duration_since(retired.since)))
+    }
+
+    /// When the front's status is needed for limits of workers; `None`: no limit needs it.
+    pub fn question_due(&self, config: &Config, now: Instant) -> Option<Instant> {
+        ask_front_every(config, self.bytes.is_some()).map(|_| self.question.unwrap_or(now))
+    }
+
+    /// Whether the front is to be asked now. The next question is due later.
+    pub fn takes_question(&mut self, config: &Config, now: Instant) -> bool {
+        let every = ask_front_every(config, self.bytes.is_some()).filter(|_| self.question.is_none_or(|at| at <= now));
+        self.question = every.map(|every| now + every).or(self.question);
+        every.is_some()
     }
 
     /// Notes that the worker that was asked to leave is not replaced, because the pool has enough. Returns the log line

@@ -14,6 +14,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use wire::control::{FromExpander, FromFront, FromMold, PoolId, ToExpander, ToFront, ToMold};
 
+use self::handles::Handles;
 use self::peer::Peer;
 use machine::sampler::{Sampled, ToSampler};
 use profiler::{FromProfiler, ToProfiler};
@@ -108,6 +109,8 @@ pub struct Children {
     pub profiler: Option<Profiler>,
     /// The monitor.
     pub monitor: Option<Monitor>,
+    /// The workers, which are children of their molds.
+    pub workers: Handles,
     molds: Vec<(MoldId, Mold)>,
 }
 
@@ -146,10 +149,11 @@ impl Children {
         front.chain(sampler).chain(profiler).chain(monitor).chain(self.molds().map(|(_, mold)| mold.pid))
     }
 
-    /// Continues a stopped front and stopped molds: a stopped process can neither finish requests nor leave.
+    /// Continues stopped processes: a stopped process can neither finish requests nor leave.
     pub fn resume(&self) {
         self.front.iter().for_each(Child::resume);
         self.molds().for_each(|(_, mold)| mold.resume());
+        self.workers.resume_all();
     }
 }
 

@@ -7,14 +7,12 @@ use nix::sys::signal::Signal;
 use wire::control::{Exit, FrontStatus, PoolId, Slot, ToFront};
 
 use super::Master;
-use crate::budget::{Grant, Reached, ask_front_every, first_reached, oldest_leaves};
+use crate::budget::{Grant, Reached, first_reached, oldest_leaves};
 use crate::children::MoldId;
 use crate::sizing::Plan;
 use base::log;
-use config::budget::ReforkWhen;
 use machine::memory::Machine;
 use status::MemoryStatus;
-use wire::memory_words;
 
 /// Number of processes that the kernel has killed in this control group for lack of memory; 0 if the group has no such
 /// counter.
@@ -31,16 +29,11 @@ impl Master {
     /// The configuration's budget comes into force.
     pub(super) fn configure_budget(&mut self) {
         let bytes = self.budget.configure(&self.checked.config, three_quarters);
-        self.write_ceiling(bytes);
-    }
-
-    fn write_ceiling(&mut self, bytes: Option<u64>) {
-        self.words.write(memory_words::CEILING_WORD, bytes.unwrap_or(0));
+        self.grants.set_ceiling(bytes);
     }
 
     fn write_grant(&mut self, grant: Grant) {
-        self.words.write(memory_words::word_of(grant.slot), grant.measured);
-        self.words.write(memory_words::newborn_word_of(grant.slot), grant.newborn);
+        self.grants.set(grant.slot, grant.measured, grant.newborn);
     }
 
     /// The current memory plan; `None`: memory is not limited, or no mold was measured yet.
@@ -131,7 +124,7 @@ impl Master {
         if let Some(plan) = self.plan()
             && let Some(lowered) = self.budget.lower(&plan, &self.checked.config)
         {
-            self.write_ceiling(Some(lowered));
+            self.grants.set_ceiling(Some(lowered));
             let mb = lowered >> 20;
             log::warn("master", format_args!("MemoryBudget is {mb} MB until the next reload"));
         }
@@ -148,36 +141,19 @@ impl Master {
 
     /// Requests the front's status when limits of workers need it.
     pub(super) fn ask_front(&mut self, now: Instant) {
-        if let Some(every) = ask_front_every(&self.checked.config, self.budget.bytes().is_some())
-            && self.children.front.is_some()
-            && self.status_due <= now
-        {
-            self.status_due = now + every;
+        if self.children.front.is_some() && self.budget.takes_question(&self.checked.config, now) {
             self.send_to_front(ToFront::Status, vec![]);
         }
     }
 
     /// When limits of workers must be checked next.
-    pub(super) fn limits_wake(&self) -> Option<Instant> {
+    pub(super) fn limits_wake(&self, now: Instant) -> Option<Instant> {
         if !self.serves() {
             return None;
         }
         let config = &self.checked.config;
-        let asked = ask_front_every(config, self.budget.bytes().is_some()).map(|_| self.status_due);
+        let question = self.budget.question_due(config, now);
         let oldest = oldest_leaves(&self.workers, &self.generations.serving_pools(), config);
-        asked.into_iter().chain(oldest).min()
-    }
-
-    /// Whether `Refork` is due for a pool: the workers of the mold that forks have answered enough, or have much private memory.
-    pub(super) fn refork_is_due(&mut self, id: PoolId) -> bool {
-        let checked = self.checked.clone();
-        match &checked.config.pool_of(id.pool).refork {
-            ReforkWhen::Off => false,
-            ReforkWhen::After(requests) => {
-                let wanted = self.generations.pool(id).and_then(|pool| requests.get(pool.reforks as usize));
-                wanted.is_some_and(|wanted| self.workers.of(id).any(|(_, worker)| worker.requests >= *wanted))
-            }
-            ReforkWhen::Auto => self.refork_pays(id),
-        }
+        question.into_iter().chain(oldest).min()
     }
 }

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use wire::control::{ExitReason, Slot, ToFront, WorkerId, WorkerState};
+use wire::control::{ExitReason, Slot, ToFront};
 
 use super::Master;
+use crate::front_requests::Detail;
 use crate::signals::Request;
 use crate::sockets::control_socket::{Client, Command, ControlReply, How};
-use crate::status_requests::Detail;
 use base::log;
 
 impl Master {
@@ -62,7 +62,7 @@ impl Master {
     }
 
     fn ask_status(&mut self, client: Client, detail: Detail) {
-        self.status_requests.ask(client, detail, Instant::now());
+        self.front_requests.ask_status(client, detail, Instant::now());
         match self.children.front {
             Some(_) => self.send_to_front(ToFront::Status, vec![]),
             None => self.answer_status(None),
@@ -77,15 +77,8 @@ impl Master {
 
     fn try_recycle(&mut self, slot: Slot) -> Result<(), String> {
         let serving = self.generations.serving().filter(|_| self.serves());
-        let Some(worker) = self.workers.get(slot) else { return Err(format!("there is no worker {slot}")) };
-        if Some(worker.mold.pool.generation) != serving || worker.is_dismissed || worker.state == WorkerState::Retiring
-        {
-            return Err(format!("worker {slot} is already leaving"));
-        }
-        if worker.state == WorkerState::Starting {
-            return Err(format!("worker {slot} is still starting"));
-        }
-        let (id, pid) = (WorkerId { slot, serial: worker.serial() }, worker.pid());
+        let (id, worker) = self.workers.recyclable(slot, serving)?;
+        let pid = worker.pid();
         log::notice("master", format_args!("worker={slot} pid={pid} is recycled: it exits after its request"));
         self.dismiss(id, ExitReason::Recycle);
         Ok(())
@@ -93,7 +86,7 @@ impl Master {
 
     /// `cameleer purge`: the front drops cached answers, and reports how many.
     fn ask_purge(&mut self, client: Client, url: String) {
-        self.purges.push(client);
+        self.front_requests.ask_purge(client);
         match self.children.front {
             Some(_) => self.send_to_front(ToFront::Purge { client, url }, vec![]),
             None => self.end_purges(),
@@ -102,8 +95,9 @@ impl Master {
 
     /// Sends the result of a purge to the client.
     pub(super) fn purged(&mut self, client: Client, outcome: Result<u64, String>) {
-        let Some(at) = self.purges.iter().position(|waiting| *waiting == client) else { return };
-        self.purges.swap_remove(at);
+        if !self.front_requests.purged(client) {
+            return;
+        }
         let answer = match outcome {
             Ok(answers) => ControlReply { purged: Some(answers), ..ControlReply::ok() },
             Err(error) => ControlReply::failed(error),
@@ -113,7 +107,7 @@ impl Master {
 
     /// Answers waiting purges after the front has ended: the next front starts with an empty cache.
     pub(super) fn end_purges(&mut self) {
-        for client in std::mem::take(&mut self.purges) {
+        for client in self.front_requests.take_purges() {
             self.answer(Some(client), &ControlReply { purged: Some(0), ..ControlReply::ok() });
         }
     }

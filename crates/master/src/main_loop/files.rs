@@ -25,22 +25,22 @@ impl Master {
 
     /// Makes all processes write to these logs.
     pub(super) fn use_logs(&mut self, opened: Opened) {
-        if let Err(error) = opened.take_stderr() {
+        let all = std::iter::once(&opened.error).chain(&opened.access).chain(&opened.hosts).cloned().collect();
+        let (error_log, logs_of_hosts) = (opened.error.clone(), opened.hosts.clone());
+        if let Err(error) = self.logs.switch_to(opened) {
             log::error("master", format_args!("ErrorLog: {error}"));
         }
-        let all = std::iter::once(&opened.error).chain(&opened.access).chain(&opened.hosts).cloned().collect();
         self.send_to_front(ToFront::Logs, all);
         for id in self.children.molds().map(|(id, _)| id).collect::<Vec<MoldId>>() {
             // Logs of hosts are numbered by configuration: an older generation has others under these numbers.
             let generation = self.generations.get(id.pool.generation);
             let is_current = generation.is_some_and(|it| Rc::ptr_eq(&it.config, &self.checked));
-            let hosts = if is_current { &opened.hosts[..] } else { &[] };
-            let logs = std::iter::once(&opened.error).chain(hosts).cloned().collect();
+            let hosts = if is_current { &logs_of_hosts[..] } else { &[] };
+            let logs = std::iter::once(&error_log).chain(hosts).cloned().collect();
             if let Some(mold) = self.children.mold(id) {
                 mold.peer.send(ToMold::Logs, logs);
             }
         }
-        self.opened = Some(opened);
     }
 
     /// Reads certificates again when that is due. The front gets them when they have changed and can be used.

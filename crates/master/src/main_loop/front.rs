@@ -38,8 +38,8 @@ impl Master {
         let checked = &generation.config;
         let memory = [checked.in_memory(), checked.identities_in_memory()].into_iter().collect::<Result<Vec<_>, _>>();
         let memory = memory.context("the configuration cannot be sent to the front")?;
-        let attempt = self.attempt.as_ref().filter(|attempt| attempt.generation == number);
-        let Some(opened) = attempt.map(|attempt| &attempt.opened).or(self.opened.as_ref()) else { return Ok(()) };
+        let attempt = self.next.attempt().filter(|attempt| attempt.generation == number);
+        let Some(opened) = attempt.map(|attempt| &attempt.opened).or(self.logs.in_use()) else { return Ok(()) };
         let bound = attempt.map_or(self.listeners.all(), |attempt| &attempt.listeners);
         let listeners = bound.iter().map(|b| Listener { address: address_name(&b.address) }).collect();
         let message = ToFront::Configure {
@@ -99,7 +99,7 @@ impl Master {
             }
             FromFront::Interrupt { worker, request } => {
                 if self.workers.find(worker).is_some() {
-                    self.handles.interrupt(worker.slot, request);
+                    self.children.workers.interrupt(worker.slot, request);
                 }
             }
             FromFront::Retired { generation } => self.retired(generation),
@@ -121,7 +121,7 @@ impl Master {
         let wait = self.front.ended(now).as_secs_f32();
         let serving = self.generations.serving().filter(|_| !self.stop.is_under_way());
         for slot in self.workers.lose_front(serving, now + LEAVE) {
-            self.handles.let_go(slot);
+            self.children.workers.let_go(slot);
         }
         self.answer_status(None);
         self.end_refork(Err("the front ended: refork again".to_string()));
@@ -152,7 +152,7 @@ impl Master {
     }
 
     fn wants_front(&self) -> bool {
-        !self.stop.is_under_way() && self.generations.serving().is_some() && self.opened.is_some()
+        !self.stop.is_under_way() && self.generations.serving().is_some() && self.logs.in_use().is_some()
     }
 
     fn do_front(&mut self, action: Option<FrontAction>) {
@@ -169,7 +169,7 @@ impl Master {
 
     /// Starts the next front, and hands it the workers.
     fn restart_front(&mut self) {
-        let (Some(serving), Some(opened)) = (self.generations.serving(), &self.opened) else { return };
+        let (Some(serving), Some(opened)) = (self.generations.serving(), self.logs.in_use()) else { return };
         let error_log = opened.error.clone();
         if let Err(error) = self.start_front(&error_log) {
             self.front.not_started(Instant::now());
@@ -179,7 +179,7 @@ impl Master {
             return self.end_front(&format!("{error:#}"));
         }
         for (pool, worker, pid) in self.workers.orphans(serving) {
-            let Some(socket) = self.handles.socket(worker.slot) else { continue };
+            let Some(socket) = self.children.workers.socket(worker.slot) else { continue };
             self.hand_to_front(pool, worker, &socket, true);
             if let Some(pid) = pid {
                 self.send_to_front(ToFront::Forked { slot: worker.slot, pid }, vec![]);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use wire::control::{ExitReason, GenerationNumber, GenerationState, PoolId, Slot, ToFront};
 
 use super::Master;
+use super::next::{Attempt, Next};
 use crate::children::Mold;
 use crate::children::MoldId;
 use crate::configuration::CheckedConfig;
@@ -18,17 +19,6 @@ use config::Config;
 
 /// Descriptors of every process besides logs and listeners.
 const FEWEST_FILES: u64 = 96;
-
-/// Sockets and logs of a generation that does not serve yet.
-#[derive(Debug)]
-pub(super) struct Attempt {
-    /// Number of the new generation.
-    pub generation: GenerationNumber,
-    /// The listening sockets, including those that are already bound.
-    pub listeners: Vec<Bound>,
-    /// The opened logs.
-    pub opened: Opened,
-}
 
 /// Checks that all logs of a configuration can be open twice, as while they are reopened.
 fn enough_files(config: &Config, limit: u64) -> anyhow::Result<()> {
@@ -56,7 +46,7 @@ impl Master {
             Err(error) => {
                 self.listeners.abandon(listeners);
                 self.logs.keep(&self.checked.config);
-                if self.opened.is_none() {
+                if self.logs.in_use().is_none() {
                     self.logs.give_stderr_back();
                 }
                 Err(error)
@@ -67,7 +57,7 @@ impl Master {
     fn open_and_start(&mut self, checked: &CheckedConfig) -> anyhow::Result<(Opened, Vec<Mold>)> {
         enough_files(&checked.config, sys::file_limit())?;
         let opened = self.logs.open(&checked.config)?;
-        if self.opened.is_none() {
+        if self.logs.in_use().is_none() {
             // The start is logged where everything else will be; the terminal gets its result.
             opened.take_stderr()?;
         }
@@ -84,13 +74,13 @@ impl Master {
         let generation = self.generations.next_number();
         let timeouts = &checked.config.timeouts;
         let times = Times { start: timeouts.start, graceful: timeouts.graceful };
-        self.notify.extend(times.start);
+        self.announcer.notify().extend(times.start);
         let pids: Vec<i32> = molds.iter().map(|mold| mold.pid.as_raw()).collect();
         for (pool, mold) in (0..).zip(molds) {
             self.children.add_mold(MoldId { pool: PoolId { generation, pool }, refork: 0 }, mold);
         }
         self.generations.begin(checked, times, &pids, Instant::now());
-        self.attempt = Some(Attempt { generation, listeners, opened });
+        self.next = Next::Starting(Attempt { generation, listeners, opened });
     }
 
     pub(super) fn do_generation(&mut self, action: GenerationAction) {
@@ -122,7 +112,7 @@ impl Master {
     }
 
     fn activate(&mut self, number: GenerationNumber) {
-        let attempt = self.take_attempt(number);
+        let attempt = self.next.take_attempt(number);
         if let Some(attempt) = &attempt {
             // The front accepts the waiting connections of these sockets before it closes them.
             self.listeners.let_nobody_in(|ours| attempt.listeners.iter().all(|kept| kept.address != ours.address));
@@ -132,15 +122,11 @@ impl Master {
         self.refork.begin_generation();
         self.generations.serve(number, Instant::now());
         self.sizing.begin_generation();
-        let is_first = self.opened.is_none();
+        let is_first = self.logs.in_use().is_none();
         if let Some(attempt) = attempt {
             self.commit(attempt);
         }
         if is_first { self.announce() } else { self.end_reload(Ok(number)) }
-    }
-
-    fn take_attempt(&mut self, number: GenerationNumber) -> Option<Attempt> {
-        self.attempt.take_if(|attempt| attempt.generation == number)
     }
 
     /// Reverts the start of a generation that has failed, and reports the error to the waiting clients.
@@ -148,7 +134,7 @@ impl Master {
         if !self.generations.fail(number) {
             return;
         }
-        let attempt = self.take_attempt(number);
+        let attempt = self.next.take_attempt(number);
         let molds = self.children.molds().filter(|(id, _)| id.pool.generation == number);
         molds.for_each(|(_, mold)| mold.kill());
         self.kill_workers_of(number, "its generation failed");
@@ -168,7 +154,7 @@ impl Master {
         let Some(molds) = self.generations.drained(number) else { return };
         self.retire_molds(&molds);
         for slot in self.slots_of(number) {
-            self.handles.let_go(slot);
+            self.children.workers.let_go(slot);
         }
     }
 

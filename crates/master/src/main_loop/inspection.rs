@@ -1,24 +1,19 @@
-//! Inspections: processes of the default pool report on themselves. Each process writes into its own memfd. All of them
-//! hold the write end of a pipe; its end of file shows that all reports are complete.
+//! Inspections: processes of the default pool are asked to report on themselves, and the reports are answers to clients.
 
 use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use nix::fcntl::OFlag;
-use nix::unistd::pipe2;
 use wire::control::{Inspection, LateCode, PoolId, ToFront, ToMold};
-use wire::transport::{in_memory, read_told};
 
 use super::Master;
 use crate::children::MoldId;
 use crate::children::peer::Fd;
+use crate::inspections::{PendingInspection, Reporter, pipe};
 use crate::loaded;
 use crate::pool::workers::ServingWorker;
-use crate::sockets::control_socket::{Client, ControlReply, Told};
-use base::log;
+use crate::sockets::control_socket::{Client, ControlReply};
 
 /// A worker that is busy for longer does not report.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -31,27 +26,6 @@ const MOST: usize = 100;
 /// Maximum number of workers that search for unshared data: those with the most private memory. Each forks a child for
 /// it, which costs memory.
 const MOST_BLAMED: usize = 4;
-
-/// A reporting process: slot (`None`: no worker), process id, memfd for the report.
-type Reporter = (Option<u32>, i32, Fd);
-
-/// A running inspection.
-#[derive(Debug)]
-pub struct Asked {
-    /// The waiting client; `None`: a reload, which needs the list of code for its molds to load.
-    client: Option<Client>,
-    files: Vec<Reporter>,
-    /// Read end of a pipe that is closed when all processes have reported or ended.
-    done: OwnedFd,
-    by: Instant,
-}
-
-impl Asked {
-    /// An inspection of one process that is no worker.
-    pub(super) fn of(client: Client, pid: i32, into: Fd, done: OwnedFd, by: Instant) -> Asked {
-        Asked { client: Some(client), files: vec![(None, pid, into)], done, by }
-    }
-}
 
 impl Master {
     /// `cameleer mem --advise` and the like, by `client`.
@@ -66,9 +40,8 @@ impl Master {
         let Some(serving) = self.generations.serving_pool() else {
             return Err(io::Error::other("the server is not serving at present"));
         };
-        let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
-        let done = Fd::new(done);
-        let mut files = Vec::new();
+        let (done, theirs) = pipe()?;
+        let mut reporters = Vec::new();
         let mut asked = self.workers.serving(serving);
         let patience = match what {
             Inspection::Blame => {
@@ -77,27 +50,27 @@ impl Master {
                 PATIENCE_OF_BLAME
             }
             Inspection::Loaded | Inspection::Census | Inspection::Growth => {
-                files.extend(self.ask_mold(serving, ToMold::Inspect { what }, &done)?);
+                reporters.extend(self.ask_mold(serving, ToMold::Inspect { what }, &theirs)?);
                 asked.truncate(MOST);
                 PATIENCE
             }
         };
         let asked: io::Result<Vec<Reporter>> =
-            asked.into_iter().map(|worker| self.ask_worker(worker, what, &done)).collect();
-        files.extend(asked?);
-        self.inspections.push(Asked { client, files, done: told, by: Instant::now() + patience });
+            asked.into_iter().map(|worker| self.ask_worker(worker, what, &theirs)).collect();
+        reporters.extend(asked?);
+        self.inspections.add(PendingInspection { client, reporters, done, by: Instant::now() + patience });
         Ok(())
     }
 
     fn ask_worker(&mut self, worker: ServingWorker, what: Inspection, done: &Fd) -> io::Result<Reporter> {
         let ServingWorker { id, pid, mold, .. } = worker;
-        let into = Fd::new(in_memory("told", b"")?.into());
-        let mut fds = vec![into.clone(), done.clone()];
+        let (reporter, into) = Reporter::new(Some(id.slot), pid)?;
+        let mut fds = vec![into, done.clone()];
         if what == Inspection::Blame {
             fds.extend(self.memory_of(pid, mold)?);
         }
         self.send_to_front(ToFront::Inspect { worker: id, what }, fds);
-        Ok((Some(id.slot), pid, into))
+        Ok(reporter)
     }
 
     /// Files that [`Inspection::Blame`] needs; a worker that has changed its user may not open them.
@@ -125,10 +98,10 @@ impl Master {
         let Some(serving) = self.generations.serving_pool() else {
             return Err(io::Error::other("the server is not serving at present"));
         };
-        let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
-        let files = self.ask_mold(serving, ToMold::Weigh { code }, &Fd::new(done))?;
+        let (done, theirs) = pipe()?;
+        let reporters = self.ask_mold(serving, ToMold::Weigh { code }, &theirs)?.into_iter().collect();
         let by = Instant::now() + PATIENCE_OF_SCALES;
-        self.inspections.push(Asked { client: Some(client), files: files.into_iter().collect(), done: told, by });
+        self.inspections.add(PendingInspection { client: Some(client), reporters, done, by });
         Ok(())
     }
 
@@ -136,45 +109,26 @@ impl Master {
     fn ask_mold(&mut self, serving: PoolId, order: ToMold, done: &Fd) -> io::Result<Option<Reporter>> {
         let forking = self.generations.forking(serving).map(|member| (member.refork, member.pid));
         let Some((refork, pid)) = forking else { return Ok(None) };
-        let into = Fd::new(in_memory("told", b"")?.into());
+        let (reporter, into) = Reporter::new(None, pid)?;
         if let Some(mold) = self.children.mold(MoldId { pool: serving, refork }) {
-            mold.peer.send(order, vec![into.clone(), done.clone()]);
+            mold.peer.send(order, vec![into, done.clone()]);
         }
-        Ok(Some((None, pid, into)))
-    }
-
-    /// All inspections, with a descriptor that is readable when all processes have reported.
-    pub(super) fn inspections(&self) -> impl Iterator<Item = (Option<Client>, BorrowedFd<'_>)> {
-        self.inspections.iter().map(|asked| (asked.client, asked.done.as_fd()))
+        Ok(Some(reporter))
     }
 
     /// Sends the reports to the client, once all processes have reported.
     pub(super) fn answer_inspection(&mut self, client: Option<Client>) {
-        let Some(at) = self.inspections.iter().position(|asked| asked.client == client) else { return };
-        let asked = self.inspections.swap_remove(at);
-        let told = asked.files.into_iter().filter_map(|(worker, pid, file)| {
-            let text = read_told(file.as_fd()).inspect_err(|error| {
-                log::warn("master", format_args!("pid={pid} sent an invalid report: {error}"));
-            });
-            Some(Told { worker, pid, text: text.ok()? })
-        });
-        let told: Vec<Told> = told.collect();
+        let Some(inspection) = self.inspections.take(client) else { return };
+        let told = inspection.told();
         if client.is_some() {
             return self.answer(client, &ControlReply { told: Some(told), ..ControlReply::ok() });
         }
-        self.preload.add(loaded::wanted(&told));
+        self.reloads.add_preload(loaded::wanted(&told));
         self.read_again();
     }
 
     /// Sends incomplete reports of inspections whose timeout has passed.
     pub(super) fn enforce_inspections(&mut self, now: Instant) {
-        let late: Vec<Option<Client>> =
-            self.inspections.iter().filter(|asked| asked.by <= now).map(|asked| asked.client).collect();
-        late.into_iter().for_each(|client| self.answer_inspection(client));
-    }
-
-    /// When [`Self::enforce_inspections`] must be called next.
-    pub(super) fn inspections_wake(&self) -> Option<Instant> {
-        self.inspections.iter().map(|asked| asked.by).min()
+        self.inspections.late(now).into_iter().for_each(|client| self.answer_inspection(client));
     }
 }

@@ -17,6 +17,7 @@ mod generations;
 mod inspection;
 mod molds;
 mod monitor;
+mod next;
 mod profiling;
 mod reaping;
 mod refork;
@@ -32,22 +33,21 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use nix::sys::prctl;
-use wire::control::LateCode;
 
+use super::Options;
+use super::announcer::Announcer;
 use super::budget::{Budget, Sampling};
 use super::certificates::Certificates;
 use super::children::Children;
-use super::children::handles::Handles;
-use super::children::peer::Fd;
-use super::configuration::expansion::{self, Expansion};
-use super::configuration::{CheckedConfig, ConfigOrigin};
+use super::configuration::{CheckedConfig, ConfigOrigin, expansion};
 use super::exits::Exits;
 use super::front::Supervision;
+use super::front_requests::FrontRequests;
 use super::generation::Generations;
-use super::logs::{Logs, Opened};
+use super::inspections::Inspections;
+use super::logs::Logs;
+use super::memory_grants::MemoryGrants;
 use super::monitor::{MonitorFiles, MonitorSchedule};
-use super::notify::Notify;
-use super::pid_file::PidFile;
 use super::pool::workers::Workers;
 use super::profiling::ProfilerSchedule;
 use super::refork::Reforking;
@@ -56,49 +56,27 @@ use super::signals::Signals;
 use super::sizing::{PoolLoad, Sizing};
 use super::sockets::control_socket::{Client, ControlReply, ControlSocket};
 use super::sockets::listeners::Listeners;
-use super::status_requests::StatusRequests;
 use super::stop::Stop;
-use super::{OnReady, Options};
 use base::log;
-use generations::Attempt;
 use machine::capacity::cores;
+use next::Next;
 use sys::privileges;
-use sys::{Words, new_words};
-use wire::memory_words;
 
 /// State of the main loop.
 pub(super) struct Master {
     // Source of the configuration.
     origin: ConfigOrigin,
-    on_ready: Option<OnReady>,
-    started: Instant,
+    announcer: Announcer,
     signals: Signals,
-    notify: Notify,
-    pid_file: Option<PidFile>,
     listeners: Listeners,
     logs: Logs,
     certificates: Certificates,
     children: Children,
-    /// The Perl of the configuration that is to be served next.
-    expansion: Option<Expansion>,
-    handles: Handles,
-    /// Memory limit of each worker, in shared memory that workers read.
-    words: Words,
-    /// Descriptor of the shared memory of `words`, sent to molds.
-    words_fd: Fd,
+    grants: MemoryGrants,
     monitor_files: MonitorFiles,
-    /// Both ends of the board on which the profiler shows slow requests to the monitor.
-    board: Option<[Fd; 2]>,
-
-    // The configuration in force.
-    /// At the start, the configuration that is to serve first.
+    /// The configuration in force; at the start, the one that is to serve first.
     checked: Rc<CheckedConfig>,
-    /// The open logs; `None` until the first generation serves.
-    opened: Option<Opened>,
-    /// Sockets and logs of the generation that is starting.
-    attempt: Option<Attempt>,
-    /// Code that molds load in addition to the configuration's; grows with each reload (`PerlPreload auto`).
-    preload: LateCode,
+    next: Next,
 
     // The state machines.
     front: Supervision,
@@ -115,12 +93,8 @@ pub(super) struct Master {
     stop: Stop,
 
     // Inspections that clients wait for.
-    inspections: Vec<inspection::Asked>,
-    status_requests: StatusRequests,
-    /// Clients that wait for the front to have purged its cache.
-    purges: Vec<Client>,
-    /// When the front's status is needed next for limits of workers.
-    status_due: Instant,
+    inspections: Inspections,
+    front_requests: FrontRequests,
     /// Dropped last: a program that waits for the end of the connection sees it when everything else is gone.
     control: ControlSocket,
 }
@@ -136,34 +110,24 @@ impl Master {
         sys::raise_file_limit()?;
         privileges::account(checked.config.user.as_deref(), checked.config.group.as_deref())?;
         checked.config.apply_log_levels(None);
-        let pid_file = PidFile::of(&checked.config)?;
+        let now = Instant::now();
+        let announcer = Announcer::open(&checked.config, options.on_ready, now)?;
         let control = match &checked.config.control_socket {
             Some(path) => ControlSocket::open(path)?,
             None => ControlSocket::open_default()?,
         };
-        let now = Instant::now();
-        let (words, words_fd) = new_words(memory_words::COUNT)?;
         let mut master = Master {
             origin: options.origin,
-            on_ready: Some(options.on_ready),
-            started: now,
+            announcer,
             signals,
-            notify: Notify::from_env(),
-            pid_file,
             listeners,
             logs: Logs::new(options.in_background)?,
             certificates: Certificates::default(),
             children: Children::default(),
-            expansion: None,
-            handles: Handles::default(),
-            words,
-            words_fd: words_fd.into(),
+            grants: MemoryGrants::new()?,
             monitor_files: MonitorFiles::open(&checked.config)?,
-            board: None,
             checked: checked.clone(),
-            opened: None,
-            attempt: None,
-            preload: LateCode::default(),
+            next: Next::default(),
             front: Supervision::default(),
             generations: Generations::default(),
             workers: Workers::default(),
@@ -176,16 +140,14 @@ impl Master {
             profiler: ProfilerSchedule::default(),
             exits: Exits::default(),
             stop: Stop::default(),
-            inspections: Vec::new(),
-            status_requests: StatusRequests::default(),
-            purges: Vec::new(),
-            status_due: now,
+            inspections: Inspections::default(),
+            front_requests: FrontRequests::default(),
             control,
         };
         master.configure_budget();
         master.sizing.configure(&checked.config.pool, cores());
         master.begin_generation(checked)?;
-        let error_log = master.attempt.as_ref().map(|attempt| attempt.opened.error.clone());
+        let error_log = master.next.attempt().map(|attempt| attempt.opened.error.clone());
         if let Some(error_log) = error_log {
             master.start_front(&error_log).unwrap_or_else(|error| master.fail(error.into()));
         }
@@ -194,25 +156,21 @@ impl Master {
 
     /// Completes the start when the first worker is ready.
     fn announce(&mut self) {
-        self.notify.ready(&self.summary());
+        self.announcer.notify().ready(&self.summary());
         log::notice("master", format_args!("{} serving", self.summary()));
-        if let Some(on_ready) = self.on_ready.take() {
-            let config = &self.checked.config;
-            let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.spoken_at(listen)));
-            let addresses: Vec<_> = addresses.collect();
-            on_ready(&addresses);
-            let renewed = self.logs.renew_standard();
-            // The program may have left the terminal, and with it descriptor 2.
-            if let Err(error) = renewed.and_then(|()| self.opened.iter().try_for_each(Opened::take_stderr)) {
-                log::error("master", format_args!("standard streams: {error}"));
-            }
+        let config = &self.checked.config;
+        let addresses = self.listeners.addresses().map(|listen| (listen.clone(), config.spoken_at(listen)));
+        let addresses: Vec<_> = addresses.collect();
+        if self.announcer.first_ready(&addresses)
+            && let Err(error) = self.logs.renew_standard()
+        {
+            log::error("master", format_args!("standard streams: {error}"));
         }
     }
 
     /// Cleans up after the last process has ended.
     pub(super) fn finish(&mut self) {
         log::notice("master", "stopped");
-        self.opened = None;
         self.logs.finish();
     }
 

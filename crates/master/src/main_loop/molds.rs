@@ -15,11 +15,11 @@ use config::pools;
 
 impl Master {
     pub(super) fn start_mold(&self, id: PoolId, checked: &CheckedConfig, opened: &Opened) -> anyhow::Result<Mold> {
-        let first = [checked.in_memory()?, self.words_fd.clone()];
+        let first = [checked.in_memory()?, self.grants.fd()];
         let fds = first.into_iter().chain(opened.hosts.iter().cloned()).collect();
         let mut mold = children::start_mold(&opened.error, &self.origin.facts.env)?;
         // Only workers of the default pool report the code that they have loaded.
-        let preload = if id.pool == pools::DEFAULT { self.preload.clone() } else { LateCode::default() };
+        let preload = if id.pool == pools::DEFAULT { self.reloads.preload().clone() } else { LateCode::default() };
         mold.peer.send(ToMold::Configure { pool: id, preload }, fds);
         if checked.config.is_of_programs(id.pool) {
             for (pool, facts) in self.generations.program_facts(id.generation) {
@@ -109,7 +109,8 @@ impl Master {
         self.children.remove_mold(id);
         let end = self.generations.mold_ended(id, exit, Instant::now());
         // Workers that were never seen alive, or that the mold has reaped without reporting it.
-        let of_it = self.workers.iter().filter(|(slot, worker)| worker.mold == id && !self.handles.exists(*slot));
+        let of_it =
+            self.workers.iter().filter(|(slot, worker)| worker.mold == id && !self.children.workers.exists(*slot));
         for slot in of_it.map(|(slot, _)| slot).collect::<Vec<_>>() {
             self.worker_gone(slot);
         }
@@ -140,7 +141,7 @@ impl Master {
     pub(super) fn restart_mold(&mut self, now: Instant) {
         let Some(id) = self.generations.restart_due(now) else { return };
         let checked = self.generations.get(id.generation).map(|generation| generation.config.clone());
-        let (Some(checked), Some(opened)) = (checked, self.opened.clone()) else { return };
+        let (Some(checked), Some(opened)) = (checked, self.logs.in_use().cloned()) else { return };
         match self.start_mold(id, &checked, &opened) {
             Ok(mold) => {
                 self.generations.restarted(id, Ok(mold.pid.as_raw()));

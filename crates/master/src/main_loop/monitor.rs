@@ -49,14 +49,15 @@ impl Master {
     }
 
     fn try_start_monitor(&mut self) -> anyhow::Result<()> {
-        let Some(error_log) = self.opened.as_ref().map(|opened| opened.error.clone()) else {
+        let Some(error_log) = self.logs.in_use().map(|opened| opened.error.clone()) else {
             anyhow::bail!("no generation serves yet");
         };
-        let slow = self.slow_requests_board()?;
-        let (settings, descriptors) = self.monitor_files.settings(
-            privileges::account(self.checked.config.user.as_deref(), self.checked.config.group.as_deref())?,
-            slow,
-        );
+        if self.monitor_files.make_board()? {
+            self.send_board();
+        }
+        let config = &self.checked.config;
+        let account = privileges::account(config.user.as_deref(), config.group.as_deref())?;
+        let (settings, descriptors) = self.monitor_files.settings(account);
         let mut monitor = start_monitor(&error_log)?;
         log::info("master", format_args!("monitor pid={} started", monitor.pid));
         monitor.peer.send(ToMonitor::Configure(settings), descriptors);

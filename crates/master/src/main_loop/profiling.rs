@@ -4,16 +4,12 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
-use nix::fcntl::OFlag;
-use nix::unistd::pipe2;
-use wire::board;
 use wire::control::Slot;
-use wire::transport::in_memory;
 
 use super::Master;
-use super::inspection::Asked;
 use crate::children::peer::Fd;
 use crate::children::{Profiler, start_profiler};
+use crate::inspections::{PendingInspection, Reporter, pipe};
 use crate::sockets::control_socket::{Client, ControlReply};
 use base::log;
 use profiler::{MOST_SECONDS, ToProfiler};
@@ -29,7 +25,7 @@ impl Master {
 
     /// Starts the profiler where `SlowLog` wants it and it does not run.
     pub(super) fn profile(&mut self, now: Instant) {
-        if self.opened.is_some() && self.profiler.is_due(self.slow_after().is_some(), now) {
+        if self.logs.in_use().is_some() && self.profiler.is_due(self.slow_after().is_some(), now) {
             // A failure was logged; the next try is due later.
             let _ = self.running_profiler();
         }
@@ -54,7 +50,7 @@ impl Master {
     }
 
     fn start_profiler(&self) -> io::Result<Profiler> {
-        let opened = self.opened.as_ref().ok_or_else(|| io::Error::other("the server does not serve yet"))?;
+        let opened = self.logs.in_use().ok_or_else(|| io::Error::other("the server does not serve yet"))?;
         start_profiler(&opened.error)
     }
 
@@ -64,20 +60,9 @@ impl Master {
         }
     }
 
-    /// The board from which the monitor reads slow requests.
-    pub(super) fn slow_requests_board(&mut self) -> io::Result<Fd> {
-        if let Some([_, reader]) = &self.board {
-            return Ok(reader.clone());
-        }
-        let (writer, reader) = board::create("slow requests")?;
-        let [writer, reader] = [writer, reader].map(Fd::new);
-        self.board = Some([writer, reader.clone()]);
-        self.send_board();
-        Ok(reader)
-    }
-
-    fn send_board(&mut self) {
-        if let Some([writer, _]) = self.board.clone() {
+    /// Hands the profiler its end of the board that the monitor reads, if there is one.
+    pub(super) fn send_board(&mut self) {
+        if let Some(writer) = self.monitor_files.profilers_end() {
             self.send_to_profiler(ToProfiler::Show, vec![writer]);
         }
     }
@@ -99,7 +84,7 @@ impl Master {
             Err(error) => return log::warn("master", format_args!("pid={pid} cannot be profiled: {error}")),
         };
         // The file that was opened is the worker's only if that still exists.
-        if !self.handles.exists(slot) {
+        if !self.children.workers.exists(slot) {
             return;
         }
         let Some(activity) = self.generations.pool(pool).map(|pool| pool.activity) else { return };
@@ -137,14 +122,14 @@ impl Master {
 
     fn ask_profiler(&mut self, client: Client, message: ToProfiler, lasts: Duration) {
         let asked = self.running_profiler().and_then(|profiler| {
-            let (told, done) = pipe2(OFlag::O_CLOEXEC)?;
-            let into = Fd::new(in_memory("profile", b"")?.into());
-            profiler.peer.send(message, vec![into.clone(), Fd::new(done)]);
+            let (done, theirs) = pipe()?;
+            let (reporter, into) = Reporter::new(None, profiler.pid.as_raw())?;
+            profiler.peer.send(message, vec![into, theirs]);
             let by = Instant::now() + lasts + PATIENCE;
-            Ok(Asked::of(client, profiler.pid.as_raw(), into, told, by))
+            Ok(PendingInspection { client: Some(client), reporters: vec![reporter], done, by })
         });
         match asked {
-            Ok(asked) => self.inspections.push(asked),
+            Ok(asked) => self.inspections.add(asked),
             Err(error) => self.answer(Some(client), &ControlReply::failed(error)),
         }
     }

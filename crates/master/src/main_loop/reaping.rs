@@ -25,7 +25,7 @@ impl Master {
 
     /// Whether this is a child of the master that is no worker.
     pub(super) fn has_started(&self, pid: Pid) -> bool {
-        let expander = self.expansion.iter().map(|expansion| expansion.child.pid);
+        let expander = self.next.expansion().map(|expansion| expansion.child.pid);
         self.children.pids().chain(expander).any(|ours| ours == pid) || self.logs.has_started(pid)
     }
 
@@ -34,7 +34,7 @@ impl Master {
             self.read_front(ALL_LEFT);
             return self.front_ended(exit);
         }
-        if self.expansion.as_ref().is_some_and(|expansion| expansion.child.pid == pid) {
+        if self.next.expansion().is_some_and(|expansion| expansion.child.pid == pid) {
             return self.expander_ended();
         }
         if self.children.sampler.as_ref().is_some_and(|sampler| sampler.pid == pid) {

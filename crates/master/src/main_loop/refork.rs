@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
-use wire::control::{ExitReason, FromMold, FrontStatus, PoolId, ToFront, WorkerId};
+use wire::control::{ExitReason, FromMold, FrontStatus, ToFront, WorkerId};
 
 use super::Master;
 use crate::children::Child;
 use crate::children::peer::Peer;
 use crate::children::process::is_our_child;
-use crate::refork::{Mean, ReforkAction};
+use crate::refork::{ReforkAction, ReforkView};
 use crate::sockets::control_socket::{Client, ControlReply};
 use base::log;
 
@@ -29,36 +29,33 @@ impl Master {
         }
     }
 
-    /// Starts a refork where `Refork` makes one due.
+    /// Starts a refork where `Refork` makes one due. Logs the savings of the last one once they are measured.
     pub(super) fn refork_when_due(&mut self) {
         if !self.refork.is_at_rest() || !self.serves() {
             return;
         }
-        let serving = self.generations.serving_pools();
-        if let Some(due) = serving.into_iter().find(|id| self.refork_is_due(*id)) {
-            let action = self.refork.begin(due.pool);
-            self.do_refork(action);
+        let checked = self.checked.clone();
+        for id in self.generations.serving_pools() {
+            let Some(pool) = self.generations.pool(id) else { continue };
+            let memory_of = |pid| self.budget.memory_of(pid).map(|sizes| sizes.rss);
+            let mold = pool.molds.forking().map(|member| (member.refork, memory_of(member.pid)));
+            let (pool, reforks, workers) = (id, pool.reforks, &self.workers);
+            let view = ReforkView { pool, reforks, mold, workers };
+            let judgement = self.refork.is_due(&checked.config.pool_of(id.pool).refork, &view);
+            if let Some(saved) = judgement.saved {
+                let pays = match judgement.does_not_pay() {
+                    true => ": too little; no further refork before a reload",
+                    false => "",
+                };
+                let name = self.name_of(id);
+                let line = format_args!("{name} refork={reforks} has saved {saved} % of private memory{pays}");
+                log::notice("master", line);
+            }
+            if judgement.is_due {
+                let action = self.refork.begin(id.pool);
+                return self.do_refork(action);
+            }
         }
-    }
-
-    /// Whether another refork of a pool pays. Logs the savings of the last one once they are measured.
-    pub(super) fn refork_pays(&mut self, id: PoolId) -> bool {
-        let reforks = self.generations.pool(id).map_or(0, |pool| pool.reforks);
-        let Some(member) = self.generations.forking(id) else { return false };
-        let Some(mold) = self.budget.memory_of(member.pid).map(|sizes| sizes.rss) else { return false };
-        let of_it = self.workers.of(id).filter(|(_, worker)| worker.mold.refork == member.refork);
-        let measured: Vec<_> = of_it.filter_map(|(_, worker)| Some((worker.requests, worker.sizes?.private))).collect();
-        let Some(mean) = Mean::of(&measured) else { return false };
-        let judgement = self.refork.judge(id.pool, mean, measured.len() as u64, mold, reforks);
-        if let Some(saved) = judgement.saved {
-            let pays = match judgement.does_not_pay() {
-                true => ": too little; no further refork before a reload",
-                false => "",
-            };
-            let name = self.name_of(id);
-            log::notice("master", format_args!("{name} refork={reforks} has saved {saved} % of private memory{pays}"));
-        }
-        judgement.is_due
     }
 
     pub(super) fn choose_candidate(&mut self, status: &FrontStatus) {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use wire::control::{GenerationNumber, Inspection};
 
 use super::Master;
-use super::generations::Attempt;
+use super::next::{Attempt, Next};
 use crate::configuration::Reading;
 use crate::configuration::expansion::Expansion;
 use crate::reload::{ReloadAction, ServerPhase};
@@ -36,7 +36,7 @@ impl Master {
 
     fn begin_reload(&mut self) {
         log::notice("master", "reloading");
-        self.notify.reloading();
+        self.announcer.notify().reloading();
         if !self.checked.config.perl.preload {
             return self.read_again();
         }
@@ -61,25 +61,22 @@ impl Master {
         if !reading.needs_perl() {
             return self.begin_generation(Rc::new(reading.finish()?));
         }
-        let error_log = match &self.opened {
+        let error_log = match self.logs.in_use() {
             Some(opened) => opened.error.clone(),
             None => Rc::new(std::io::stderr().as_fd().try_clone_to_owned()?),
         };
         let expansion = Expansion::start(reading, &error_log, &self.origin)?;
         log::info("master", format_args!("expander pid={} started", expansion.child.pid));
-        self.expansion = Some(expansion);
+        self.next = Next::Expanding(expansion);
         Ok(())
     }
 
     pub(super) fn read_expander(&mut self) {
-        let received = match &mut self.expansion {
-            Some(expansion) => expansion.receive(),
-            None => return,
-        };
-        match received {
+        let Some(expansion) = self.next.expansion_mut() else { return };
+        match expansion.receive() {
             Ok(None) => {}
             Ok(Some(checked)) => {
-                self.expansion = None;
+                self.next = Next::Nothing;
                 if let Err(error) = self.begin_generation(Rc::new(checked)) {
                     self.end_reload(Err(format!("{error:#}")));
                 }
@@ -91,20 +88,20 @@ impl Master {
     /// The expander has ended: in order, if it had answered before.
     pub(super) fn expander_ended(&mut self) {
         self.read_expander();
-        if let Some(expansion) = &self.expansion {
+        if let Some(expansion) = self.next.expansion() {
             self.drop_expansion(expansion.died());
         }
     }
 
     /// Ends an expander that takes too long.
     pub(super) fn enforce_expansion(&mut self, now: Instant) {
-        if let Some(expansion) = self.expansion.as_ref().filter(|expansion| expansion.by <= now) {
+        if let Some(expansion) = self.next.expansion().filter(|expansion| expansion.by <= now) {
             self.drop_expansion(expansion.is_late());
         }
     }
 
     fn drop_expansion(&mut self, error: anyhow::Error) {
-        if let Some(expansion) = self.expansion.take() {
+        if let Some(expansion) = self.next.take_expansion() {
             expansion.child.kill();
             self.end_reload(Err(format!("{error:#}")));
         }
@@ -121,7 +118,7 @@ impl Master {
             Ok(generation) => log::notice("master", format_args!("gen={generation} reloaded")),
             Err(error) => log::error("master", format_args!("reload failed, the old code continues to serve: {error}")),
         }
-        self.notify.ready(&self.summary());
+        self.announcer.notify().ready(&self.summary());
         let actions = self.reloads.over(self.phase());
         let answer = result.map_or_else(ControlReply::failed, |_| ControlReply::ok());
         self.do_reload(actions, &answer);

@@ -42,7 +42,7 @@ impl Master {
     }
 
     fn start_sampler(&mut self, now: Instant) {
-        let Some(error_log) = self.opened.as_ref().map(|opened| opened.error.clone()) else { return };
+        let Some(error_log) = self.logs.in_use().map(|opened| opened.error.clone()) else { return };
         match start_sampler(&error_log) {
             Ok(sampler) => {
                 log::info("master", format_args!("sampler pid={} started", sampler.pid));

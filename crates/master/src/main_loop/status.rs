@@ -1,20 +1,21 @@
 //! The status: put together from the parts, and sent to the clients that wait for it.
 
+use std::time::Instant;
+
 use wire::control::{FrontStatus, PoolId, ServerCounts, ToFront};
 
 use super::Master;
 use crate::configuration::address_name;
+use crate::front_requests::Detail;
 use crate::generation::Generation;
-use crate::pid_file::PidFile;
 use crate::sockets::control_socket::{Client, ControlReply};
-use crate::status_requests::Detail;
 use config::pools;
 use status::{FileId, GenerationStatus, MoldStatus, Status};
 
 impl Master {
     /// Answers the clients that wait for the status. `front` is `None` if the front did not answer in time.
     pub(super) fn answer_status(&mut self, front: Option<FrontStatus>) {
-        let clients = self.status_requests.take();
+        let clients = self.front_requests.take_status();
         if clients.is_empty() {
             return;
         }
@@ -34,14 +35,15 @@ impl Master {
     }
 
     pub(super) fn status(&self, front: Option<FrontStatus>) -> Status {
+        let uptime = self.announcer.uptime(Instant::now());
         Status {
             version: env!("CARGO_PKG_VERSION").to_string(),
             pid: std::process::id().cast_signed(),
             origin: self.origin.name(),
             origin_file: self.origin.file().and_then(FileId::of),
-            pid_file: self.pid_file.as_ref().map(PidFile::id),
-            uptime_s: self.started.elapsed().as_secs(),
-            uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            pid_file: self.announcer.pid_file(),
+            uptime_s: uptime.as_secs(),
+            uptime_ms: u64::try_from(uptime.as_millis()).unwrap_or(u64::MAX),
             listen: self.listeners.addresses().map(address_name).collect(),
             generation: self.generations.serving().unwrap_or(0),
             generations: self.generations.iter().map(|generation| self.generation_status(generation)).collect(),

@@ -5,6 +5,7 @@ use std::time::Instant;
 use wire::control::{ExitReason, Slot, ToFront};
 
 use super::Master;
+use super::next::Next;
 use crate::sockets::control_socket::How;
 use crate::stop::StopAction;
 use base::log;
@@ -45,7 +46,7 @@ impl Master {
                     }
                 }
                 StopAction::Hurry => {
-                    self.resume_all();
+                    self.children.resume();
                     self.send_to_front(ToFront::Exit, vec![]);
                     self.drained();
                 }
@@ -55,8 +56,9 @@ impl Master {
     }
 
     fn begin_stop(&mut self) {
-        self.notify.stopping();
-        if let Some(expansion) = self.expansion.take() {
+        self.announcer.notify().stopping();
+        let next = std::mem::take(&mut self.next);
+        if let Some(expansion) = next.expansion() {
             expansion.child.kill();
         }
         self.end_reload(Err("the server is stopping".to_string()));
@@ -65,26 +67,20 @@ impl Master {
         self.children.profiler.iter().for_each(|profiler| profiler.kill());
         self.children.monitor.iter().for_each(|monitor| monitor.kill());
         self.monitor_files.close();
-        self.resume_all();
+        self.children.resume();
         // The front answers clients that the kernel has let in. While the master holds the sockets too, it would let in more.
         self.listeners.close();
-        if let Some(attempt) = self.attempt.take() {
+        if let Next::Starting(attempt) = next {
             self.listeners.abandon(attempt.listeners);
         }
         self.generations.stop();
         self.sweep();
     }
 
-    /// Continues all stopped processes: a stopped process can neither finish requests nor leave.
-    fn resume_all(&self) {
-        self.children.resume();
-        self.handles.resume_all();
-    }
-
     /// Retires all molds after the last request: workers see the end of their front, and molds end after them.
     pub(super) fn drained(&mut self) {
         for slot in self.slots() {
-            self.handles.let_go(slot);
+            self.children.workers.let_go(slot);
         }
         let molds = self.generations.retire_all();
         self.retire_molds(&molds);

@@ -48,7 +48,12 @@ impl Master {
     fn tend_pool(&mut self, target: &Target) {
         let (now, id) = (Instant::now(), target.id);
         if self.sizing.of(id.pool).pace.is_exhausted_first(target) && !self.sizing.is_auto() {
-            log::error("master", self.exhausted(target));
+            let config = &self.checked.config;
+            let pool = match config.pool_count() {
+                1 => "server".to_owned(),
+                _ => format!("pool {}", config.pool_name(id.pool)),
+            };
+            log::error("master", target.exhaustion(&pool));
         }
         let allowed = self.sizing.of(id.pool).backoff.allows(now, self.workers.starting(id));
         let can_fork = allowed > 0 && self.generations.can_fork(id);
@@ -66,22 +71,6 @@ impl Master {
             self.sizing.wakes(target, self.generations.can_fork(target.id), self.workers.starting(target.id))
         };
         self.targets().pools.iter().filter_map(wakes).min().map(|at| at.max(now))
-    }
-
-    /// The log message for a pool that needs more workers than it may have.
-    fn exhausted(&self, target: &Target) -> String {
-        let config = &self.checked.config;
-        let pool = match config.pool_count() {
-            1 => "server".to_owned(),
-            _ => format!("pool {}", config.pool_name(target.id.pool)),
-        };
-        match target.is_cut_by_budget {
-            false => format!("{pool} reached MaxClients setting, consider raising the MaxClients setting"),
-            true => format!(
-                "{pool}: at most {} workers fit into the MemoryBudget: raise it, or let workers share more memory (cameleer mem)",
-                target.limits.max_clients
-            ),
-        }
     }
 
     /// Passes the front's report on its workers to `MaxClients auto`, which may change the number of workers.

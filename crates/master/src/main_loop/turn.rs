@@ -91,28 +91,28 @@ impl Master {
         watched.extend(clients.map(|(client, fd, unsent)| (Source::Client(client), fd, flags(unsent))));
         let children = &self.children;
         watched.extend(children.front.iter().filter_map(|front| watch(Source::Front, &front.peer)));
-        watched.extend(self.expansion.iter().filter_map(|it| watch(Source::Expander, &it.child.peer)));
+        watched.extend(self.next.expansion().and_then(|it| watch(Source::Expander, &it.child.peer)));
         watched.extend(self.certificates.as_fd().map(|fd| (Source::Certificates, fd, read)));
         watched.extend(children.molds().filter_map(|(id, mold)| watch(Source::Mold(id), &mold.peer)));
         watched.extend(children.candidate.iter().filter_map(|peer| watch(Source::Candidate, peer)));
         watched.extend(children.sampler.iter().filter_map(|sampler| watch(Source::Sampler, &sampler.peer)));
         watched.extend(children.profiler.iter().filter_map(|profiler| watch(Source::Profiler, &profiler.peer)));
         watched.extend(children.monitor.iter().filter_map(|monitor| watch(Source::Monitor, &monitor.peer)));
-        watched.extend(self.inspections().map(|(client, done)| (Source::Inspected(client), done, read)));
+        watched.extend(self.inspections.watched().map(|(client, done)| (Source::Inspected(client), done, read)));
         watched
     }
 
     fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let deadlines = [
-            self.notify.wakes(),
+            self.announcer.wakes(),
             self.front_wakes(now),
             self.stop.wakes(),
             self.workers.leave_by(),
-            self.expansion.as_ref().map(|expansion| expansion.by),
-            self.inspections_wake(),
+            self.next.expansion().map(|expansion| expansion.by),
+            self.inspections.wakes(),
             self.exits.wakes(),
             self.logs.wakes(now),
-            self.status_requests.wakes(),
+            self.front_requests.wakes(),
             self.pools_wake(now),
         ];
         let while_running = if self.stop.is_under_way() { Vec::new() } else { self.deadlines_while_running(now) };
@@ -127,13 +127,13 @@ impl Master {
             self.refork.wakes(),
             self.sampling_wakes(),
             self.profiler.wakes(self.slow_after().is_some()),
-            self.limits_wake(),
+            self.limits_wake(now),
             self.monitor_wakes(),
         ]
     }
 
     fn on_time(&mut self, now: Instant) {
-        self.notify.beat(now);
+        self.announcer.beat(now);
         self.supervise_front(now);
         self.end_unreachable();
         let actions = self.stop.tick(now);
@@ -148,7 +148,7 @@ impl Master {
         for failure in self.logs.restart(now) {
             log::error("master", format_args!("{failure:#}"));
         }
-        if self.status_requests.wakes().is_some_and(|by| by <= now) {
+        if self.front_requests.is_status_due(now) {
             self.answer_status(None);
         }
     }

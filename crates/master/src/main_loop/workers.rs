@@ -35,7 +35,7 @@ impl Master {
         if let Some(mold) = self.children.mold(mold) {
             mold.peer.send(ToMold::Spawn { slot }, vec![socket.worker.clone(), socket.memory.clone()]);
         }
-        self.handles.hold(slot, socket);
+        self.children.workers.hold(slot, socket);
     }
 
     /// Hands a worker to the front; `adopted` if it had another front before.
@@ -53,7 +53,7 @@ impl Master {
         let mold = self.children.mold(by).map(|mold| mold.pid);
         let is_adopted = !self.has_started(pid);
         let is_its_child = |parent| Some(parent) == mold || (parent == getpid() && is_adopted);
-        match self.handles.forked(slot, pid, is_its_child) {
+        match self.children.workers.forked(slot, pid, is_its_child) {
             Ok(()) => {
                 log::info("master", format_args!("worker={slot} pid={pid} {name} started"));
                 self.workers.get_mut(slot).into_iter().for_each(|worker| worker.pid = Some(pid.as_raw()));
@@ -139,7 +139,7 @@ impl Master {
     /// Frees a worker's slot; a worker that never was ready counts as a failed start.
     pub(super) fn worker_gone(&mut self, slot: Slot) -> Option<Worker> {
         let worker = self.workers.remove(slot)?;
-        self.handles.remove(slot);
+        self.children.workers.remove(slot);
         self.send_to_front(ToFront::Gone { slot }, vec![]);
         if let Some(pid) = worker.pid {
             self.hide_from_profiler(pid);
@@ -183,7 +183,7 @@ impl Master {
 
     /// Kills a running worker.
     pub(super) fn kill_worker(&mut self, slot: Slot, reason: &str, exit: ExitReason) {
-        if self.handles.kill(slot) {
+        if self.children.workers.kill(slot) {
             self.workers.note_killed(slot, reason, exit);
         }
     }

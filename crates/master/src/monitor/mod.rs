@@ -6,9 +6,11 @@
 mod history_file;
 mod schedule;
 
+use std::io;
 use std::path::Path;
 
 use anyhow::Context;
+use wire::board;
 
 use super::children::peer::Fd;
 use super::configuration::{address_name, admin_token};
@@ -26,6 +28,8 @@ pub struct MonitorFiles {
     listen: Vec<(Address, Bound)>,
     token: Option<String>,
     history: Option<HistoryFile>,
+    /// Both ends of the board on which the profiler shows slow requests to the monitor.
+    slow_requests: Option<[Fd; 2]>,
 }
 
 impl MonitorFiles {
@@ -35,6 +39,7 @@ impl MonitorFiles {
             listen: config.monitor.listen.iter().map(bind).collect::<anyhow::Result<Vec<_>>>()?,
             token: admin_token(config).map_err(|error| anyhow::anyhow!("{error}"))?,
             history: HistoryFile::of(config),
+            slow_requests: None,
         })
     }
 
@@ -48,8 +53,23 @@ impl MonitorFiles {
         self.history.as_ref().map(|file| file.path())
     }
 
-    /// The first message to a monitor, with its descriptors. `slow` is where the profiler writes slow requests.
-    pub fn settings(&self, account: Option<Account>, slow: Fd) -> (Settings, Vec<Fd>) {
+    /// Makes the board on which the profiler shows slow requests, unless there is one. Returns whether it is new.
+    pub fn make_board(&mut self) -> io::Result<bool> {
+        if self.slow_requests.is_some() {
+            return Ok(false);
+        }
+        let (writer, reader) = board::create("slow requests")?;
+        self.slow_requests = Some([writer, reader].map(Fd::new));
+        Ok(true)
+    }
+
+    /// The profiler's end of the board.
+    pub fn profilers_end(&self) -> Option<Fd> {
+        self.slow_requests.as_ref().map(|[writer, _]| writer.clone())
+    }
+
+    /// The first message to a monitor, with its descriptors.
+    pub fn settings(&self, account: Option<Account>) -> (Settings, Vec<Fd>) {
         let settings = Settings {
             listen: self.listen.iter().map(|(address, _)| address.clone()).collect(),
             token: self.token.clone(),
@@ -57,7 +77,8 @@ impl MonitorFiles {
             account,
         };
         let listen = self.listen.iter().map(|(_, bound)| bound.fd.clone());
-        (settings, self.history.iter().map(HistoryFile::fd).chain([slow]).chain(listen).collect())
+        let slow = self.slow_requests.iter().map(|[_, reader]| reader.clone());
+        (settings, self.history.iter().map(HistoryFile::fd).chain(slow).chain(listen).collect())
     }
 
     /// Removes the socket files when the server stops.

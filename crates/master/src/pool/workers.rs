@@ -20,7 +20,7 @@ pub struct Workers {
 /// A worker that serves.
 #[derive(Debug, Clone, Copy)]
 pub struct ServingWorker {
-    /// The worker.
+    /// The worker that has reached a limit.
     pub id: WorkerId,
     /// Process id of the worker.
     pub pid: i32,
@@ -169,6 +169,19 @@ impl Workers {
             worker.requests = status.requests;
             worker.idle = (status.state == WorkerState::Idle).then(|| Duration::from_millis(status.since_ms));
         }
+    }
+
+    /// The worker at `slot`, if it serves and may be asked to leave, or why not. `serving` is the generation that serves.
+    pub fn recyclable(&self, slot: Slot, serving: Option<GenerationNumber>) -> Result<(WorkerId, &Worker), String> {
+        let Some(worker) = self.by_slot.get(&slot) else { return Err(format!("there is no worker {slot}")) };
+        let leaves = worker.is_dismissed || worker.state == WorkerState::Retiring;
+        if leaves || Some(worker.mold.pool.generation) != serving {
+            return Err(format!("worker {slot} is already leaving"));
+        }
+        if worker.state == WorkerState::Starting {
+            return Err(format!("worker {slot} is still starting"));
+        }
+        Ok((WorkerId { slot, serial: worker.serial }, worker))
     }
 
     /// Notes that a worker was asked to leave; it serves until it is idle.

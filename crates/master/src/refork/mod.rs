@@ -7,6 +7,7 @@
 //! ```
 
 mod auto;
+mod due;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use super::children::MoldId;
 use super::pool::workers::Workers;
 use super::sockets::control_socket::Client;
 
-pub use auto::{Judgement, Mean};
+pub use due::ReforkView;
 
 /// At most one of this many workers may be away at the same time.
 const PART: u32 = 10;
@@ -113,11 +114,6 @@ impl Reforking {
     /// Whether no refork is under way.
     pub fn is_at_rest(&self) -> bool {
         self.phase == ReforkPhase::Rest
-    }
-
-    /// Judges whether `Refork auto` is due for a pool.
-    pub fn judge(&mut self, pool: PoolNumber, now: Mean, workers: u64, mold: u64, reforks: u32) -> Judgement {
-        self.auto.entry(pool).or_default().judge(now, workers, mold, reforks)
     }
 
     /// Chooses the worker with the most requests from the front's report: it has loaded most of the site. `allowed` is

@@ -123,6 +123,17 @@ impl Target {
         self.load.alive >= self.limits.max_clients && self.load.spare() == 0
     }
 
+    /// The message when all workers are busy; `pool` names the pool.
+    pub fn exhaustion(&self, pool: &str) -> String {
+        match self.is_cut_by_budget {
+            false => format!("{pool} reached MaxClients setting, consider raising the MaxClients setting"),
+            true => format!(
+                "{pool}: at most {} workers fit into the MemoryBudget: raise it, or let workers share more memory (cameleer mem)",
+                self.limits.max_clients
+            ),
+        }
+    }
+
     /// Whether the pool has more workers than its limit: leaving workers are not replaced.
     pub fn is_above_limit(&self) -> bool {
         self.load.alive > self.limits.max_clients

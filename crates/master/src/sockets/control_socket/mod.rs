@@ -1,157 +1,29 @@
 //! The control socket of `cameleer status | reload | stop | purge`: a JSON line for each command and each answer.
 
+mod folder;
+mod messages;
+
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, metadata, remove_file};
+use std::fs::{metadata, remove_file};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
-use nix::unistd::geteuid;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use wire::control::{Inspection, LateCode};
-
+use self::folder::{call, lock, our_folder, remove_abandoned};
 use super::listeners::{remove_stale, with_mode};
-use status::{FileId, Status};
+use status::FileId;
 use sys::exposed;
+
+pub use self::folder::default_folder;
+pub use self::messages::{Command, ControlReply, How, Told};
 
 /// Maximum length of a command in bytes.
 const MAX_LINE: usize = 64 * 1024;
-/// Timeout for the lock that another master holds while it searches for abandoned sockets. Any user may lock a folder
-/// like /tmp.
-const LOCK_WAITS: Duration = Duration::from_secs(2);
-
-/// A command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "lowercase")]
-pub enum Command {
-    /// Report the status.
-    Status,
-    /// Report the status with complete histograms, for programs that poll each second.
-    Snapshot,
-    /// Read configuration and code anew; answered at the end.
-    Reload,
-    /// Have the mold and the workers report on themselves.
-    Inspect {
-        /// Kind of inspection.
-        what: Inspection,
-    },
-    /// Sample the stacks of workers; answered at the end.
-    Record {
-        /// Length of the recording.
-        seconds: f64,
-        /// Samples per second.
-        hertz: f64,
-    },
-    /// Report the requests that `SlowLog` has found last.
-    #[serde(rename = "slow")]
-    SlowRequests,
-    /// Report the current activity of a worker.
-    Look {
-        /// Slot of the worker.
-        worker: u32,
-    },
-    /// Have the mold measure the memory that workers need to load this code.
-    Weigh {
-        /// Modules and scripts to load.
-        code: LateCode,
-    },
-    /// Make a worker the mold and renew the pool from it; answered at the end.
-    Refork,
-    /// Ask a worker to leave when it is idle; it is replaced.
-    Recycle {
-        /// Slot of the worker.
-        worker: u32,
-    },
-    /// Reopen the logs.
-    Reopen,
-    /// Fix the number of workers, and of busy ones, until the next reload: for measurements.
-    Size {
-        /// Number of workers.
-        workers: u32,
-        /// Number of workers that may have a request at one time.
-        busy: u32,
-    },
-    /// Drop cached responses.
-    Purge {
-        /// The answers, as `cameleer purge` names them; `*`: all.
-        url: String,
-    },
-    /// Stop the server. Answered immediately; the connection is closed when the last process has ended.
-    Stop {
-        /// Graceful or fast.
-        #[serde(default)]
-        how: How,
-    },
-}
-
-/// How to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum How {
-    /// Finish the requests under way.
-    #[default]
-    Graceful,
-    /// Finish no request.
-    Fast,
-}
-
-/// The answer to a command.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub struct ControlReply {
-    /// Whether the command was carried out.
-    pub ok: bool,
-    /// Why the command failed.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub error: Option<String>,
-    /// Answer to `status`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub status: Option<Status>,
-    /// Answer to `purge`: the number of dropped answers.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub purged: Option<u64>,
-    /// Answer to `inspect`: the mold first.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub told: Option<Vec<Told>>,
-}
-
-/// The report of one process on itself.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Told {
-    /// Slot of the worker; `None` for the mold.
-    pub worker: Option<u32>,
-    /// Process id.
-    pub pid: i32,
-    /// JSON, which the site's code could have forged; empty when the process had no time.
-    pub text: String,
-}
-
-impl Told {
-    /// The report as a `T`; `None` if it is malformed, because the site's code could have forged it.
-    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
-        serde_json::from_str(&self.text).ok()
-    }
-}
-
-impl ControlReply {
-    /// The answer for a command that was carried out.
-    pub fn ok() -> ControlReply {
-        ControlReply { ok: true, ..ControlReply::default() }
-    }
-
-    /// The command was not carried out.
-    pub fn failed(error: impl ToString) -> ControlReply {
-        ControlReply { error: Some(error.to_string()), ..ControlReply::default() }
-    }
-}
 
 /// A connection, for as long as it is open.
 pub type Client = u64;
@@ -306,68 +178,6 @@ impl Drop for ControlSocket {
     }
 }
 
-/// Prevents other masters from searching `folder` for abandoned sockets: a socket that is bound but does not listen yet
-/// refuses connections as an abandoned one does. Without the lock the master continues, because the socket of a running
-/// server still answers.
-fn lock(folder: &Path) -> Option<Flock<File>> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut file = File::open(folder).ok()?;
-    let by = Instant::now() + LOCK_WAITS;
-    loop {
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Err((unlocked, Errno::EWOULDBLOCK)) if Instant::now() < by => file = unlocked,
-            locked => return locked.ok(),
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// The folder of the socket where there is no `ControlSocket`.
-fn our_folder() -> anyhow::Result<PathBuf> {
-    let folder = default_folder();
-    // Identified by its owner: in a shared TMPDIR any user may make a folder of this name.
-    match DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            return Err(error)
-                .with_context(|| format!("{}: cannot make the control socket's folder", folder.display()));
-        }
-        _ => {}
-    }
-    if metadata(&folder)?.uid() != geteuid().as_raw() {
-        bail!("{} belongs to another user; set TMPDIR or ControlSocket", folder.display());
-    }
-    Ok(folder)
-}
-
-/// Removes socket files of killed masters, on which no process listens. The process id in the name is no evidence: it
-/// may be of another container.
-fn remove_abandoned(folder: &Path) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    for path in entries.filter(|path| path.extension().is_some_and(|extension| extension == "sock")) {
-        if call(&path) == Err(Errno::ECONNREFUSED) {
-            let _ = remove_file(&path);
-        }
-    }
-}
-
-/// Whether a process listens there. The call does not wait for accept.
-fn call(path: &Path) -> Result<(), Errno> {
-    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let socket = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
-    connect(socket.as_raw_fd(), &UnixAddr::new(path)?)
-}
-
-/// `/run/cameleer` for root, else `$XDG_RUNTIME_DIR/cameleer` or `$TMPDIR/cameleer-UID`.
-pub fn default_folder() -> PathBuf {
-    if geteuid().is_root() && Path::new("/run").is_dir() {
-        return "/run/cameleer".into();
-    }
-    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir()) {
-        Some(runtime) => runtime.join("cameleer"),
-        None => std::env::temp_dir().join(format!("cameleer-{}", geteuid())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -389,19 +199,6 @@ mod tests {
         let mut line = String::new();
         BufReader::new(&stream).read_line(&mut line).expect("answered");
         assert_eq!(line, "{\"ok\":false,\"error\":\"no\"}\n");
-    }
-
-    #[test]
-    fn only_sockets_that_nobody_listens_to_are_abandoned() {
-        let folder = tempfile::tempdir().expect("a folder");
-        // No process of this machine has this number; one in a container may.
-        let lives = UnixListener::bind(folder.path().join("999999999.sock")).expect("bound");
-        drop(UnixListener::bind(folder.path().join("1.sock")).expect("bound"));
-        std::fs::write(folder.path().join("2.sock"), "").expect("a file of somebody's");
-        remove_abandoned(folder.path());
-        let left = |name: &str| folder.path().join(name).exists();
-        assert!(left("999999999.sock") && !left("1.sock"));
-        drop(lives);
     }
 
     #[test]

@@ -1,0 +1,69 @@
+//! The configuration that is to serve next: its Perl runs first, then its generation starts.
+
+use wire::control::GenerationNumber;
+
+use crate::configuration::expansion::Expansion;
+use crate::logs::Opened;
+use crate::sockets::listeners::Bound;
+
+/// Sockets and logs of a generation that does not serve yet.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    /// Number of the new generation.
+    pub generation: GenerationNumber,
+    /// The listening sockets, including those that are already bound.
+    pub listeners: Vec<Bound>,
+    /// The opened logs.
+    pub opened: Opened,
+}
+
+/// What a start or a reload has in hand until its generation serves.
+#[derive(Debug, Default)]
+pub(super) enum Next {
+    /// No configuration is to serve next, or it is not read yet.
+    #[default]
+    Nothing,
+    /// An expander runs its Perl.
+    Expanding(Expansion),
+    /// Its generation starts.
+    Starting(Attempt),
+}
+
+impl Next {
+    /// The expander, if one runs.
+    pub fn expansion(&self) -> Option<&Expansion> {
+        if let Next::Expanding(expansion) = self { Some(expansion) } else { None }
+    }
+
+    /// The same, to receive from it.
+    pub fn expansion_mut(&mut self) -> Option<&mut Expansion> {
+        if let Next::Expanding(expansion) = self { Some(expansion) } else { None }
+    }
+
+    /// Takes the expander.
+    pub fn take_expansion(&mut self) -> Option<Expansion> {
+        match std::mem::take(self) {
+            Next::Expanding(expansion) => Some(expansion),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    /// The generation that starts, if one does.
+    pub fn attempt(&self) -> Option<&Attempt> {
+        if let Next::Starting(attempt) = self { Some(attempt) } else { None }
+    }
+
+    /// Takes the attempt of this generation.
+    pub fn take_attempt(&mut self, number: GenerationNumber) -> Option<Attempt> {
+        match std::mem::take(self) {
+            Next::Starting(attempt) if attempt.generation == number => Some(attempt),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+}

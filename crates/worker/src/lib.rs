@@ -223,12 +223,12 @@ impl Worker {
                 Some(Inbound::Request(frame, body)) => {
                     let before = self.memory.look().map(|has| (frame.field(Field::Path).to_vec(), has));
                     let last = self.why_last(before.as_ref().map(|(_, has)| *has));
-                    let (next, used) = self.site.answer(frame, body, &self.port, last)?;
+                    let (next, used) = request::answer(&self.site, frame, body, &self.port, last)?;
                     buffer = used;
                     if let Some((path, before)) = before {
                         self.growth.note(&path, before, self.memory.anonymous().unwrap_or(before));
                     }
-                    self.record.answered(self.site.died.take());
+                    self.record.answered(self.site.calls.take_died());
                     let is_busy = self.port.borrow().has_request();
                     self.has_children = libperl::may_have_children(is_busy) && self.reap();
                     if next == Next::Leave {

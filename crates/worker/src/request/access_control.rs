@@ -2,183 +2,192 @@
 //! where Perl code decides about users. The rules are the front's, in [`access`].
 
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr};
-use std::rc::Rc;
 
+use super::at::At;
 use super::complaint::complain;
-use super::phases::{DECLINED, Going, OK, Stop};
+use super::phases::{DECLINED, Going, OK, Stop, all, first, has_handlers};
 use super::variables;
-use crate::location::ResolvedLocation;
-use crate::site::Site;
 use access::{Asked, Facts, Name, Proof, RequirementAnswer, User, Verdict, challenge, judge, names};
 use config::access::{AccessRules, AuthzProvider, FileTurn, Methods, Satisfy};
 use config::{Phase, work};
 
-impl Site {
+/// Judges a request at its location.
+pub(super) struct AccessCheck<'a> {
+    at: At<'a>,
+    rules: &'a AccessRules,
+    method: String,
+    methods: Methods,
+}
+
+impl<'a> AccessCheck<'a> {
+    pub fn of(at: At<'a>) -> AccessCheck<'a> {
+        let method = apache::method(at.request);
+        let methods = Methods::of(&method);
+        AccessCheck { at, rules: &at.settings().access, method, methods }
+    }
+
     /// Checks access. With `Satisfy Any`, either the client's address or its user suffices.
-    pub(super) fn admit(&self, location: &Rc<ResolvedLocation>, request: u64, is_judged: bool) -> Going {
-        let rules = &location.settings.access;
-        let method = apache::method(request);
-        if !rules.allows(&method) {
-            complain(request, &format!("client method denied by AllowMethods: {method}"));
+    pub fn admit(&self, is_judged: bool) -> Going {
+        let AccessCheck { at, rules, .. } = *self;
+        if !rules.allows(&self.method) {
+            complain(at.request, &format!("client method denied by AllowMethods: {}", self.method));
             return Err(Stop(405));
         }
-        let asks_perl = location.settings.asks_perl_for_users()
-            || [Phase::Authen, Phase::Authz].into_iter().any(|p| self.has_handlers(location, request, p));
+        let asks_perl = at.settings().asks_perl_for_users()
+            || [Phase::Authen, Phase::Authz].into_iter().any(|phase| has_handlers(at, phase));
         let any = rules.satisfy == Some(Satisfy::Any);
         if is_judged && !asks_perl && !rules.asks_providers() && !any {
-            return self.all(location, request, Phase::Access);
+            return all(at, Phase::Access);
         }
-        let methods = Methods::of(&method);
-        let is_welcome = self
-            .all(location, request, Phase::Access)
-            .and_then(|()| self.ask(&rules.of_addresses(), rules, Visitor { request, methods, user: None }));
+        let is_welcome = all(at, Phase::Access).and_then(|()| self.ask(&rules.of_addresses(), None));
         match is_welcome {
             Ok(()) if any => Ok(()),
-            Err(stop) if !any || !rules.requires.iter().any(|line| line.methods.has(methods)) => Err(stop),
-            _ => self.admit_user(location, request, methods),
+            Err(stop) if !any || !rules.requires.iter().any(|line| line.methods.has(self.methods)) => Err(stop),
+            _ => self.admit_user(),
         }
     }
 
     /// Checks the user. As in httpd 2.4, no credentials are requested if the result is the same for every user.
-    fn admit_user(&self, location: &Rc<ResolvedLocation>, request: u64, methods: Methods) -> Going {
-        let rules = &location.settings.access;
-        let part = rules.of_users();
-        let nobody = Visitor { request, methods, user: None };
-        let verdict = self.verdict(&part, nobody)?;
+    fn admit_user(&self) -> Going {
+        let part = self.rules.of_users();
+        let verdict = self.verdict(&part, None)?;
         if verdict != Verdict::NeedsUser {
-            return admitted(verdict, rules, nobody);
+            return self.admitted(verdict, None);
         }
-        let user = self.identify(location, request)?;
-        let visitor = Visitor { user: Some(&user), ..nobody };
-        if rules.are_asked_first() && self.verdict(&part, visitor)? == Verdict::Allowed {
+        let user = self.identify()?;
+        if self.rules.are_asked_first() && self.verdict(&part, Some(&user))? == Verdict::Allowed {
             return Ok(());
         }
-        if self.first(location, request, Phase::Authz)? == OK {
+        if first(self.at, Phase::Authz)? == OK {
             return Ok(());
         }
-        self.ask(&part, rules, visitor)
+        self.ask(&part, Some(&user))
+    }
+
+    /// Checks only the client's address.
+    pub fn check_address(&self) -> Result<i32, Stop> {
+        all(self.at, Phase::Access)?;
+        self.ask(&self.rules.of_addresses(), None)?;
+        Ok(OK)
+    }
+
+    /// Identifies the user by Perl code or the AuthUserFile; DECLINED if neither applies.
+    pub fn check_user(&self) -> Result<i32, Stop> {
+        match self.perl_knows()? {
+            OK => Ok(OK),
+            _ if !self.rules.has_users() => Ok(DECLINED),
+            _ => self.proven(self.compare()).map(|_| OK),
+        }
+    }
+
+    /// Checks the rights of the user identified before.
+    pub fn check_rights(&self) -> Result<i32, Stop> {
+        if first(self.at, Phase::Authz)? == OK {
+            return Ok(OK);
+        }
+        let known = apache::user(self.at.request).map(|name| self.look_up(Asked::Proven(name)));
+        let user = known.map(|proof| self.proven(proof)).transpose()?;
+        self.ask(&self.rules.of_users(), user.as_ref())?;
+        Ok(OK)
     }
 
     /// Returns the answer of a PerlAddAuthzProvider.
-    fn asked(&self, provider: &AuthzProvider, request: u64) -> Result<RequirementAnswer, Stop> {
+    fn asked(&self, provider: &AuthzProvider) -> Result<RequirementAnswer, Stop> {
         let words = format!("{}\0{}", provider.handler, provider.words);
-        let said = self.perl.ask(c"Cameleer::ModPerl2::authorize", &words);
-        self.end_forked_child(said.as_ref().err());
-        match said.map_err(|interrupted| Stop(self.left(request, interrupted)))?.as_str() {
+        match self.ask_perl(c"Cameleer::ModPerl2::authorize", &words)?.as_str() {
             "0" => Ok(RequirementAnswer::Denied),
             "1" => Ok(RequirementAnswer::Granted),
             "2" => Ok(RequirementAnswer::Neutral),
             "4" => Ok(RequirementAnswer::NeedsUser),
             other => {
-                complain(request, &format!("the provider {} returned \"{}\"", provider.handler, other.escape_debug()));
+                let why = format!("the provider {} returned \"{}\"", provider.handler, other.escape_debug());
+                complain(self.at.request, &why);
                 Err(Stop(500))
             }
         }
     }
 
     /// Identifies the user by PerlAuthenHandler or AuthUserFile; `AuthAuthoritative` sets the order.
-    fn identify(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<User, Stop> {
-        let rules = &location.settings.access;
+    fn identify(&self) -> Result<User, Stop> {
+        let rules = self.rules;
         let is_file_first = rules.are_asked_first() || rules.passwords.file == FileTurn::First;
-        let ours = (is_file_first && rules.has_users()).then(|| self.compare(rules, request));
+        let ours = (is_file_first && rules.has_users()).then(|| self.compare());
         let proof = match ours {
             Some(proof @ (Proof::Is(_) | Proof::Refused(_) | Proof::Misconfigured(_))) => proof,
-            unknown => match self.perl_knows(location, request)? {
-                OK => self.users.wait(rules, Asked::Proven(apache::user(request).unwrap_or_default())),
-                _ if self.is_left_to_perl(location, request) => {
+            unknown => match self.perl_knows()? {
+                OK => self.look_up(Asked::Proven(apache::user(self.at.request).unwrap_or_default())),
+                _ if self.is_left_to_perl() => {
                     Proof::Unknown("no PerlAuthenHandler identifies the user, and there is no AuthUserFile".to_owned())
                 }
-                _ => unknown.unwrap_or_else(|| self.compare(rules, request)),
+                _ => unknown.unwrap_or_else(|| self.compare()),
             },
         };
-        proven(proof, rules, request)
+        self.proven(proof)
     }
 
     /// Runs PerlAuthenHandlers, then PerlAddAuthnProviders, to identify the client; DECLINED if none identifies it.
-    fn perl_knows(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
-        let mut said = self.first(location, request, Phase::Authen)?;
-        for handler in &location.settings.access.passwords.handlers {
+    fn perl_knows(&self) -> Result<i32, Stop> {
+        let mut said = first(self.at, Phase::Authen)?;
+        for handler in &self.rules.passwords.handlers {
             if said == DECLINED {
-                said = self.is_password_right(handler, request)?;
+                said = self.is_password_right(handler)?;
             }
         }
         Ok(said)
     }
 
-    fn is_password_right(&self, handler: &str, request: u64) -> Result<i32, Stop> {
-        let said = self.perl.ask(c"Cameleer::ModPerl2::authenticate", handler);
-        self.end_forked_child(said.as_ref().err());
-        match said.map_err(|interrupted| Stop(self.left(request, interrupted)))?.parse() {
+    fn is_password_right(&self, handler: &str) -> Result<i32, Stop> {
+        match self.ask_perl(c"Cameleer::ModPerl2::authenticate", handler)?.parse() {
             Ok(known @ (OK | DECLINED)) => Ok(known),
             refused => Err(Stop(refused.unwrap_or(500))),
         }
     }
 
-    /// Checks only the client's address.
-    pub(super) fn check_address(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
-        let rules = &location.settings.access;
-        let methods = Methods::of(&apache::method(request));
-        self.all(location, request, Phase::Access)?;
-        self.ask(&rules.of_addresses(), rules, Visitor { request, methods, user: None })?;
-        Ok(OK)
-    }
-
-    /// Identifies the user by Perl code or the AuthUserFile; DECLINED if neither applies.
-    pub(super) fn check_user(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
-        let rules = &location.settings.access;
-        match self.perl_knows(location, request)? {
-            OK => Ok(OK),
-            _ if !rules.has_users() => Ok(DECLINED),
-            _ => proven(self.compare(rules, request), rules, request).map(|_| OK),
-        }
-    }
-
-    /// Checks the rights of the user identified before.
-    pub(super) fn check_rights(&self, location: &Rc<ResolvedLocation>, request: u64) -> Result<i32, Stop> {
-        let rules = &location.settings.access;
-        if self.first(location, request, Phase::Authz)? == OK {
-            return Ok(OK);
-        }
-        let known = apache::user(request).map(|name| self.users.wait(rules, Asked::Proven(name)));
-        let user = known.map(|proof| proven(proof, rules, request)).transpose()?;
-        let visitor = Visitor { request, methods: Methods::of(&apache::method(request)), user: user.as_ref() };
-        self.ask(&rules.of_users(), rules, visitor)?;
-        Ok(OK)
+    fn ask_perl(&self, sub: &'static CStr, argument: &str) -> Result<String, Stop> {
+        let site = self.at.site;
+        let said = site.perl.ask(sub, argument);
+        site.calls.end_forked_child(said.as_ref().err());
+        said.map_err(|interrupted| Stop(site.calls.left(self.at.request, interrupted)))
     }
 
     /// Whether only Perl code can identify users here.
-    fn is_left_to_perl(&self, location: &Rc<ResolvedLocation>, request: u64) -> bool {
-        let rules = &location.settings.access;
-        let has_code = !rules.passwords.handlers.is_empty() || self.has_handlers(location, request, Phase::Authen);
+    fn is_left_to_perl(&self) -> bool {
+        let rules = self.rules;
+        let has_code = !rules.passwords.handlers.is_empty() || has_handlers(self.at, Phase::Authen);
         rules.is_basic() && rules.file_of_users().is_none() && has_code
     }
 
-    fn compare(&self, rules: &AccessRules, request: u64) -> Proof {
-        let authorization = apache::header_in(request, b"authorization");
-        let proof = self.users.wait(rules, Asked::Header(authorization.as_deref(), self.config.hash_limits));
+    fn compare(&self) -> Proof {
+        let authorization = apache::header_in(self.at.request, b"authorization");
+        let proof = self.look_up(Asked::Header(authorization.as_deref(), self.at.site.config.hash_limits));
         if let Proof::Is(user) = &proof {
             apache::user_is(&user.name, "Basic");
         }
         proof
     }
 
+    fn look_up(&self, asked: Asked<'_>) -> Proof {
+        self.at.site.users.wait(self.rules, asked)
+    }
+
     /// Admits the client or logs why not.
-    fn ask(&self, part: &AccessRules, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
-        admitted(self.verdict(part, visitor)?, rules, visitor)
+    fn ask(&self, part: &AccessRules, user: Option<&User>) -> Going {
+        self.admitted(self.verdict(part, user)?, user)
     }
 
     /// Judges part of a location's rules, and looks up facts such as the host name until the verdict is final.
-    fn verdict(&self, part: &AccessRules, visitor: Visitor<'_>) -> Result<Verdict, Stop> {
+    fn verdict(&self, part: &AccessRules, user: Option<&User>) -> Result<Verdict, Stop> {
         if part.is_open() {
             return Ok(Verdict::Allowed);
         }
-        let Visitor { request, methods, user } = visitor;
+        let request = self.at.request;
         let (client, local) = apache::addresses(request);
         let (mut name, failed, allowance) = (None, Cell::new(None), work::Allowance::default());
         loop {
             let facts = Facts {
-                methods,
+                methods: self.methods,
                 client: address(&client),
                 local: address(&local),
                 name: known(&name),
@@ -186,7 +195,7 @@ impl Site {
                 env: &|name| apache::has_variable(request, name),
                 expr: &|expr| variables::is_true(request, expr, &allowance),
                 provider: &|provider| {
-                    self.asked(provider, request).unwrap_or_else(|stop| {
+                    self.asked(provider).unwrap_or_else(|stop| {
                         failed.set(Some(stop));
                         RequirementAnswer::Denied
                     })
@@ -207,47 +216,45 @@ impl Site {
             }
         }
     }
-}
 
-/// The request and user that are judged.
-#[derive(Clone, Copy)]
-struct Visitor<'a> {
-    request: u64,
-    methods: Methods,
-    user: Option<&'a User>,
-}
-
-/// Converts a verdict to a status, and logs refusals.
-fn admitted(verdict: Verdict, rules: &AccessRules, visitor: Visitor<'_>) -> Going {
-    let Visitor { request, user, .. } = visitor;
-    match verdict {
-        Verdict::Allowed => Ok(()),
-        Verdict::Forbidden => {
-            complain(request, "client denied by server configuration");
-            Err(Stop(403))
+    /// Converts a verdict to a status, and logs refusals.
+    fn admitted(&self, verdict: Verdict, user: Option<&User>) -> Going {
+        let request = self.at.request;
+        match verdict {
+            Verdict::Allowed => Ok(()),
+            Verdict::Forbidden => {
+                complain(request, "client denied by server configuration");
+                Err(Stop(403))
+            }
+            Verdict::WrongUser => {
+                let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
+                complain(request, &format!("user {name} is not among the required users and groups"));
+                if self.rules.forbids == Some(true) { Err(Stop(403)) } else { Err(self.unauthorized()) }
+            }
+            Verdict::NeedsName | Verdict::NeedsUser => Err(self.unauthorized()),
         }
-        Verdict::WrongUser => {
-            let name = user.map(|user| user.name.escape_debug().to_string()).unwrap_or_default();
-            complain(request, &format!("user {name} is not among the required users and groups"));
-            if rules.forbids == Some(true) { Err(Stop(403)) } else { Err(unauthorized(rules, request)) }
-        }
-        Verdict::NeedsName | Verdict::NeedsUser => Err(unauthorized(rules, request)),
     }
-}
 
-/// Returns the user, or the status that requests credentials.
-fn proven(proof: Proof, rules: &AccessRules, request: u64) -> Result<User, Stop> {
-    match proof {
-        Proof::Is(user) => Ok(user),
-        Proof::Nobody => Err(unauthorized(rules, request)),
-        Proof::Unknown(why) | Proof::Refused(why) => {
-            complain(request, &why);
-            Err(unauthorized(rules, request))
+    /// Returns the user, or the status that requests credentials.
+    fn proven(&self, proof: Proof) -> Result<User, Stop> {
+        let request = self.at.request;
+        match proof {
+            Proof::Is(user) => Ok(user),
+            Proof::Nobody => Err(self.unauthorized()),
+            Proof::Unknown(why) | Proof::Refused(why) => {
+                complain(request, &why);
+                Err(self.unauthorized())
+            }
+            Proof::Misconfigured(why) => {
+                complain(request, &why);
+                Err(Stop(500))
+            }
         }
-        Proof::Misconfigured(why) => {
-            complain(request, &why);
-            Err(Stop(500))
-        }
+    }
+
+    fn unauthorized(&self) -> Stop {
+        apache::set_challenge(self.at.request, &challenge(self.rules.auth_name.as_deref().unwrap_or_default()));
+        Stop(401)
     }
 }
 
@@ -262,9 +269,4 @@ fn known(name: &Option<Option<String>>) -> Name<'_> {
 /// Parses an address written by the front. An invalid one becomes 0.0.0.0.
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
-}
-
-fn unauthorized(rules: &AccessRules, request: u64) -> Stop {
-    apache::set_challenge(request, &challenge(rules.auth_name.as_deref().unwrap_or_default()));
-    Stop(401)
 }

@@ -7,56 +7,56 @@ use std::path::Path;
 use apache::InternalRequest;
 use percent_encoding::percent_encode;
 
+use super::at::At;
+use super::engine::redirect::redirect;
 use super::phases::{DECLINED, OK};
-use crate::location::ResolvedLocation;
 use crate::site::Site;
 use base::path::PATH;
 use config::Handler;
 use files::mime;
 
-impl Site {
-    /// Redirects the request to the script for its handler, file type or method. Returns DECLINED without such a
-    /// script, and 500 for an unknown configured handler.
-    pub(super) fn act(&self, location: &ResolvedLocation, request: u64, handler: Option<&str>) -> i32 {
-        let actions = &location.settings.response.actions;
-        let file = apache::filename(request);
-        let file = Path::new(OsStr::from_bytes(&file));
-        let is_there = || apache::has_file(request) && file.exists();
-        let said = apache::set_by_handlers(request);
-        if !actions.is_empty() {
-            let kind = || mime::describe(&self.config, &location.settings, file).mime;
-            let name = handler.map(str::to_owned).or_else(kind);
-            let action = name.as_deref().and_then(|name| actions.of(name));
-            if let Some(action) = action.filter(|action| action.is_virtual || is_there()) {
-                apache::change_variables(request, &[("HANDLER".to_owned(), name)]);
-                return self.lead_to_script(request, &action.script, &said);
-            }
-            if action.is_none()
-                && let Some(script) = actions.of_method(&apache::method(request), !said.args.is_empty())
-            {
-                return self.lead_to_script(request, script, &said);
-            }
+/// Redirects the request to the script for its handler, file type or method. Returns DECLINED without such a script,
+/// and 500 for an unknown configured handler.
+pub(super) fn act(at: At<'_>, handler: Option<&str>) -> i32 {
+    let At { site, request, .. } = at;
+    let actions = &at.settings().response.actions;
+    let file = apache::filename(request);
+    let file = Path::new(OsStr::from_bytes(&file));
+    let is_there = || apache::has_file(request) && file.exists();
+    let said = apache::set_by_handlers(request);
+    if !actions.is_empty() {
+        let kind = || mime::describe(&site.config, at.settings(), file).mime;
+        let name = handler.map(str::to_owned).or_else(kind);
+        let action = name.as_deref().and_then(|name| actions.of(name));
+        if let Some(action) = action.filter(|action| action.is_virtual || is_there()) {
+            apache::change_variables(request, &[("HANDLER".to_owned(), name)]);
+            return lead_to_script(site, request, &action.script, &said);
         }
-        match &location.settings.handler {
-            Handler::Named(name) if Some(name.as_str()) == handler && actions.of(name).is_none() => {
-                let why = format!(
-                    "handler \"{name}\" not found for {}: no Action defines a script for it (SetHandler, AddHandler)",
-                    file.display()
-                );
-                apache::say(apache::Level::Error, &why);
-                500
-            }
-            _ => DECLINED,
+        if action.is_none()
+            && let Some(script) = actions.of_method(&apache::method(request), !said.args.is_empty())
+        {
+            return lead_to_script(site, request, script, &said);
         }
     }
+    match &at.settings().handler {
+        Handler::Named(name) if Some(name.as_str()) == handler && actions.of(name).is_none() => {
+            let why = format!(
+                "handler \"{name}\" not found for {}: no Action defines a script for it (SetHandler, AddHandler)",
+                file.display()
+            );
+            apache::say(apache::Level::Error, &why);
+            500
+        }
+        _ => DECLINED,
+    }
+}
 
-    /// Redirects internally; the requested path becomes the script's PATH_INFO.
-    fn lead_to_script(&self, request: u64, script: &str, said: &apache::SetByHandlers) -> i32 {
-        let mut target = format!("{script}{}", percent_encode(&said.uri, PATH)).into_bytes();
-        if !said.args.is_empty() {
-            target.push(b'?');
-            target.extend_from_slice(&said.args);
-        }
-        if self.redirect_to(request, InternalRequest::Redirect, &target, false) { OK } else { 500 }
+/// Redirects internally; the requested path becomes the script's PATH_INFO.
+fn lead_to_script(site: &Site, request: u64, script: &str, said: &apache::SetByHandlers) -> i32 {
+    let mut target = format!("{script}{}", percent_encode(&said.uri, PATH)).into_bytes();
+    if !said.args.is_empty() {
+        target.push(b'?');
+        target.extend_from_slice(&said.args);
     }
+    if redirect(site, request, InternalRequest::Redirect, &target, false) { OK } else { 500 }
 }

@@ -9,58 +9,56 @@ use apache::{SetByHandlers, Target};
 
 use super::complaint::complain;
 use super::phases::Stop;
-use super::translate::{TranslatedPath, plain};
+use super::translate::{RequestPath, logged, translate};
 use super::variables;
 use crate::location::{LocationKey, ResolvedLocation};
 use crate::site::Site;
+use crate::site::paths::plain;
 use config::{Handler, work};
 use files::open::{Links, Patience, Way, root};
 
-impl Site {
-    /// Resolves the target after the Trans phase. If a handler returned OK, only the file that it set counts, if any;
-    /// otherwise the configuration maps the URI to a file.
-    pub(super) fn resolve_target(&self, request: u64, is_translated: bool) -> Result<LocationKey, Stop> {
-        let SetByHandlers { uri, args: query, filename, .. } = apache::set_by_handlers(request);
-        if is_translated && filename.is_none() {
-            let path = plain(&uri);
-            apache::without_file(request, &path, &query);
-            return self.key_without_file(request, &path);
-        }
-        let TranslatedPath { path, filename, key } =
-            self.translate_path(request, &uri, filename.filter(|_| is_translated));
-        apache::retarget(request, &Target { path, query, filename, ..Target::default() });
-        key
+/// Resolves the target after the Trans phase. If a handler returned OK, only the file that it set counts, if any;
+/// otherwise the configuration maps the URI to a file.
+pub(super) fn resolve_target(site: &Site, request: u64, is_translated: bool) -> Result<LocationKey, Stop> {
+    let SetByHandlers { uri, args: query, filename, .. } = apache::set_by_handlers(request);
+    if is_translated && filename.is_none() {
+        let path = plain(&uri);
+        apache::without_file(request, &path, &query);
+        return logged(request, site.paths.key_without_file(apache::requested(request).host, &path));
     }
+    let RequestPath { path, filename, key } = translate(site, request, &uri, filename.filter(|_| is_translated));
+    apache::retarget(request, &Target { path, query, filename, ..Target::default() });
+    key
+}
 
-    /// Moves the request from the location `left` to the location of `key`.
-    pub(super) fn moved(
-        &self,
-        request: u64,
-        left: Option<&ResolvedLocation>,
-        key: LocationKey,
-    ) -> Result<Rc<ResolvedLocation>, Stop> {
-        let apache::Requested { host, filename, .. } = apache::requested(request);
-        let location = self.location(key, &filename).map_err(|error| Stop(self.left(request, error)))?;
-        apache::place_is(request, location.place.clone());
-        if !variables::settle(request, left, &location) {
-            complain(request, &work::Allowance::complaint());
-            return Err(Stop(500));
-        }
-        if apache::has_file(request) && self.is_behind_link(&location, host, &filename) {
-            complain(request, "a symbolic link in the path is not allowed by Options");
-            return Err(Stop(403));
-        }
-        Ok(location)
+/// Moves the request from the location `left` to the location of `key`.
+pub(super) fn moved(
+    site: &Site,
+    request: u64,
+    left: Option<&ResolvedLocation>,
+    key: LocationKey,
+) -> Result<Rc<ResolvedLocation>, Stop> {
+    let apache::Requested { host, filename, .. } = apache::requested(request);
+    let location = site.locations.get(key, &filename).map_err(|error| Stop(site.calls.left(request, error)))?;
+    apache::place_is(request, location.place.clone());
+    if !variables::settle(request, left, &location) {
+        complain(request, &work::Allowance::complaint());
+        return Err(Stop(500));
     }
+    if apache::has_file(request) && is_behind_link(site, &location, host, &filename) {
+        complain(request, "a symbolic link in the path is not allowed by Options");
+        return Err(Stop(403));
+    }
+    Ok(location)
+}
 
-    /// Whether a symbolic link that Options forbids is on the path. Not checked for PSGI applications, which have no
-    /// file.
-    fn is_behind_link(&self, location: &ResolvedLocation, host: u16, filename: &[u8]) -> bool {
-        let file = Path::new(OsStr::from_bytes(filename));
-        let root = root(&self.config, host, file);
-        let way = Way { root, path: file, links: Links::of(location.settings.options) };
-        // If the path cannot be examined, the program reports the error.
-        let is_refused = || self.opener.is_refused(way, Patience::Unlimited).unwrap_or(false);
-        location.settings.handler != Handler::Psgi && is_refused()
-    }
+/// Whether a symbolic link that Options forbids is on the path. Not checked for PSGI applications, which have no
+/// file.
+fn is_behind_link(site: &Site, location: &ResolvedLocation, host: u16, filename: &[u8]) -> bool {
+    let file = Path::new(OsStr::from_bytes(filename));
+    let root = root(&site.config, host, file);
+    let way = Way { root, path: file, links: Links::of(location.settings.options) };
+    // If the path cannot be examined, the program reports the error.
+    let is_refused = || site.opener.is_refused(way, Patience::Unlimited).unwrap_or(false);
+    location.settings.handler != Handler::Psgi && is_refused()
 }

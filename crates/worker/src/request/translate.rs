@@ -1,168 +1,34 @@
-//! Translation of paths that the front has not seen to files and sections.
-
-use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+//! Translation of a request's path to a file and a location.
 
 use super::complaint::complain;
 use super::phases::Stop;
 use crate::location::LocationKey;
-use crate::location::htaccess;
 use crate::site::Site;
-use base::path::{Text, ways};
-use config::{Htaccess, Mapping, work};
+use crate::site::paths::{self, Refused};
 
-/// The file and the location of a path.
-pub struct TranslatedPath {
-    /// The path without `.` and `..`, which could bypass the sections of the target.
+/// The file and the location of a request.
+pub struct RequestPath {
+    /// Without `.` and `..`.
     pub path: Vec<u8>,
-    /// The file name without `.` and `..`, which could bypass the sections of the target.
+    /// Without `.` and `..`.
     pub filename: Vec<u8>,
-    /// The location's key, or the status of a refusal.
+    /// The location's key, or the status of a refusal, which was logged.
     pub key: Result<LocationKey, Stop>,
 }
 
-/// Status, and reason for the log.
-pub(super) type Refused = (i32, String);
-
-impl Site {
-    /// The file and the location of a path, as the front would find them.
-    pub(super) fn translate_path(&self, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> TranslatedPath {
-        let host = apache::requested(request).host;
-        let path = plain(path);
-        let text = Text::new(&path);
-        let mapping = applied(|| match apache::set_by_handlers(request).document_root {
-            Some(root) => Ok(self.config.translate_below(host, &text.0, Path::new(&Text::new(&root).0))),
-            None => Ok(self.config.translate(host, &text.0)),
-        });
-        let (mapped, script, refused) = match mapping {
-            Ok(Mapping { filename: mapped, script_alias }) => (mapped, script_alias && filename.is_none(), None),
-            Err(refused) => (PathBuf::new(), false, Some(refused)),
-        };
-        let filename = filename.unwrap_or_else(|| Text::bytes_of(mapped).into_os_string().into_vec());
-        let filename = plain(&filename);
-        let key = match refused {
-            Some(refused) => Err(refused),
-            None => self.key(host, script, &text, Path::new(OsStr::from_bytes(&filename))),
-        };
-        let key = key.map_err(|(status, why)| {
-            complain(request, &why);
-            Stop(status)
-        });
-        TranslatedPath { path, filename, key }
-    }
-
-    /// The location's key of a path without a file.
-    pub(super) fn key_without_file(&self, request: u64, path: &[u8]) -> Result<LocationKey, Stop> {
-        let host = apache::requested(request).host;
-        let sections = applied(|| Ok(self.config.sections_without_file(host, &Text::new(path).0)));
-        let sections = sections.map_err(|(status, why)| {
-            complain(request, &why);
-            Stop(status)
-        })?;
-        Ok(LocationKey { host, sections, ..LocationKey::default() })
-    }
-
-    pub(super) fn key(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
-        applied(|| self.key_by_rules(host, script, path, filename))
-    }
-
-    fn key_by_rules(&self, host: u16, script: bool, path: &Text, filename: &Path) -> Result<LocationKey, Refused> {
-        let (key, files) = self.key_of_file(host, script, path, filename)?;
-        let file = self.file_on_the_way(host, &files, filename);
-        if self.config.hides(host, file) {
-            return Err((403, "client denied by server configuration".to_owned()));
-        }
-        if file == filename { Ok(key) } else { Ok(self.key_of_file(host, script, path, file)?.0) }
-    }
-
-    fn key_of_file(
-        &self,
-        host: u16,
-        script: bool,
-        path: &Text,
-        filename: &Path,
-    ) -> Result<(LocationKey, Vec<Arc<Htaccess>>), Refused> {
-        let config = &self.config;
-        let named = Text::new(filename.as_os_str().as_bytes()).0;
-        let sections = config.sections(host, &path.0, Path::new(&named));
-        let overrides =
-            htaccess::found(config, &self.htaccess_cache, host, &sections, filename).map_err(|why| (403, why))?;
-        let mut key = LocationKey { host, sections, script, overrides, ..LocationKey::default() };
-        let files = htaccess::files(config, &key).map_err(|error| (500, error.to_string()))?;
-        let sections = std::mem::take(&mut key.sections);
-        key.sections = config.apply(sections, files.clone(), &path.0, Path::new(&named)).sections;
-        Ok((key, files))
-    }
-
-    /// A name that looks like a folder in `filename` may be a file with its own rules. The disk is read only for
-    /// names with rules.
-    fn file_on_the_way<'a>(&self, host: u16, files: &[Arc<Htaccess>], filename: &'a Path) -> &'a Path {
-        let ruled = self.config.names_with_rules(files);
-        let has_rules = |name: &[u8]| {
-            let text = Text::new(name).0;
-            self.config.hides_name(host, OsStr::from_bytes(name)) || ruled.iter().any(|regex| regex.is_match(&text))
-        };
-        let whole = filename.as_os_str().as_bytes();
-        for way in ways(whole, 0).take_while(|way| way.len() < whole.len()) {
-            if !has_rules(way.rsplit(|byte| *byte == b'/').next().unwrap_or_default()) {
-                continue;
-            }
-            let way = Path::new(OsStr::from_bytes(way));
-            match way.metadata() {
-                Ok(it) if it.is_dir() => {}
-                Ok(it) if it.is_file() => return way,
-                // Below a missing path there are no files.
-                _ => break,
-            }
-        }
-        filename
-    }
+/// The file and the location of a path, as the front would find them. Handlers may have set the file, or the document
+/// root.
+pub(super) fn translate(site: &Site, request: u64, path: &[u8], filename: Option<Vec<u8>>) -> RequestPath {
+    let host = apache::requested(request).host;
+    let root = apache::set_by_handlers(request).document_root;
+    let paths::TranslatedPath { path, filename, key } = site.paths.translate(host, path, filename, root.as_deref());
+    RequestPath { path, filename, key: logged(request, key) }
 }
 
-/// Applies rules that decide about a location. A rule without a result may have denied access, so it is an error.
-fn applied<T>(rules: impl FnOnce() -> Result<T, Refused>) -> Result<T, Refused> {
-    let allowance = work::Allowance::default();
-    let done = allowance.count(rules);
-    if allowance.is_used_up() { Err((500, work::Allowance::complaint())) } else { done }
-}
-
-/// Removes `.`, `..` and empty parts of an absolute path.
-pub fn plain(path: &[u8]) -> Vec<u8> {
-    let Some(relative) = path.strip_prefix(b"/") else { return path.to_vec() };
-    let mut parts: Vec<&[u8]> = Vec::new();
-    let mut is_folder = false;
-    for part in relative.split(|byte| *byte == b'/') {
-        is_folder = matches!(part, b"" | b"." | b"..");
-        match part {
-            b"" | b"." => {}
-            b".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    let end: &[u8] = if is_folder && !parts.is_empty() { b"/" } else { b"" };
-    [b"/", &parts.join(&b'/')[..], end].concat()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain;
-
-    #[test]
-    fn no_part_of_a_plain_path_leads_back() {
-        let cases = [
-            ("/", "/"),
-            ("/a/b", "/a/b"),
-            ("/a/", "/a/"),
-            ("/a/../b", "/b"),
-            ("/../../b/.", "/b/"),
-            ("//a///b//", "/a/b/"),
-            ("/a/..", "/"),
-            ("a/../b", "a/../b"),
-        ];
-        for (path, expected) in cases {
-            assert_eq!(plain(path.as_bytes()), expected.as_bytes(), "{path}");
-        }
-    }
+/// Logs a refusal.
+pub(super) fn logged(request: u64, key: Result<LocationKey, Refused>) -> Result<LocationKey, Stop> {
+    key.map_err(|(status, why)| {
+        complain(request, &why);
+        Stop(status)
+    })
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::set_env::is_before_fixup;
-use super::translate::plain;
 use crate::location::ResolvedLocation;
+use crate::site::paths::plain;
 use config::response::ResponseRules;
 use config::response::expr::Expr;
 use config::response::variables::{Attribute, Seen, Variables};

@@ -67,47 +67,49 @@ impl WarmUpPlace {
     }
 }
 
-impl Site {
+impl WarmUpPlace {
     /// Resolves a target. `None` if Perl does not answer it; an error if the front or another pool would answer.
-    pub fn warm_up_place(&self, host: u16, target: &str) -> Result<Option<WarmUpPlace>, WarmUpAnswer> {
+    pub fn of(site: &Site, host: u16, target: &str) -> Result<Option<WarmUpPlace>, WarmUpAnswer> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let path = normalise(path.as_bytes()).map_err(|_| WarmUpAnswer::Status(400))?;
-        let found = self.place_of_path(host, path, query)?;
+        let found = WarmUpPlace::of_path(site, host, path, query)?;
         if answers_with_perl(&found.location.settings) {
             return Ok(Some(found));
         }
         let Some(index) = index_of(&found) else { return Ok(None) };
-        let found = self.place_of_path(host, index, query)?;
+        let found = WarmUpPlace::of_path(site, host, index, query)?;
         Ok(Some(found).filter(|found| answers_with_perl(&found.location.settings)))
     }
 
-    fn place_of_path(&self, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, WarmUpAnswer> {
+    fn of_path(site: &Site, host: u16, path: Vec<u8>, query: &str) -> Result<WarmUpPlace, WarmUpAnswer> {
         let text = Text::new(&path);
-        let mapping = self.config.translate(host, &text.0);
+        let mapping = site.config.translate(host, &text.0);
         let filename = Text::bytes_of(mapping.filename);
-        let key = self.key(host, mapping.script_alias, &text, &filename);
+        let key = site.paths.key(host, mapping.script_alias, &text, &filename);
         let key = key.map_err(|(status, _)| WarmUpAnswer::Status(status as u16))?;
-        if self.pool_of(&key).map_err(|_| WarmUpAnswer::Status(500))? != self.config.own_pool {
+        if site.locations.pool_of(&key).map_err(|_| WarmUpAnswer::Status(500))? != site.config.own_pool {
             return Err(WarmUpAnswer::Elsewhere);
         }
         let filename = filename.into_os_string().into_encoded_bytes();
-        let location = self.location(key.clone(), &filename).map_err(|_| WarmUpAnswer::Status(500))?;
+        let location = site.locations.get(key.clone(), &filename).map_err(|_| WarmUpAnswer::Status(500))?;
         Ok(WarmUpPlace { key, location, path, filename, query: query.to_owned() })
     }
+}
 
-    /// Answers a request and follows its internal redirects.
-    pub fn warm_up(&self, asked: &WarmUpRequest<'_>, place: WarmUpPlace) -> io::Result<WarmUpAnswer> {
+impl WarmUpRequest<'_> {
+    /// Answers the request and follows its internal redirects.
+    pub fn answer(&self, site: &Site, place: WarmUpPlace) -> io::Result<WarmUpAnswer> {
         let mut place = place;
         for _ in 0..MAX_REDIRECTS {
             let asker = Nobody::default();
-            let (next, _) = self.answer(frame(asked, &place)?, None, &asker, None)?;
-            self.leave.set(false);
+            let (next, _) = super::answer(site, frame(self, &place)?, None, &asker, None)?;
+            site.psgi.stay();
             if next == Next::Leave {
                 return Ok(WarmUpAnswer::Leaves);
             }
             let Heard { status, elsewhere } = asker.heard.take();
             let Some(target) = elsewhere else { return Ok(WarmUpAnswer::Status(status)) };
-            place = match self.warm_up_place(asked.site.host, &String::from_utf8_lossy(&target)) {
+            place = match WarmUpPlace::of(site, self.site.host, &String::from_utf8_lossy(&target)) {
                 Ok(Some(place)) => place,
                 Ok(None) => return Ok(WarmUpAnswer::Status(status)),
                 Err(answer) => return Ok(answer),

@@ -1,11 +1,14 @@
 //! Directives of Perl modules in `.htaccess` files. They are passed to the modules when a request first needs their
 //! location; the results are retained as long as the location.
 
-use libperl::{Interrupted, Result};
+use std::cell::Cell;
+use std::rc::Rc;
 
-use super::Site;
+use libperl::{Interpreter, Interrupted, Result};
+
+use super::call_start_up;
 use crate::start_up::{self, Within};
-use config::{Applied, Htaccess, Scope, StartUpStep};
+use config::{Applied, Config, Htaccess, Scope, StartUpStep};
 
 /// First number of sections in `.htaccess` files; sections of the server's configuration have lower numbers.
 const FIRST: u32 = 1 << 16;
@@ -13,10 +16,22 @@ const FIRST: u32 = 1 << 16;
 /// ones.
 const MOST: u32 = 4096;
 
-impl Site {
+/// The sections that modules know.
+pub struct ModuleSections {
+    perl: Rc<Interpreter>,
+    config: Rc<Config>,
+    /// Number of `.htaccess` sections passed to modules.
+    told: Cell<u32>,
+}
+
+impl ModuleSections {
+    pub fn new(perl: Rc<Interpreter>, config: Rc<Config>) -> ModuleSections {
+        ModuleSections { perl, config, told: Cell::new(0) }
+    }
+
     /// Passes the directives of a location's `.htaccess` files to the modules. Returns the numbers by which modules
     /// identify the sections of the location.
-    pub(super) fn sections_for_modules(&self, host: u16, applied: &Applied) -> Result<Vec<u32>> {
+    pub fn of(&self, host: u16, applied: &Applied) -> Result<Vec<u32>> {
         let known = self.config.sections.len() as u32;
         if !applied.files.iter().any(|file| file.has_own_directives()) {
             // Sections without module directives get no number, since the next location would reuse it.
@@ -27,10 +42,10 @@ impl Site {
                 .filter(|number| *number < known)
                 .collect());
         }
-        let first = FIRST + self.told_sections.get();
+        let first = FIRST + self.told.get();
         let count: usize = applied.files.iter().map(|file| file.section_count()).sum();
         // Count the sections before the modules run: after an error, the next location must not reuse these numbers.
-        self.told_sections.update(|told| told + count as u32);
+        self.told.update(|told| told + count as u32);
         let mut next = first;
         for file in &applied.files {
             self.tell_modules(host, file, next)?;
@@ -59,14 +74,14 @@ impl Site {
         Ok(())
     }
 
-    /// Discards all module data of `.htaccess` files if there is too much; locations are then rebuilt on demand.
-    /// Called only between requests.
-    pub(crate) fn forget_told_sections(&self) {
-        if self.told_sections.get() < MOST {
-            return;
+    /// Discards all module data of `.htaccess` files if there is too much; the locations must then be resolved anew.
+    /// Returns whether it did. Called only between requests.
+    pub fn forget_many(&self) -> bool {
+        let is_full = self.told.get() >= MOST;
+        if is_full {
+            self.told.set(0);
+            call_start_up(&self.perl, c"Cameleer::Directives::forget_htaccess", "values of .htaccess files");
         }
-        self.told_sections.set(0);
-        self.locations.borrow_mut().clear();
-        self.call_start_up(c"Cameleer::Directives::forget_htaccess", "values of .htaccess files");
+        is_full
     }
 }

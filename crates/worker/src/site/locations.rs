@@ -1,46 +1,77 @@
 //! The resolved locations of a site, cached per worker.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use apache::AddedLines;
-use libperl::{Code, Interrupted};
+use base::cache::Cache;
+use libperl::{Code, Interpreter, Interrupted};
 use wire::control::PoolNumber;
 
-use super::Site;
+use super::htaccess_directives::ModuleSections;
 use crate::location::{LocationKey, ResolvedLocation, handler_of_file, htaccess};
-use crate::place::{aliases_of, place, types_of};
+use crate::place::{aliases_of, logged, place, types_of};
 use crate::start_up;
-use config::{Applied, Handler, Htaccess, Overrides, Phase, Settings, StartUpStep};
+use config::{Applied, Config, Handler, Htaccess, Overrides, Phase, PsgiApp, Settings, StartUpStep};
 
 /// Maximum of merged settings that a worker caches; every edit of a `.htaccess` file makes new ones.
-pub(super) const MAX_LOCATIONS: usize = 4096;
+const MAX_LOCATIONS: usize = 4096;
 
-impl Site {
+/// The locations, and what they need of the site.
+pub struct Locations {
+    perl: Rc<Interpreter>,
+    config: Rc<Config>,
+    /// `%ENV` after the start-up steps, from which every request starts.
+    start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
+    /// For each host, the values that its access logs need from the worker.
+    logged: Vec<Rc<apache::Logged>>,
+    apps: RefCell<HashMap<PsgiApp, Rc<Code>>>,
+    resolved: RefCell<Cache<LocationKey, Rc<ResolvedLocation>, MAX_LOCATIONS>>,
+    sections: ModuleSections,
+}
+
+impl Locations {
+    pub(super) fn new(
+        perl: Rc<Interpreter>,
+        config: Rc<Config>,
+        start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
+        apps: HashMap<PsgiApp, Rc<Code>>,
+    ) -> Locations {
+        let logged = logged(&config);
+        let sections = ModuleSections::new(perl.clone(), config.clone());
+        let (apps, resolved) = (RefCell::new(apps), RefCell::default());
+        Locations { perl, config, start_env, logged, apps, resolved, sections }
+    }
+
+    /// `%ENV` after the start-up steps.
+    pub(super) fn start_env(&self) -> &[(Vec<u8>, Vec<u8>)] {
+        &self.start_env
+    }
+
     /// The settings for a frame's sections and file, cached per worker.
-    pub(crate) fn location(&self, key: LocationKey, file: &[u8]) -> Result<Rc<ResolvedLocation>, Interrupted> {
-        let location = self.location_by(&key)?;
+    pub fn get(&self, key: LocationKey, file: &[u8]) -> Result<Rc<ResolvedLocation>, Interrupted> {
+        let location = self.by_key(&key)?;
         match handler_of_file(&location.settings, file) {
-            Some(handler) => self.location_by(&LocationKey { handler: Some(handler), ..key }),
+            Some(handler) => self.by_key(&LocationKey { handler: Some(handler), ..key }),
             None => Ok(location),
         }
     }
 
-    fn location_by(&self, key: &LocationKey) -> Result<Rc<ResolvedLocation>, Interrupted> {
+    fn by_key(&self, key: &LocationKey) -> Result<Rc<ResolvedLocation>, Interrupted> {
         // Lines added for one request are not cached.
         if !key.added.is_empty() {
-            return Ok(Rc::new(self.locate(key)?));
+            return Ok(Rc::new(self.resolve(key)?));
         }
-        if let Some(location) = self.locations.borrow_mut().get(key) {
+        if let Some(location) = self.resolved.borrow_mut().get(key) {
             return Ok(location.clone());
         }
-        let location = Rc::new(self.locate(key)?);
-        self.locations.borrow_mut().put(key.clone(), location.clone());
+        let location = Rc::new(self.resolve(key)?);
+        self.resolved.borrow_mut().put(key.clone(), location.clone());
         Ok(location)
     }
 
-    fn locate(&self, key: &LocationKey) -> Result<ResolvedLocation, Interrupted> {
+    fn resolve(&self, key: &LocationKey) -> Result<ResolvedLocation, Interrupted> {
         let (mut settings, sections) = self.settings(key)?;
         if let Some(handler) = &key.handler {
             settings = settings.with_handler(handler);
@@ -71,7 +102,7 @@ impl Site {
     }
 
     /// The handler number `at` of a phase, resolved on first use.
-    pub(crate) fn handler<'a>(
+    pub fn handler<'a>(
         &self,
         location: &'a ResolvedLocation,
         phase: Phase,
@@ -91,7 +122,7 @@ impl Site {
     }
 
     /// The pool whose workers answer at this location. Loads no code.
-    pub(crate) fn pool_of(&self, key: &LocationKey) -> Result<PoolNumber, String> {
+    pub fn pool_of(&self, key: &LocationKey) -> Result<PoolNumber, String> {
         Ok(self.config.settings_of(&self.applied(key)?, key.script).pool)
     }
 
@@ -115,18 +146,18 @@ impl Site {
             start_up::take(&self.perl, &self.config, step, &mut loaded)?;
             self.apps.borrow_mut().extend(loaded);
         }
-        let sections = self.sections_for_modules(key.host, &applied)?;
+        let sections = self.sections.of(key.host, &applied)?;
         Ok((self.config.settings_of(&applied, key.script), sections))
     }
 
     /// Parses lines that Perl code added for a request, or returns why they are not allowed.
-    pub(crate) fn read_added(&self, lines: &AddedLines) -> Result<Htaccess, String> {
+    pub fn read_added(&self, lines: &AddedLines) -> Result<Htaccess, String> {
         let allowed = Overrides::of_numbers(lines.overrides, lines.options);
         self.config.added(&lines.text, allowed, lines.path.as_deref()).map_err(|error| error.to_string())
     }
 
     /// The PSGI application of a location, loaded on demand if only Perl code sets `$r->handler('psgi')`.
-    pub(crate) fn app_of(&self, location: &ResolvedLocation) -> Result<Rc<Code>, Interrupted> {
+    pub fn app_of(&self, location: &ResolvedLocation) -> Result<Rc<Code>, Interrupted> {
         location.app.as_ref().map_or_else(|| self.app(&location.settings), |app| Ok(app.clone()))
     }
 
@@ -141,10 +172,17 @@ impl Site {
         self.apps.borrow_mut().insert(app.clone(), code.clone());
         Ok(code)
     }
+
+    /// The client request is over. Discards the locations if the modules retain data for too many sections.
+    pub fn next_request(&self) {
+        if self.sections.forget_many() {
+            self.resolved.borrow_mut().clear();
+        }
+    }
 }
 
 /// The directive of a phase, as named by the current API.
-pub(super) fn directive_of(phase: Phase) -> &'static str {
+fn directive_of(phase: Phase) -> &'static str {
     match (phase, apache::api()) {
         (Phase::Handler, apache::Api::Two) => "PerlResponseHandler",
         _ => phase.name(),

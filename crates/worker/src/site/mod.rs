@@ -1,110 +1,90 @@
 //! The site's loaded Perl: the interpreter and the PSGI applications, from the start to the end of a process.
 
+pub mod handler_calls;
 mod htaccess_directives;
-mod locations;
+pub mod locations;
+pub mod paths;
+mod psgi_state;
+mod request_locations;
+mod restoration;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::rc::Rc;
 
 use libperl::{Code, Interpreter, Interrupted};
 use wire::control::ProgramFacts;
 
+use self::handler_calls::HandlerCalls;
+use self::locations::Locations;
+use self::paths::PathTranslation;
+use self::psgi_state::PsgiState;
+use self::request_locations::RequestLocations;
+use self::restoration::Restoration;
 use super::error_logs::ErrorLogs;
-use super::location::htaccess_cache::HtaccessCache;
-use super::location::{LocationKey, ResolvedLocation};
 use super::program::kind::Kinds;
-use super::{log_context, place, start_up};
+use super::{log_context, start_up};
 use access::Users;
-use base::cache::Cache;
-use config::{Config, Facts, Phase, PsgiApp};
+use config::{Config, Facts, Phase};
 use files::open::Opener;
-use locations::MAX_LOCATIONS;
 
 /// State that a worker needs to answer requests.
 pub struct Site {
     /// The interpreter of this process.
-    pub perl: Interpreter,
+    pub perl: Rc<Interpreter>,
     /// The configuration of this generation.
     pub config: Rc<Config>,
     /// Whether the Apache:: API is loaded.
     pub(super) mod_perl: bool,
-    pub(super) apps: RefCell<HashMap<PsgiApp, Rc<Code>>>,
-    pub(super) locations: RefCell<Cache<LocationKey, Rc<ResolvedLocation>, MAX_LOCATIONS>>,
-    /// `%ENV` after the start-up steps, from which every request starts.
-    pub(super) start_env: Rc<[(Vec<u8>, Vec<u8>)]>,
-    /// For each host, the values that its access logs need from the worker.
-    pub(super) logged: Vec<Rc<apache::Logged>>,
-    pub(super) told: RefCell<HashSet<(Vec<u8>, u32)>>,
+    /// From a location's key to its settings and its Perl code.
+    pub(super) locations: Locations,
+    /// From paths to files and keys of locations.
+    pub(super) paths: PathTranslation,
+    pub(super) calls: HandlerCalls,
+    /// The locations of the requests under way.
+    pub(super) under_way: RequestLocations,
+    pub(super) psgi: PsgiState,
+    pub(super) restoration: Restoration,
     /// Logs that descriptor 2 switches between.
     pub(super) error_logs: RefCell<ErrorLogs>,
-    /// Whether the application asked this worker to leave (`psgix.harakiri.commit`).
-    pub(super) leave: Cell<bool>,
-    /// Whether Perl died in a request since the last check.
-    pub(super) died: Cell<bool>,
     /// Whether start-up code needs a call in each fresh worker.
     concerns_workers: Cell<bool>,
-    /// Whether `psgix.cleanup.handlers` are waiting for the response to be sent.
-    pub(super) psgi_cleanup: Cell<bool>,
     /// Caches of password files and of verified passwords.
     pub(super) users: Users,
-    /// Number of `.htaccess` sections passed to Perl modules.
-    pub(super) told_sections: Cell<u32>,
     /// Opens files that become parts of responses.
     pub(super) opener: Opener,
-    /// The `.htaccess` files read for requests inside this process.
-    pub(super) htaccess_cache: HtaccessCache,
     registry: OnceCell<Code>,
     /// Cache of the files that the kernel executes rather than a worker compiling them.
     pub(super) kinds: Kinds,
-    /// Runs handlers pushed by Perl code.
-    pub(super) pushed: Option<Code>,
-    /// Locations of the current request's subrequests, by record number.
-    pub(super) subrequests: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
-    /// The request whose phase runs, and its location.
-    pub(super) running: RefCell<Option<(u64, Rc<ResolvedLocation>)>>,
-    /// Nesting depth of phases that Perl code runs itself.
-    pub(super) hooks_under_way: Cell<u8>,
-    /// Locations that Perl code changed for a request, by record number.
-    pub(super) renewals: RefCell<Vec<(u64, Rc<ResolvedLocation>)>>,
 }
 
 impl Site {
     /// Boots Perl and runs the configuration's start-up steps, in the order of the file.
     pub fn load(mut config: Config, facts: &Facts) -> anyhow::Result<Site> {
         config.apply_log_levels(None);
-        let perl = start_up::boot(&config, facts)?;
+        let perl = Rc::new(start_up::boot(&config, facts)?);
         let start_up::Loaded { apps, fatal } = start_up::take_all(&perl, &config, facts.check)?;
         let mod_perl = start_up::speaks_mod_perl(&config, facts);
-        let pushed = if mod_perl { Some(perl.resolve_handler("Apache::Phases::run")?) } else { None };
+        let calls = HandlerCalls::new(perl.clone(), mod_perl)?;
         let start_env: Rc<[_]> = perl.env_base().into();
         start_up::take_over_env(&mut config, &start_env);
+        let config = Rc::new(config);
         let site = Site {
-            perl,
             mod_perl,
-            logged: place::logged(&config),
-            config: Rc::new(config),
-            apps: RefCell::new(apps),
-            locations: RefCell::default(),
-            start_env,
-            told: Default::default(),
+            locations: Locations::new(perl.clone(), config.clone(), start_env, apps),
+            paths: PathTranslation::new(config.clone()),
+            calls,
+            under_way: RequestLocations::default(),
+            psgi: PsgiState::default(),
+            restoration: Restoration::new(perl.clone()),
             error_logs: RefCell::default(),
-            leave: Cell::new(false),
-            died: Cell::new(false),
             concerns_workers: Cell::new(true),
-            psgi_cleanup: Cell::new(false),
-            pushed,
-            subrequests: RefCell::default(),
-            running: RefCell::default(),
-            hooks_under_way: Cell::new(0),
-            renewals: RefCell::default(),
-            told_sections: Cell::new(0),
             users: Users::default(),
             opener: Opener::default(),
-            htaccess_cache: HtaccessCache::default(),
             registry: OnceCell::new(),
             kinds: Kinds::with_fatal(fatal),
+            perl,
+            config,
         };
         if apache::api() == apache::Api::Two {
             site.begin_second_generation()?;
@@ -123,7 +103,7 @@ impl Site {
 
     /// What CGI programs find of the loaded code.
     pub fn program_facts(&self) -> ProgramFacts {
-        start_up::program_facts(&self.config, &self.start_env)
+        start_up::program_facts(&self.config, self.locations.start_env())
     }
 
     /// The handler of CGI scripts.
@@ -161,7 +141,7 @@ impl Site {
     pub fn is_forked(&self) {
         self.perl.after_fork();
         if self.concerns_workers.get() {
-            self.call_start_up(c"Cameleer::StartUp::forked", "after the fork");
+            call_start_up(&self.perl, c"Cameleer::StartUp::forked", "after the fork");
         }
     }
 
@@ -174,21 +154,15 @@ impl Site {
 
     /// Called before the warm-up's requests.
     pub fn begin_warm_up(&self) {
-        self.call_start_up(c"Cameleer::StartUp::begin_warm_up", "before the warm-up");
+        call_start_up(&self.perl, c"Cameleer::StartUp::begin_warm_up", "before the warm-up");
     }
 
     /// Called after the warm-up's requests: connections that they opened are not for the workers.
     pub fn end_warm_up(&self) {
-        self.call_start_up(c"Cameleer::StartUp::end_warm_up", "after the warm-up");
-        self.died.set(false);
+        call_start_up(&self.perl, c"Cameleer::StartUp::end_warm_up", "after the warm-up");
+        self.calls.take_died();
         self.perl.before_promotion();
         self.perl.is_promoted();
-    }
-
-    fn call_start_up(&self, sub: &'static CStr, when: &str) {
-        if let Err(error) = self.perl.call(sub, None) {
-            apache::say(apache::Level::Error, &format!("{when}: {error}"));
-        }
     }
 
     /// Runs the handlers of a process phase, in a fresh worker or before its end.
@@ -253,8 +227,15 @@ impl Site {
     }
 
     fn end_objects(&self) {
-        self.call_start_up(c"Cameleer::StartUp::leave", "at the end");
+        call_start_up(&self.perl, c"Cameleer::StartUp::leave", "at the end");
         self.perl.end_objects();
+    }
+}
+
+/// Calls start-up code, and logs its error.
+fn call_start_up(perl: &Interpreter, sub: &'static CStr, when: &str) {
+    if let Err(error) = perl.call(sub, None) {
+        apache::say(apache::Level::Error, &format!("{when}: {error}"));
     }
 }
 

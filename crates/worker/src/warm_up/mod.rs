@@ -21,7 +21,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Instant;
 
-use crate::request::{WarmUpAnswer, WarmUpRequest};
+use crate::request::{WarmUpAnswer, WarmUpPlace, WarmUpRequest};
 use crate::site::Site;
 use base::log;
 use config::{At, Config, WarmUpSite, WarmUpSource};
@@ -215,10 +215,10 @@ fn perform(site: &Rc<Site>, candidates: &[&Candidate<'_>], by: Instant) -> Perfo
 fn answer(site: &Rc<Site>, candidate: &Candidate<'_>, events: &Events) -> WarmUpAnswer {
     let WarmUpRequest { site: to, target, number } = &candidate.asked;
     events.begins(*number, None);
-    let answer = match site.warm_up_place(to.host, target) {
+    let answer = match WarmUpPlace::of(site, to.host, target) {
         Ok(Some(place)) => {
             events.begins(*number, Some(place.time_limit()));
-            site.warm_up(&candidate.asked, place).unwrap_or(WarmUpAnswer::Status(500))
+            candidate.asked.answer(site, place).unwrap_or(WarmUpAnswer::Status(500))
         }
         Ok(None) => WarmUpAnswer::NotPerl,
         Err(answer) => answer,

@@ -43,7 +43,7 @@ impl Site {
             .require_module("Cameleer::Forked")
             .and_then(|()| self.perl.ask(c"Cameleer::Forked::prepare", &String::from_utf8_lossy(&words)));
         // A child forked by a BEGIN block has no request to answer.
-        self.end_forked_child(prepared.as_ref().err());
+        self.calls.end_forked_child(prepared.as_ref().err());
         match prepared {
             Ok(said) => said == "yes",
             Err(interrupted) => {
@@ -51,7 +51,7 @@ impl Site {
                 if let libperl::Interrupted::Died(text) = interrupted {
                     report(&text);
                 }
-                self.unwind();
+                self.calls.unwind();
                 false
             }
         }

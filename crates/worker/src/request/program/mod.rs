@@ -9,6 +9,7 @@ use std::path::Path;
 
 use libperl::Interrupted;
 
+use super::folders::is_the_servers;
 use super::phases::{DECLINED, OK};
 use crate::location::ResolvedLocation;
 use crate::program::child::Child;
@@ -23,7 +24,7 @@ const LAST_WORDS: u16 = 2000;
 impl Site {
     /// Answers with the output of a process. `None` if the file is a script that runs in the worker.
     pub(super) fn run_program(&self, location: &ResolvedLocation, request: u64) -> Option<i32> {
-        if self.is_the_servers_folder(location, request) {
+        if is_the_servers(self, request, location) {
             return Some(DECLINED);
         }
         let name = apache::filename(request);
@@ -55,9 +56,9 @@ impl Site {
                     child.is_late(apache::requested(request).number);
                     relay::last_words(&mut child, LAST_WORDS);
                 }
-                self.left(request, Interrupted::Died(too_late(file)))
+                self.calls.left(request, Interrupted::Died(too_late(file)))
             }
-            Ended::Lost(error) => self.left(request, Interrupted::Died(lost(file, &error))),
+            Ended::Lost(error) => self.calls.left(request, Interrupted::Died(lost(file, &error))),
         }
     }
 }

@@ -83,6 +83,7 @@ fn line(made: &Rewritten) -> String {
     match &made.away {
         Some(Away::Status(status)) => status.to_string(),
         Some(Away::To(status, location)) => format!("{status} {location}"),
+        Some(Away::Backend(url)) => format!("backend {url}"),
         None if !made.changed => "-".to_owned(),
         None => {
             let query = made.query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();

@@ -1,0 +1,141 @@
+//! The answer if no handler answers: a file, or an error page.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use apache::{InternalRequest, Outcome, Page};
+
+use super::at::At;
+use super::engine::redirect::redirect;
+use super::filters::filtered_file;
+use super::folders::{FolderAnswer, answer_for};
+use super::phases::{DECLINED, OK};
+use config::Named;
+use config::response::{ErrorDocument, PathInfo};
+
+/// Sends the answer after the response handler has returned `said`.
+pub(super) fn conclude(at: At<'_>, said: i32) {
+    let handler = at.handler();
+    if let (DECLINED, true, Some(page)) = (said, handler.is_page(), handler.name()) {
+        // Safe as a marker: a file name would be an absolute path.
+        return apache::send_file(at.request, page.as_bytes());
+    }
+    match apache::outcome(at.request, said) {
+        Outcome::Answered => {}
+        Outcome::File(path) => with_file(at, &path),
+        Outcome::Error(status) => with_error(at, status),
+    }
+}
+
+/// Concludes a request that all handlers declined: the front sends the file, if there is one.
+fn with_file(at: At<'_>, path: &[u8]) {
+    let request = at.request;
+    if apache::is_internal(request) && with_folder(at, path) {
+        return;
+    }
+    let takes_more = at.settings().response.path_info == Some(PathInfo::On);
+    let file = if takes_more { apache::filename(request) } else { path.to_vec() };
+    if let Some(said) = filtered_file(at, &file) {
+        return match said {
+            OK => apache::commit(request),
+            status => with_error(at, u16::try_from(status).unwrap_or(500)),
+        };
+    }
+    if Path::new(OsStr::from_bytes(&file)).exists() {
+        return apache::send_file(request, path);
+    }
+    apache::say(apache::Level::Error, &format!("File does not exist: {}", String::from_utf8_lossy(path)));
+    with_error(at, 404);
+}
+
+/// Answers an internal request whose file is a folder. Returns false for other files, and for folders that may be
+/// listed.
+fn with_folder(at: At<'_>, file: &[u8]) -> bool {
+    match answer_for(at.site, at.request, at.location, file) {
+        Some(FolderAnswer::Index(uri)) => {
+            if !redirect(at.site, at.request, InternalRequest::Redirect, &uri, false) {
+                with_error(at, 500);
+            }
+        }
+        Some(FolderAnswer::Moved(uri)) => {
+            apache::set_location(at.request, &uri);
+            with_error(at, 301);
+        }
+        Some(FolderAnswer::Bare) if !at.settings().options.indexes => with_error(at, 403),
+        Some(FolderAnswer::Bare) | None => return false,
+    }
+    true
+}
+
+/// The `ServerSignature` line, as HTML.
+fn foot(at: At<'_>) -> String {
+    let Some(signature) = at.settings().response.signature else { return String::new() };
+    let (name, port) = apache::server_name(at.request);
+    let host = at.site.config.hosts.get(usize::from(apache::requested(at.request).host));
+    let admin = host.and_then(|host| host.server_admin.as_deref());
+    signature.html(&Named { software: &at.site.software(), name: &name, port, admin })
+}
+
+/// Answers with `$r->custom_response` or the ErrorDocument for the status, or with a plain page.
+fn with_error(at: At<'_>, status: u16) {
+    let (request, foot) = (at.request, foot(at));
+    if let Some(original) = apache::error_before(request) {
+        // The error page itself has failed.
+        return apache::send_page(request, original, Page::Ours(&foot));
+    }
+    let Some(response) = response_for(at, status) else {
+        return apache::send_page(request, status, Page::Ours(&foot));
+    };
+    match ErrorResponse::of(&response) {
+        ErrorResponse::Text(text) => apache::send_page(request, status, Page::Text(text)),
+        ErrorResponse::Away(url) => {
+            apache::set_location(request, url);
+            apache::send_page(request, 302, Page::Ours(&foot));
+        }
+        ErrorResponse::Local(uri) => {
+            if !apache::discard(request) {
+                return apache::send_page(request, status, Page::Ours(&foot));
+            }
+            apache::set_status(request, status);
+            if !redirect(at.site, request, InternalRequest::ErrorPage, uri, false) {
+                apache::send_page(request, status, Page::Ours(&foot));
+            }
+        }
+    }
+}
+
+/// The error response for a status, as `$r->custom_response` returns it.
+pub(super) fn response_for(at: At<'_>, status: u16) -> Option<Vec<u8>> {
+    apache::custom_response(at.request, status)
+        .unwrap_or_else(|| at.settings().response.error_document(status).and_then(shown))
+}
+
+/// Replacement of an error's plain page.
+enum ErrorResponse<'a> {
+    Text(&'a [u8]),
+    Local(&'a [u8]),
+    Away(&'a [u8]),
+}
+
+impl ErrorResponse<'_> {
+    /// Determines the kind by its syntax; httpd 1.3 marks a text by a quotation mark.
+    fn of(response: &[u8]) -> ErrorResponse<'_> {
+        let is_url = |text: &[u8]| text.starts_with(b"http://") || text.starts_with(b"https://");
+        match response {
+            [b'"', text @ ..] => ErrorResponse::Text(text),
+            [b'/', ..] => ErrorResponse::Local(response),
+            url if is_url(url) && !url.contains(&b' ') => ErrorResponse::Away(url),
+            text => ErrorResponse::Text(text),
+        }
+    }
+}
+
+/// An ErrorDocument as `$r->custom_response` returns it.
+fn shown(document: &ErrorDocument) -> Option<Vec<u8>> {
+    match document {
+        ErrorDocument::Default => None,
+        ErrorDocument::Text(text) => Some(format!("\"{text}").into_bytes()),
+        ErrorDocument::Local(target) | ErrorDocument::Away(target) => Some(target.clone().into_bytes()),
+    }
+}

@@ -1,0 +1,100 @@
+//! The phases before the answer, in httpd's order.
+//!
+//! ```text
+//!   PostReadRequest ─▶ Trans ─▶ sections ─▶ HeaderParser ─▶ Access ─▶ Authen ─▶ Authz ─▶ Type ─▶ Fixup ─▶ Handler
+//! ```
+
+use std::rc::Rc;
+
+use super::access_control::AccessCheck;
+use super::at::At;
+use super::phases::{OK, Stop, all, first};
+use super::resolve::{moved, resolve_target};
+use super::set_env;
+use crate::location::ResolvedLocation;
+use crate::place::language_of;
+use crate::site::Site;
+use config::Phase;
+
+/// Kind of the request that runs through the phases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    /// The client's own request.
+    Whole,
+    /// An internal redirect.
+    Redirect,
+    /// A subrequest for a URI: the header phases are skipped.
+    Sub,
+    /// A subrequest for a file: translation is skipped, too.
+    File,
+}
+
+/// Runs the phases before the response. Returns the request's final location, whose handler answers.
+pub(super) fn prepare(
+    site: &Site,
+    request: u64,
+    start: Rc<ResolvedLocation>,
+    kind: RequestKind,
+) -> Result<Rc<ResolvedLocation>, Stop> {
+    let is_whole = matches!(kind, RequestKind::Whole | RequestKind::Redirect);
+    if kind != RequestKind::File {
+        apache::begin_translation(request);
+    }
+    set_env::postpone(request, &start);
+    if is_whole {
+        let at = At::new(site, request, &start);
+        all(at, Phase::ServerInit)?;
+        all(at, Phase::PostReadRequest)?;
+    }
+    let (location, has_moved) =
+        if kind == RequestKind::File { (start, true) } else { translated(site, request, start)? };
+    let mut location = after(site, request, location, Phase::MapToStorage)?;
+    if is_whole {
+        location = after(site, request, location, Phase::Init)?;
+        location = after(site, request, location, Phase::HeaderParser)?;
+    }
+    AccessCheck::of(At::new(site, request, &location)).admit(kind == RequestKind::Whole && !has_moved)?;
+    location = site.under_way.renewed(request, location);
+    location = after(site, request, location, Phase::Type)?;
+    say_language(At::new(site, request, &location));
+    set_env::make_up(request, &location);
+    after(site, request, location, Phase::Fixup)
+}
+
+/// Sets Content-Language, for handlers too.
+pub(super) fn say_language(at: At<'_>) {
+    if let Some(language) = language_of(&at.site.config, at.settings(), at.request) {
+        apache::say_language(at.request, &language);
+    }
+}
+
+/// Runs one phase. Returns the request's location afterwards.
+fn after(
+    site: &Site,
+    request: u64,
+    location: Rc<ResolvedLocation>,
+    phase: Phase,
+) -> Result<Rc<ResolvedLocation>, Stop> {
+    first(At::new(site, request, &location), phase)?;
+    Ok(site.under_way.renewed(request, location))
+}
+
+/// Runs the Trans phase. A handler that sets the file name, URI or document root moves the request to another
+/// location. Returns the location, and whether the request was moved.
+pub(super) fn translated(
+    site: &Site,
+    request: u64,
+    start: Rc<ResolvedLocation>,
+) -> Result<(Rc<ResolvedLocation>, bool), Stop> {
+    let requested = apache::requested(request);
+    let is_translated = first(At::new(site, request, &start), Phase::Trans)? == OK;
+    let said = apache::set_by_handlers(request);
+    let is_same = said.uri == requested.path && said.filename.is_none() && said.document_root.is_none();
+    let stays = is_same && !requested.filename.is_empty();
+    if stays && !is_translated {
+        apache::end_translation(request);
+        return Ok((start, false));
+    }
+    let key = resolve_target(site, request, is_translated)?;
+    Ok((moved(site, request, Some(&*start), key)?, true))
+}

@@ -1,0 +1,90 @@
+//! The response handler runs.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use libperl::Interrupted;
+
+use super::at::At;
+use super::phases::{DECLINED, OK, run};
+use super::{actions, filters};
+use crate::trace;
+use config::response::PathInfo;
+use config::{Handler, Phase};
+
+/// Runs the response handler that the configuration or an earlier phase names.
+pub(super) fn respond(at: At<'_>) -> i32 {
+    if let Err(interrupted) = filters::insert(at) {
+        return at.site.calls.left(at.request, interrupted);
+    }
+    let handler = at.handler();
+    if apache::api() == apache::Api::One {
+        return respond_with(at, &handler);
+    }
+    // Under mod_perl 2's own handler STDOUT belongs to the server, and only `$r` writes to the client. A subrequest
+    // may have another handler.
+    let before = at.site.perl.stdout_is_log(handler == Handler::ModPerl);
+    let said = respond_with(at, &handler);
+    at.site.perl.stdout_is_log(before);
+    said
+}
+
+fn respond_with(at: At<'_>, handler: &Handler) -> i32 {
+    match handler {
+        Handler::PerlScript | Handler::ModPerl => run(at, Phase::Handler),
+        Handler::CgiScript
+            if at.settings().response.path_info == Some(PathInfo::Off) && !apache::path_info(at.request).is_empty() =>
+        {
+            404
+        }
+        Handler::CgiScript => trace::within(Phase::Handler, || run_script(at)),
+        Handler::Psgi => trace::within(Phase::Handler, || run_psgi(at)),
+        Handler::Default if at.settings().asks_perl_for_folders() && names_folder(at.request) => {
+            run(at, Phase::Handler)
+        }
+        page if page.is_page() => DECLINED,
+        handler => actions::act(at, handler.name()),
+    }
+}
+
+fn run_script(at: At<'_>) -> i32 {
+    let At { site, request, location } = at;
+    apache::enter_phase(request, Phase::Handler as u32);
+    if let Some(said) = site.run_program(location, request) {
+        return said;
+    }
+    match site.registry() {
+        Ok(registry) => site.calls.call(registry, request).0,
+        Err(error) => site.calls.left(request, error),
+    }
+}
+
+fn run_psgi(at: At<'_>) -> i32 {
+    let At { site, request, location } = at;
+    let app = match site.locations.app_of(location) {
+        Ok(app) => app,
+        Err(error) => return site.calls.left(request, error),
+    };
+    site.perl.psgi_begin(apache::is_https(request), 24);
+    apache::psgi_env(&mut |key, value| site.perl.psgi_put(key, value));
+    let (result, run) = site.perl.psgi_run(&app);
+    site.psgi.note(&run);
+    if run.needs_cleanup {
+        apache::want_cleanup();
+    }
+    site.calls.end_forked_child(result.as_ref().err());
+    match result {
+        Ok(()) => OK,
+        // Scripts end by exit, PSGI applications by returning: after exit there is no response, or an incomplete
+        // one.
+        Err(Interrupted::Exited(code)) => {
+            site.calls.left(request, Interrupted::Died(format!("PSGI: the application called exit({code})")))
+        }
+        Err(interrupted) => site.calls.left(request, interrupted),
+    }
+}
+
+fn names_folder(request: u64) -> bool {
+    apache::has_file(request) && Path::new(OsStr::from_bytes(&apache::filename(request))).is_dir()
+}
